@@ -23,11 +23,11 @@ class ValidProgram;
 
 namespace vyre::run {
 
-// One host array for one non-Workgroup buffer, in the order of Program::buffers().
+// The host array of one bound buffer, which is neither Workgroup nor Private. A call has them in the order of ValidProgram::bound().
 struct BufferView {
   // ReadOnly and Uniform buffers are only read. ReadWrite buffers are read, and written back after success only.
   std::span<std::byte> bytes;
-  // Whole elements; for Bytes buffers the u32 words ceil(n / 4).
+  // The number of whole elements; for Bytes buffers, the number of u32 words, rounded up.
   std::uint32_t length = 0;
   // Whether all bytes are known to be zero, so that they need not be copied.
   bool zeros = false;
@@ -38,8 +38,8 @@ struct Grid {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
-// In which order the reference takes invocations. A program without races and without order-dependent atomics gives the same bytes
-// in all of them; hardware has an order of its own.
+// The order in which the reference runs invocations. A program without races and without order-dependent atomics gives the same bytes in
+// every order. Hardware has an order of its own.
 struct Schedule {
   enum class Order : std::uint8_t {
     InOrder,   // workgroups and invocations by rising id
@@ -56,13 +56,13 @@ struct RunOptions {
   // compiles for the call, the wait for each compilation has the same limit of its own. The driver goes on compiling after that limit, and
   // a later call uses the result.
   std::optional<std::chrono::duration<double>> timeout;
-  // The limit counts from here in a call of several steps.
+  // In a call of several steps, the limit counts from this time.
   std::optional<std::chrono::steady_clock::time_point> start = std::nullopt;
   // Polled from time to time while waiting or interpreting; true ends the call with Interrupted (Ctrl-C).
   std::function<bool()> interrupted;
-  // Only the reference chooses an order; the others take InOrder and throw ArgumentError otherwise.
+  // Only the reference can choose an order. The other backends accept only the default and throw ArgumentError for any other schedule.
   Schedule schedule;
-  // Whether the program may work on the ReadWrite buffers where they lie. A throw then leaves any bytes in them.
+  // Whether the program may work on the ReadWrite buffers in place. If the call throws, their contents are then unspecified.
   bool in_place = false;
 };
 
@@ -86,11 +86,11 @@ struct StorageView;
 class Executable {
  public:
   virtual ~Executable() = default;
-  // Takes what check_call (checks.hpp) has accepted. Throws DeviceError (and its kinds), CapabilityError, DispatchTimeoutError,
+  // Takes what check_call (checks.hpp) has accepted. Throws DeviceError or a type derived from it, CapabilityError, DispatchTimeoutError,
   // Interrupted. On a throw no byte of `buffers` has changed, unless `options.in_place` allows it.
   virtual void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) = 0;
-  // Whether a run of this grid ends within some microseconds, on the caller's own thread, and waits for nothing: the caller need not give
-  // up a lock of its own meanwhile. Such a run is never interrupted.
+  // Whether a run of this grid ends within some microseconds, on the caller's own thread, without waiting for anything, so that the caller
+  // may keep a lock meanwhile. Such a run is never interrupted.
   virtual bool is_short(Grid /*grid*/) const { return false; }
   // Plans a call, which the caller submits later (storage.hpp). Takes views of this backend and device that check_call has accepted.
   // `waiting` limits the wait for a driver's compiler. The plan must not outlive the executable.
@@ -131,7 +131,7 @@ class Backend {
   // CapabilityError.
   virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
   // Whether a plan may be submitted with other memory than it was planned with. The views must then have the same offsets and sizes, and
-  // two slots must have one storage exactly if they had one when the call was planned.
+  // two slots must share a storage if and only if they shared one when the call was planned.
   virtual bool plans_any_memory() const { return false; }
   // Makes a sequence of at least one step. Executables of this backend and of one device have planned all steps. See storage.hpp.
   virtual std::unique_ptr<Sequence> sequence(std::vector<Step> steps) = 0;

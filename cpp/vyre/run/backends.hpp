@@ -1,4 +1,4 @@
-// The list of backends, and which one runs when none is named.
+// Lists the backends, and chooses one for calls that name none.
 #pragma once
 
 #include <memory>
@@ -12,25 +12,26 @@
 
 namespace vyre::run {
 
-// The backends of this build, one of each, in the order of the list. They live as long as the process.
+// The backends of this build, each once, always in the same order. They live as long as the process.
 const std::vector<Backend*>& backends();
-// Null when there is none of that name.
+// Returns null if there is no backend with this name.
 Backend* find_backend(std::string_view name);
 
-// A backend, and which of its devices.
+// A backend, and the index of one of its devices.
 struct Choice {
   Backend* backend = nullptr;
   std::optional<std::size_t> device;
 };
 
-// The backends that work here, best first: a real GPU, then cpu, then software Vulkan, then the reference. One choice a backend and rank: a
-// backend with a GPU and a software device stands in the list twice.
+// The backends that work here, best first: a real GPU, then cpu, then software Vulkan, then the reference. There is one choice for each
+// backend and rank, so a backend with a GPU and a software device is in the list twice.
 std::vector<Choice> ranked(std::span<Backend* const> backends);
-// The best of backends(). Asked anew each time: a device may have been lost since.
+// The best of backends(). Asks the backends at each call, because a device may have been lost since the last one.
 Choice choose_backend();
 
-// The program that `backend` is to prepare for a caller who asked for `optimize`, or for nothing. The others run the passes when they
-// lower; the reference runs what it is given, and is given the optimised program only when that was asked for.
+// Returns the program that `backend` should prepare. `optimize` is what the caller asked for, if anything. Most backends run the passes
+// when they lower, so they get `program` itself. The reference lowers nothing: it gets the optimised program if the caller asked for the
+// passes, and `program` otherwise.
 validate::ValidProgram with_passes(const validate::ValidProgram& program, const Backend& backend, const std::optional<Optimize>& optimize);
 
 }  // namespace vyre::run

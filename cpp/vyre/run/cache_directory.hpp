@@ -9,7 +9,7 @@ namespace vyre::run {
 // VYRE_CACHE_DIR, else XDG_CACHE_HOME/vyre, else ~/.cache/vyre; none where the environment names no directory.
 std::optional<std::filesystem::path> default_cache_directory();
 
-// The folder in it for compiled pipelines.
+// Returns the folder for compiled pipelines in the cache directory.
 std::filesystem::path pipelines_below(const std::filesystem::path& cache_directory);
 
 }  // namespace vyre::run

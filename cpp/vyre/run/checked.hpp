@@ -39,14 +39,14 @@ struct Witness {
   AccessKind access = AccessKind::Read;
   ir::AtomicOp op{};  // of an Atomic
   NodeId statement;
-  // The value that was read, that was written, or that the atomic left in memory. Of an element with several lanes it is the first lane. Of
-  // an access out of bounds it is 0 for a load, otherwise the operand that would have been stored or combined.
+  // The value that was read, that was written, or that the atomic left in memory. For an element with several lanes, it is the first lane.
+  // For an access out of bounds, it is 0 if the access is a load, and otherwise the operand that would have been stored or combined.
   std::uint32_t value = 0;
   bool operator==(const Witness&) const = default;
 };
 
-// The findings. What happens at the same statements with the same buffer is one finding, with a count. It shows one occurrence: of a race
-// the one at the lowest index, otherwise the one in the lowest workgroup and invocation.
+// The findings. All occurrences at the same statements with the same buffer are one finding, which counts them. The finding shows one
+// occurrence: of a race, the one at the lowest index; otherwise the one in the lowest workgroup and invocation.
 
 // Two accesses of different invocations to one element, which no barrier orders. At least one is a write or an atomic, and they are not
 // both atomics.
@@ -54,7 +54,7 @@ struct Race {
   BufferId buffer;
   std::uint32_t index = 0;
   Witness first, second;
-  std::uint64_t count = 0;  // accesses that met another one
+  std::uint64_t count = 0;  // accesses that raced with another one
 };
 // A load of workgroup memory, or of a buffer that the host gave no data for, before an invocation stored there. It gives zero, but the
 // program was probably meant to write the element first. A load or an atomic of bytes that may have any value (CheckOptions::written) is
@@ -104,8 +104,8 @@ struct CheckOptions {
 #undef CHECK
   // Says for each bound buffer, in the order of Program::buffers(), whether the host gave no data for it. Empty: it gave data for all.
   std::vector<bool> blank;
-  // Says for each bound buffer, and for each byte of its array, whether something has written it: 0 for a byte that may have any value.
-  // What the program writes becomes 1. An empty span, or an empty list: all is written.
+  // For each bound buffer, one flag for each byte of its array: 1 if the byte was written, 0 if it may have any value. check() sets the
+  // flags of the bytes that the program writes to 1. With an empty span or an empty list, all bytes count as written.
   std::vector<std::span<std::uint8_t>> written;
   std::size_t max_findings = 100;
 };
@@ -115,9 +115,9 @@ struct Findings {
   bool complete = true;       // otherwise there are more than max_findings
 };
 
-// Runs the program as Executable::run of the reference does, in the order of `options.schedule`, and gives back what it found; barriers
-// that validation could not decide (V010) are decided here. Throws what run() throws, but DivergentBarrierError only when `barriers` are
-// not checked; CapabilityError for more than 2^32 - 1 workgroups.
+// Runs the program as Executable::run of the reference does, in the order of `options.schedule`, and returns the findings. Barriers that
+// validation could not decide (V010) are checked while the program runs. Throws what run() throws, except that DivergentBarrierError is
+// thrown only if `checks.barriers` is false. Throws CapabilityError for more than 2^32 - 1 workgroups.
 Findings check(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid, const RunOptions& options,
                const CheckOptions& checks);
 

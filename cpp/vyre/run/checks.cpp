@@ -62,8 +62,9 @@ struct Range {
   bool ends_before(const Range& other) const { return extent.space != other.extent.space || extent.end() < other.extent.end(); }
 };
 
-// In order of their begins, a range meets an earlier one exactly if it meets the one that ends last. Ranges that are only read may overlap
-// each other, so the one that ends last is kept for all and for the written ones.
+// The ranges are sorted by where they begin, so a range overlaps some earlier range if and only if it overlaps the earlier one that ends
+// last. Ranges that are only read may overlap each other. So the loop keeps two ranges: the one that ends last of all, and the one that
+// ends last of those that are written.
 void check_overlaps_of(std::span<Range> ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begins_before(b); });
   const Range* last = nullptr;
@@ -184,7 +185,7 @@ std::vector<BufferId> accessed_buffers(const validate::ValidProgram& program, Bu
 
 void check_host_limits(const validate::ValidProgram& program, std::string_view whose) {
   const ir::WorkgroupSize& size = program.program().workgroup_size();
-  // The first two cannot overflow; the third is multiplied only when they are small.
+  // The product of the first two sizes cannot overflow, and the third is multiplied only if that product is small.
   const std::uint64_t plane = std::uint64_t{size[0]} * size[1];
   if (plane > kMaxHostInvocations || plane * size[2] > kMaxHostInvocations) {
     throw CapabilityError(
@@ -192,7 +193,7 @@ void check_host_limits(const validate::ValidProgram& program, std::string_view w
                     "{}. Fix: use a smaller workgroup_size.",
                     size[0], size[1], size[2], whose, size[0], size[1], size[2], kMaxHostInvocations));
   }
-  std::uint64_t bytes = 0;  // below 2^36 a buffer, and fewer than 2^28 buffers fit into memory
+  std::uint64_t bytes = 0;  // cannot overflow: a buffer has fewer than 2^36 bytes, and memory holds fewer than 2^28 buffers
   for (const BufferId id : accessed_buffers(program, BufferAccess::Workgroup))
     bytes += counted_bytes(program.program().buffers()[id.index]);
   if (bytes > kMaxHostWorkgroupBytes) {

@@ -21,9 +21,10 @@ struct RecordedArray;
 // Takes one view for each bound buffer, in the order of ValidProgram::bound(). Throws BindingError for arrays that do not fit the program
 // or each other, ArgumentError for a grid beyond 2^32 invocations on an axis.
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid);
-// The views may end with that of a grid from data (data_grid.hpp). A program may not write the counts that it runs on.
+// The last view may be that of the counts of a grid from data (data_grid.hpp). The program may not write the array with these counts.
 void check_call(const validate::ValidProgram& program, std::span<const StorageView> views, Grid grid);
-// Arrays of a recording (recording.hpp). Those of two slots do not overlap here; a submission checks the slots themselves.
+// Checks arrays of a recording (recording.hpp). Arrays in different slots count as disjoint here; each submission checks the slots
+// themselves.
 void check_call(const validate::ValidProgram& program, std::span<const RecordedArray> arrays, Grid grid);
 
 // Where an array lies. All host arrays are in address space 0, and each storage is an address space of its own. An extent of 0 bytes
@@ -35,8 +36,8 @@ struct Extent {
 };
 inline Extent host_extent(const void* data, std::uint64_t bytes) { return {0, reinterpret_cast<std::uintptr_t>(data), bytes}; }
 
-// For arrays that a call copies before it runs. Two arrays of which one is written may not share a byte: backends would differ in what the
-// other one sees. Throws BindingError.
+// Checks only for overlaps, for arrays that a call copies before it runs. An array that is written may not share a byte with another array,
+// because backends would differ in what the other array then contains. Throws BindingError.
 void check_overlaps(const validate::ValidProgram& program, std::span<const Extent> extents);
 
 // The limits of backends that run on the host's processor.
@@ -45,8 +46,8 @@ inline constexpr std::uint64_t kMaxHostWorkgroupBytes = std::uint64_t{256} << 20
 // Throws CapabilityError, which names `whose` limit it is.
 void check_host_limits(const validate::ValidProgram& program, std::string_view whose);
 
-// The buffers of an access that some statement loads from, stores to or changes atomically, by rising id. The other Workgroup and Private
-// buffers have a length and no memory.
+// Returns the buffers with this access that some statement loads from, stores to or changes atomically, by rising id. Workgroup and Private
+// buffers that no statement accesses have a length but no memory.
 std::vector<BufferId> accessed_buffers(const validate::ValidProgram& program, ir::BufferAccess access);
 
 // For backends that run calls without expanding them. Expands the calls and drops the result, to throw the same LoweringError as the other
@@ -66,7 +67,7 @@ std::vector<bool> written(const validate::ValidProgram& program);
 // are more than 2^32 - 1. For a buffer with a count, check_call accepts only an array of that length.
 std::uint32_t buffer_length(const ir::BufferDecl& buffer, std::uint64_t bytes);
 
-// The size of the static array behind a Workgroup or Private buffer that something accesses.
+// The size in bytes of the static array of a Workgroup or Private buffer that some statement accesses.
 std::uint64_t bytes_of(const ir::BufferDecl& buffer);
 
 }  // namespace vyre::run

@@ -1,7 +1,7 @@
 // Grids from data: the counts of workgroups lie in a U32 array of three, which the call reads when it begins.
 //
-// In the interface of backends, the view of that array follows the views of the program's buffers. The call's grid is then the largest one:
-// each count is clamped to it, and limits are checked against it.
+// In the interface of backends, the view of that array follows the views of the program's buffers. The grid that the call gives is then an
+// upper bound: each count is clamped to it, and limits are checked against it.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ inline std::span<const StorageView> buffers_of(std::span<const StorageView> view
   return views.first(views.size() - (counts_of(views) == nullptr ? 0 : 1));
 }
 
-// What one workgroup takes of a count, along each axis: itself, or its invocations.
+// By how much one workgroup adds to a count along each axis: 1 if the data count workgroups, the workgroup's size if they count
+// invocations.
 inline std::array<std::uint32_t, 3> counted_by(StorageView::Role role, const std::array<std::uint32_t, 3>& workgroup_size) {
   return role == StorageView::Role::Invocations ? workgroup_size : std::array<std::uint32_t, 3>{1, 1, 1};
 }

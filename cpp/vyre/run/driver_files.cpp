@@ -147,7 +147,7 @@ Damage damage_of_library(const fs::path& path) {
 
 Damage damage(const fs::path& manifest) {
   struct stat about;
-  // A missing manifest is not damage, and neither is /dev/null: naming one is a common way to hide all drivers.
+  // A missing manifest is not damage, and neither is /dev/null: naming either of them is a common way to hide all drivers.
   if (stat(manifest.c_str(), &about) != 0) return {};
   const auto damaged = [&](std::string_view what, bool deadly) -> Damage {
     return {fmt::format("driver file `{}` is damaged: {}. {}", manifest.string(), what, kFix), deadly};

@@ -1,5 +1,5 @@
-// Finds the files from which the Vulkan loader reads drivers, and reports damage in them. For a damaged manifest the loader reports that it
-// is out of memory. Mapping a truncated driver ends the process, and so does a manifest that is nested too deeply.
+// Finds the files from which the Vulkan loader reads drivers, and reports damage in them. Without these checks, the loader reports a
+// damaged manifest as a lack of memory, and a truncated driver or a manifest that is nested too deeply crashes the process.
 #pragma once
 
 #include <filesystem>

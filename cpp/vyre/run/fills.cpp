@@ -23,7 +23,7 @@ constexpr std::array<Element, 4> kElements = {
 
 using Programs = std::array<ProfiledProgram, kElements.size()>;
 
-// An index beyond the end is nothing to write, and what lies beyond the end is dropped.
+// Invocations beyond the end of the array have no effect, because a store out of bounds is dropped.
 Programs made(const char* from, const char* value) {
   Programs programs;
   for (std::size_t k = 0; k < kElements.size(); ++k) {
@@ -52,7 +52,7 @@ std::uint32_t fill_element(std::uint64_t offset, std::uint64_t bytes) {
   return 1;
 }
 
-// Never destroyed, because another thread may use them while the process ends.
+// The programs are never destroyed, because another thread may use them while the process ends.
 const ProfiledProgram& zero_program(std::uint32_t element_bytes) {
   static const Programs& programs = *new Programs(made("", nullptr));
   return of(programs, element_bytes);

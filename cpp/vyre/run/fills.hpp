@@ -10,11 +10,11 @@ namespace vyre::run {
 // Invocations of a workgroup, one for each element.
 inline constexpr std::uint32_t kFillInvocations = 256;
 
-// The largest size of elements in which both numbers of bytes are whole.
+// Returns the largest element size that divides both `offset` and `bytes`.
 std::uint32_t fill_element(std::uint64_t offset, std::uint64_t bytes);
-// Binds the array.
+// Returns the program that fills an array with zeros. It binds this array.
 const ProfiledProgram& zero_program(std::uint32_t element_bytes);
-// Binds the array to read and then the one to write.
+// Returns the program that copies an array. It binds the array to read, and then the array to write.
 const ProfiledProgram& copy_program(std::uint32_t element_bytes);
 
 }  // namespace vyre::run

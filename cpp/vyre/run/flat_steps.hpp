@@ -1,5 +1,5 @@
-// The steps of a procedure for arrays of some lengths on some device: every size is known, every condition decided and every repetition
-// unrolled. They become one recording (recording.hpp), with scratch memory of its own.
+// The steps of a procedure for arrays of given lengths on a given device: every size is known, every condition is decided, and every
+// repetition is unrolled. They become one recording (recording.hpp), with scratch memory of its own.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace vyre::run {
 
-// A number: known, or given with each submission.
+// A number that is known when the procedure is flattened, or a late number, whose value each submission gives.
 struct Number {
   static constexpr std::uint32_t kKnown = ~std::uint32_t{0};
   std::uint64_t value = 0;
-  std::uint32_t late = kKnown;  // which of the numbers of a submission
+  std::uint32_t late = kKnown;  // the index among the late numbers of a submission
   bool operator==(const Number&) const = default;
 };
 
@@ -88,7 +88,8 @@ class PlannedSteps {
   PlannedSteps(const FlatSteps& steps, Backend& backend, std::optional<std::size_t> device, const Prepare& prepare,
                const RunOptions& waiting);
 
-  // As Recording::submit and step, with a view of each given array, and with the late numbers. A step is null when nothing is to run.
+  // These do the same as Recording::submit and Recording::step. `given` has a view of each given array, and `late` has the late numbers.
+  // step() returns nothing if there is nothing to run.
   void submit(std::span<const StorageView> given, std::span<const std::uint64_t> late, const RunOptions& options);
   std::optional<Step> step(std::span<const StorageView> given, std::span<const std::uint64_t> late);
   bool usable() const { return recording_ == nullptr || recording_->usable(); }

@@ -1,6 +1,6 @@
 // How it works: Flattener walks over the steps, and each Invoke opens a frame. Each name of an array has an address: a flat array and an
-// offset. A Swap exchanges two addresses. Arrays that a frame makes are flat arrays of their own; where one is an output at the end of the
-// frame, its flat array becomes another name for the array that the invocation gave, so that no result is copied.
+// offset. A Swap exchanges two addresses. Each array that a frame makes is a flat array of its own. If such an array is an output when the
+// frame ends, its flat array becomes an alias of the array that the invocation gave, so that no result is copied.
 #include "vyre/run/flatten.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ struct TooManySteps : ArgumentError {
   using ArgumentError::ArgumentError;
 };
 
-// The structural numbers of a procedure and of those that it invokes, each found once.
+// Finds the structural numbers (see structural_numbers) of a procedure and of the procedures that it invokes, once for each procedure.
 class Structure {
  public:
   const std::vector<bool>& numbers_of(const ir::Procedure& procedure) {
@@ -168,7 +168,7 @@ class Flattener {
     if (walked_ > kMostWalked) too_many();
   }
 
-  // Equal terms are one number.
+  // Returns the index of a late number. Equal terms share one number.
   std::uint32_t late(const LateNumbers::Term& term) {
     const auto key = std::tuple(term.op, term.number, term.a.value, term.a.late, term.b.value, term.b.late, term.c.value, term.c.late);
     const auto [found, added] = late_terms_.try_emplace(key, 0);

@@ -39,7 +39,8 @@ class LateNumbers {
 struct Flattened {
   FlatSteps steps;
   LateNumbers late;
-  // Of the inputs and in_outs, and then of the outputs, in the order of ir::Procedure::interface(); as the given arrays of `steps`.
+  // The shapes of the inputs and in_outs, and then of the outputs, in the order of ir::Procedure::interface(). The given arrays of `steps`
+  // have the same order.
   std::vector<Shape> shapes;
 };
 
@@ -47,13 +48,13 @@ struct ToFlatten {
   std::span<const Shape> shapes;           // of the inputs and in_outs
   std::span<const std::uint64_t> numbers;  // of the call; those that are not structural may be anything
   std::function<std::uint64_t(ir::Limit)> limit;
-  // Gives a program as one that was found to be valid, and the memory of a table.
+  // `valid` returns a program in its validated form, and `table` returns the memory of a table.
   std::function<ProfiledProgram(const ir::Program&)> valid;
   std::function<std::shared_ptr<Storage>(const ir::ArrayDecl&)> table;
 };
 
-// Of each number of the procedure, whether sizes, grids or decisions depend on it: another value takes other steps. The others occur only
-// in words.
+// Says for each number of the procedure whether it is structural: sizes, grids or conditions depend on it, so another value gives other
+// flat steps. Numbers that are not structural occur only in words.
 std::vector<bool> structural_numbers(const ir::Procedure& procedure);
 
 // The most dispatches of a call.

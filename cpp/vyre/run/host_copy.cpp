@@ -10,7 +10,7 @@
 namespace vyre::run {
 namespace {
 
-// The fewest bytes for a thread: for fewer, waking it takes longer than it saves.
+// The fewest bytes for one thread: with fewer, waking the thread takes longer than it saves.
 constexpr std::size_t kLeastPart = std::size_t{2} << 20;
 // More threads do not make memory faster.
 constexpr std::size_t kMostThreads = 8;

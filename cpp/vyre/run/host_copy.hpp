@@ -1,4 +1,4 @@
-// Copies of host memory, by several threads where one alone does not reach the memory's speed.
+// Copies host memory, with several threads where one thread does not reach the memory's bandwidth.
 #pragma once
 
 #include <cstddef>

@@ -15,12 +15,13 @@
 namespace vyre::run {
 namespace {
 
-// From here on the system is asked for pages: it gives zeros, and a table entry for two megabytes in place of 512 of them.
+// Memory of at least kLarge bytes is mapped from the system, which gives zeroed pages. One large page of two megabytes needs one page table
+// entry in place of 512.
 constexpr std::size_t kLarge = std::size_t{4} << 20, kLargePage = std::size_t{2} << 20;
 
 std::size_t mapped_bytes(std::size_t bytes) { return (bytes + kLargePage - 1) / kLargePage * kLargePage; }
 
-// A mapping that begins at a large page; null when there is none.
+// Returns a mapping that is aligned to large pages, or null if the system gives none.
 std::byte* map(std::size_t bytes) {
   const std::size_t wanted = mapped_bytes(bytes);
   if (wanted < bytes || wanted + kLargePage < wanted) return nullptr;
@@ -34,8 +35,8 @@ std::byte* map(std::size_t bytes) {
   return first;
 }
 
-// Large mappings that were given back, for the next ones of the same size: making a page present takes longer than most programs take to
-// write it. The system may take their contents whenever it is short of memory.
+// Keeps freed large mappings for later allocations of the same size, because a page fault takes longer than most programs take to write the
+// page. The system may reclaim the pages when it is short of memory (MADV_FREE).
 class Kept {
  public:
   // Null when there is none of this size.
@@ -92,12 +93,12 @@ class Kept {
   }
 
   ForkSafeMutex mutex_;
-  std::array<Mapping, kMost> mappings_;  // the one given back last is the last one
+  std::array<Mapping, kMost> mappings_;  // the most recently freed one is the last
   std::size_t count_ = 0, bytes_ = 0;
 };
 
-// There from the beginning: a forked child that waits for another thread to make it would wait for ever. And never destroyed, because
-// another thread may give memory back while the process ends.
+// The object is initialised at compile time: if a thread initialised it at run time, a child that was forked meanwhile would wait for that
+// thread for ever. The object is never destroyed, because another thread may free memory while the process ends.
 constinit Kept kept;
 static_assert(std::is_trivially_destructible_v<Kept>);
 
@@ -108,13 +109,13 @@ HostMemory::HostMemory(std::size_t bytes, bool zeroed) : data_(nullptr, Release{
     std::byte* start = zeroed ? nullptr : kept.take(mapped_bytes(bytes));
     if (start == nullptr) start = map(bytes);
     if (start == nullptr) {
-      kept.drop();  // it may have what the system lacks
+      kept.drop();  // may free what the system lacks
       start = map(bytes);
     }
     data_ = std::unique_ptr<std::byte, Release>(start, Release{nullptr, mapped_bytes(bytes)});
     return;
   }
-  // An allocator that aligns by itself takes several times as long.
+  // The allocator's own function for aligned memory takes several times as long.
   auto* const start = static_cast<std::byte*>(::operator new(bytes + kAlignment, std::nothrow));
   if (start == nullptr) return;
   if (zeroed) std::memset(start, 0, bytes + kAlignment);

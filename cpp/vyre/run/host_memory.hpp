@@ -1,4 +1,5 @@
-// Memory of this process for arrays and for what programs compute with: aligned to cache lines, and large pages where it is large.
+// Allocates host memory for arrays and for the temporary values of programs. It is aligned to cache lines, and large allocations use large
+// pages.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,9 @@ class HostMemory {
  public:
   static constexpr std::size_t kAlignment = 64;
 
-  // Zeros. data() is null when there is no memory, and never otherwise.
+  // The contents are zeros. data() is null if and only if the allocation failed.
   static HostMemory zeroed(std::size_t bytes) { return HostMemory(bytes, true); }
-  // Anything.
+  // The contents are unspecified.
   static HostMemory uninitialised(std::size_t bytes) { return HostMemory(bytes, false); }
 
   std::byte* data() const { return data_.get(); }

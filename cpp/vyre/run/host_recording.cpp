@@ -1,4 +1,5 @@
-// On the host, a recorded call only notes where its arrays lie: there is nothing to record.
+// Implements recordings for the backends that run on the host. There are no device commands to record: a recording keeps the calls, and
+// runs them one after the other when it is submitted.
 #include <chrono>
 #include <cstring>
 #include <memory>

@@ -16,7 +16,7 @@
 namespace vyre::run {
 
 HostStorage::HostStorage(std::uint64_t bytes, bool zeroed)
-    // Whole words, and never none: programs work in place.
+    // The memory is never empty, and HostMemory pads it to whole words, because programs work in it in place.
     : bytes_(bytes),
       id_(new_memory_id()),
       data_(zeroed ? HostMemory::zeroed(std::max<std::uint64_t>(bytes, 16))
@@ -154,7 +154,7 @@ class HostPlan final : public Plan {
   }
 
   Executable& executable_;
-  std::vector<bool> written_;  // a view each
+  std::vector<bool> written_;  // by view
   const Grid grid_;            // the largest one, where the counts come from data
   std::array<std::uint32_t, 3> counted_by_{};
 };

@@ -16,7 +16,7 @@ namespace vyre::run {
 
 class HostStorage final : public Storage {
  public:
-  // Zeros, or anything when `zeroed` is false. Throws DeviceMemoryError.
+  // The contents are zeros, or unspecified if `zeroed` is false. Throws DeviceMemoryError.
   explicit HostStorage(std::uint64_t bytes, bool zeroed = true);
 
   std::uint64_t bytes() const override { return bytes_; }
@@ -30,25 +30,26 @@ class HostStorage final : public Storage {
  private:
   friend class HostAccess;
 
-  // Whether the caller may go on: has access, and nothing has failed that has to be told.
+  // Whether no error is pending: no lost writer, and no failed call. The caller must have access to the bytes.
   bool is_sound() { return !busy_.has_lost_writer() && !has_failed(); }
-  // The caller must have access to the bytes.
+  // Makes the storage report an error if a thread of the parent process was writing it at the fork. The caller must have access.
   void look_for_a_lost_writer() noexcept;
 
   const std::uint64_t bytes_;
   const std::uint64_t id_;
   HostMemory data_;
-  // Held while the bytes are worked with: shared to read them.
+  // Held while the bytes are accessed: shared to read them, exclusively to write them.
   SharedAccess busy_;
 };
 
-// Access to the storages of a call until it is destroyed: exclusive to those that the call writes, shared to the others.
+// Holds access to the storages of a call until the object is destroyed: exclusive access to those that the call writes, shared access to
+// the others.
 class HostAccess {
  public:
-  // Throws Interrupted, DispatchTimeoutError, and what an earlier call left in a storage.
+  // Throws Interrupted, DispatchTimeoutError, and the error of an earlier call that failed to write one of the storages.
   HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions& options)
       : HostAccess(views, written, &options) {}
-  // Waits for nothing: holds() says whether there is access to all of them.
+  // Does not wait: holds() says whether the object has access to all storages, and none of them has a pending error.
   HostAccess(std::span<const StorageView> views, const std::vector<bool>& written) : HostAccess(views, written, nullptr) {}
 
   bool holds() const { return held_.all; }
@@ -58,15 +59,16 @@ class HostAccess {
   static std::byte* memory_of(const StorageView& view) { return static_cast<HostStorage*>(view.storage)->data_.data() + view.offset; }
 
  private:
-  // Each storage once, written if one of its views is, and in an order that all threads keep.
+  // One storage of the call; `written` is true if the call writes one of its views. `uses` has each storage once, by rising id, so that all
+  // threads acquire access in the same order.
   struct Use {
     HostStorage* storage;
     bool written;
   };
-  // Without options it waits for nothing.
+  // Does not wait if `options` is null.
   HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions* options);
 
-  // Gives back the access to the first `held`.
+  // Its destructor releases the access to the first `held` storages.
   struct Held {
     explicit Held(std::size_t count) : uses(count) {}
     Held(const Held&) = delete;
@@ -79,8 +81,8 @@ class HostAccess {
   Held held_;
 };
 
-// Submitting it runs `executable`, which must outlive it, in place. `written` tells of each buffer's view whether the program writes it;
-// `workgroup_size` is the program's.
+// Submitting the plan runs `executable` in place; `executable` must outlive the plan. `written` says for each buffer's view whether the
+// program writes it; `workgroup_size` is the program's.
 std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid,
                                    const std::array<std::uint32_t, 3>& workgroup_size = {1, 1, 1});
 std::unique_ptr<Sequence> sequence_on_host(std::vector<Step> steps);

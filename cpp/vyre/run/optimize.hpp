@@ -13,9 +13,9 @@ struct Optimize : lower::Options {
   bool specialization = true;  // decided by what runs
   bool compilation = true;     // decided by what runs, and by the processor
   bool narrow = true;          // decided by the device
-  // For tests and measurements: does also what does not pay, for instance for small grids what pays for large ones.
+  // For tests and measurements: applies the speedups even where they do not pay, for instance coarsening to small grids.
   bool everywhere = false;
-  // For tests: a Vulkan device that can reaches all arrays by their addresses, as it does those that are too large to be bound.
+  // For tests: a Vulkan device that supports addresses accesses all arrays by address, not only those that are too large to be bound.
   bool addresses = false;
   bool operator==(const Optimize&) const = default;
 };

@@ -1,6 +1,6 @@
-// How it works: scratch arrays are laid out by the steps between which they are in use. A step becomes a call of the recording, with words
-// that are known in a storage that is written once, and the others among the words of each submission. Equal steps are one call that runs
-// several times.
+// How it works: scratch arrays are laid out by their live ranges, from the first to the last step that uses them. Each step becomes a call
+// of the recording. Lists of words that are all known lie in a storage that is written once; other lists lie in the words of each
+// submission. Equal steps share one call, which runs several times.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,9 +24,9 @@ using Part = FlatSteps::Part;
 using Words = FlatSteps::Words;
 using In = RecordedArray::In;
 
-// The largest block of scratch memory for several arrays: devices need not give more at once.
+// The largest block of scratch memory that several arrays share, in bytes: a device need not support larger allocations.
 constexpr std::uint64_t kMostShared = std::uint64_t{1} << 30;
-// The most elements that a fill or a copy does at once, so that their number fits into 32 bits with whole workgroups.
+// The most elements that a fill or a copy does at once, so that their number, rounded up to whole workgroups, fits into 32 bits.
 constexpr std::uint64_t kMostFilled = std::uint64_t{1} << 31;
 
 std::uint64_t aligned(std::uint64_t bytes) {
@@ -42,10 +42,10 @@ struct HashOfWords {
   }
 };
 
-// Places words, equal lists once.
+// Lays out lists of words one after the other. Equal lists share one place.
 class WordsLayout {
  public:
-  // Returns where they begin, in bytes.
+  // Returns the offset at which the list begins, in bytes.
   std::uint64_t place(const Words& words) {
     std::vector<std::uint64_t> key;
     for (const Number& word : words) key.insert(key.end(), {word.late, word.late == Number::kKnown ? word.value : 0});
@@ -122,7 +122,7 @@ class Builder {
   std::uint64_t kept_bytes = 0;
 
  private:
-  // The index of an array of known words, until their storage is allocated and its index is known.
+  // Stands for the index of the storage of known words until that storage is allocated.
   static constexpr std::uint32_t kKnownWords = 1;
 
   std::shared_ptr<Storage> keep(std::uint64_t bytes) {

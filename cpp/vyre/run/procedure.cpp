@@ -15,7 +15,7 @@
 namespace vyre::run {
 namespace {
 
-// The procedures of which it is known which of their numbers are structural.
+// The most procedures whose structural numbers are remembered.
 constexpr std::size_t kMostStructures = 256;
 
 }  // namespace
@@ -91,7 +91,7 @@ std::shared_ptr<PlannedProcedure> ProcedurePlans::find(const Key& key) {
     plans_.splice(plans_.begin(), plans_, known);
     return known->plan;
   }
-  // What was planned on a device that is lost, so that tables are not taken from it.
+  // Plans of a lost device are dropped, so that later plans do not take tables from it.
   for (auto at = plans_.begin(); at != plans_.end();) {
     const auto next = std::next(at);
     if (!at->plan->usable()) {
@@ -140,7 +140,7 @@ std::shared_ptr<PlannedProcedure> ProcedurePlans::find_or_plan(const ir::Procedu
                                                                const RunOptions& waiting) {
   Key key = key_of(procedure, shapes, numbers, place);
   if (auto known = find(key)) return known;
-  // Two threads may plan the same one; both plans work.
+  // Two threads may plan the same procedure; both plans work.
   const auto plan = [&] {
     return std::make_shared<PlannedProcedure>(
         procedure, shapes, numbers, place, [&](const ir::ArrayDecl& decl) { return table(decl, place, waiting); }, waiting);
@@ -149,7 +149,7 @@ std::shared_ptr<PlannedProcedure> ProcedurePlans::find_or_plan(const ir::Procedu
   try {
     made = plan();
   } catch (const DeviceMemoryError&) {
-    // What other plans keep may be enough.
+    // Dropping the other plans may free enough memory.
     clear();
     made = plan();
   }

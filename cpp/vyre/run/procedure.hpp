@@ -20,7 +20,7 @@
 
 namespace vyre::run {
 
-// Where a procedure runs, and how its programs are made ready. Two callers of one place may give different functions.
+// Where a procedure runs, and how its programs are made ready. Callers with the same backend and device may give different functions.
 struct ProcedurePlace {
   Backend* backend = nullptr;
   std::size_t device = 0;
@@ -28,9 +28,9 @@ struct ProcedurePlace {
   std::function<ProfiledProgram(const ir::Program&)> valid;
   PlannedSteps::Prepare prepare;
 };
-// With the registered operations; keeps nothing.
+// Returns a place whose functions use the registered operations and cache nothing.
 ProcedurePlace place_of(Backend& backend, std::size_t device, const RunOptions& waiting);
-// Throws DeviceError when the device does not tell.
+// Throws DeviceError if the device does not report the limit.
 std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit);
 
 // May be submitted from several threads.
@@ -45,7 +45,7 @@ class PlannedProcedure {
   // `arrays` has a view for each of shapes(). Throws BindingError for arrays that overlap while one of them is written, ArgumentError for
   // numbers that make a word below 0 or beyond 2^64 - 1, and what Plan::submit throws.
   void submit(std::span<const StorageView> arrays, std::span<const std::uint64_t> numbers, const RunOptions& options);
-  // The same as a step of a Sequence. Null when there is nothing to run.
+  // Returns the same call as a step of a Sequence, or nothing if there is nothing to run.
   std::optional<Step> step(std::span<const StorageView> arrays, std::span<const std::uint64_t> numbers);
 
   bool usable() const { return steps_->usable(); }
@@ -59,15 +59,15 @@ class PlannedProcedure {
   std::unique_ptr<PlannedSteps> steps_;
 };
 
-// The plans used last. Safe from every thread, and in a forked child.
+// Keeps the most recently used plans. Any thread may call any function, also in a forked child.
 class ProcedurePlans {
  public:
   static constexpr std::size_t kMost = 64;
-  // Of scratch memory, in bytes. The plan used last may have more.
+  // The most memory that all plans keep, in bytes. The most recently used plan stays even if it alone keeps more.
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
-  // A plan for these inputs and in_outs, and for these numbers: those that are not structural may have other values when it is submitted.
-  // Plans anew when the device was lost. Throws what flatten, PlannedSteps and the functions of `place` throw.
+  // Returns a plan for inputs and in_outs of these shapes, and for these numbers. Numbers that are not structural may have other values
+  // when the plan is submitted. Plans anew when the device was lost. Throws what flatten, PlannedSteps and the functions of `place` throw.
   std::shared_ptr<PlannedProcedure> find_or_plan(const ir::Procedure& procedure, std::span<const Shape> shapes,
                                                  std::span<const std::uint64_t> numbers, const ProcedurePlace& place,
                                                  const RunOptions& waiting);
@@ -107,7 +107,7 @@ class ProcedurePlans {
   std::shared_ptr<Storage> table(const ir::ArrayDecl& decl, const ProcedurePlace& place, const RunOptions& waiting);
 
   ForkSafeMutex mutex_;
-  std::list<Kept> plans_;  // the one used last first
+  std::list<Kept> plans_;  // most recently used first
   std::uint64_t bytes_ = 0;
   std::uint64_t made_ = 0;
   std::list<Structure> structures_;

@@ -52,7 +52,7 @@ void check_numbers(const ir::Procedure& procedure, std::span<const std::uint64_t
   }
 }
 
-// The programs that validation has found valid, so that planning validates none.
+// Finds the validated form of each program of a valid procedure, so that planning need not validate programs again.
 class Programs {
  public:
   explicit Programs(const validate::ValidProcedure& procedure) { add(procedure); }
@@ -61,12 +61,12 @@ class Programs {
     for (auto at = begin; at != end; ++at) {
       if (at->second->program() == program) return at->second;
     }
-    VYRE_ASSERT(false);  // a valid procedure has all
+    VYRE_ASSERT(false);  // a valid procedure has every program that is asked for
     return nullptr;
   }
 
  private:
-  // Recurses over invocations, of which kMostInvocations are nested.
+  // Recurses over invocations, which are nested at most kMostInvocations deep.
   void add(const validate::ValidProcedure& procedure) {
     for (const validate::ValidProgram& each : procedure.programs()) {
       known_.emplace(each.program().hash(), std::make_shared<const validate::ValidProgram>(each));

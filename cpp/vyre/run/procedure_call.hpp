@@ -1,4 +1,4 @@
-// Plans and runs procedures that keep every rule, as Backend::prepare and Executable::run do programs.
+// Plans and runs valid procedures, as Backend::prepare and Executable::run prepare and run valid programs.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ struct HostArray {
   std::vector<std::byte> bytes;
 };
 
-// Plans for inputs and in_outs of these shapes, in the order of ir::Procedure::interface(), and for these numbers; those that decide about
-// nothing but words may have other values when the plan is submitted. Throws BindingError for shapes and ArgumentError for numbers that the
-// procedure does not take, and what PlannedProcedure's constructor throws.
+// Plans for inputs and in_outs of these shapes, in the order of ir::Procedure::interface(), and for these numbers. Numbers that are not
+// structural (structural_numbers) may have other values when the plan is submitted. Throws BindingError for shapes and ArgumentError for
+// numbers that the procedure does not take, and what PlannedProcedure's constructor throws.
 std::shared_ptr<PlannedProcedure> plan(const validate::ValidProcedure& procedure, std::span<const Shape> shapes,
                                        std::span<const std::uint64_t> numbers, Backend& backend, std::size_t device = 0,
                                        const RunOptions& waiting = {});
 
 // Plans and runs once, on copies of the arrays. Gives the in_outs and outputs, in the order of the interface. Throws what `plan` and
-// PlannedProcedure::submit throw, and BindingError for an array whose bytes are not those of its shape.
+// PlannedProcedure::submit throw, and BindingError for an array whose size in bytes does not match its shape.
 std::vector<HostArray> run(const validate::ValidProcedure& procedure, std::span<const HostArray> arrays,
                            std::span<const std::uint64_t> numbers, Backend& backend, std::size_t device = 0,
                            const RunOptions& options = {});

@@ -1,7 +1,7 @@
 // A control group of version 2 has its quota in cpu.max ("max 100000", or microseconds in each period), one of version 1 in
-// cpu.cfs_quota_us (-1 for none) and cpu.cfs_period_us. The quotas of the groups around it limit a group too. Within a container the path
-// may be the one that the host uses for the group, and such a path does not exist there: the root of the hierarchy is then the container's
-// own group.
+// cpu.cfs_quota_us (-1 for none) and cpu.cfs_period_us. A group is also limited by the quotas of its parent groups. Within a container, the
+// path of the group may be the host's path, which does not exist in the container: the root of the hierarchy is then the container's own
+// group.
 #include "vyre/run/processors.hpp"
 
 #include <sched.h>
@@ -40,7 +40,7 @@ std::optional<unsigned> limit_of_version_1(const std::filesystem::path& group) {
   return processors(quota, period);
 }
 
-// Returns the least limit of the group and of the groups around it, up to the hierarchy's root.
+// Returns the least limit of the group and of its parent groups, up to the hierarchy's root.
 template <class Limit>
 std::optional<unsigned> least_limit(const std::filesystem::path& hierarchy, std::string_view group, const Limit& limit) {
   std::optional<unsigned> least = limit(hierarchy);
@@ -68,8 +68,8 @@ unsigned quota_of_this_process() {
   return processors_of_quota("/sys/fs/cgroup", groups);
 }
 
-// Threads that come first at the same time each read it, with the same result. If one waited for another, a child that was forked meanwhile
-// would hang.
+// The quota is read without a lock: threads that need it first at the same time all read it, with the same result. With a lock, a child
+// that was forked during the read would hang.
 std::atomic<unsigned> quota = kNotRead;
 
 unsigned known_quota() {
@@ -99,7 +99,7 @@ unsigned processors_of_quota(const std::filesystem::path& root, std::string_view
     if (controllers.empty()) {
       found = least_limit(root, path, limit_of_version_2);
     } else if (has_name(controllers, "cpu")) {
-      // It is mounted by the names of its controllers, with a link from each of them.
+      // A hierarchy of version 1 is mounted under the joined names of its controllers, with a link for each name.
       found = least_limit(root / "cpu", path, limit_of_version_1);
     }
     if (found && (!least || *found < *least)) least = found;

@@ -130,7 +130,7 @@ void Profile::abandon() noexcept {
     clocks.reserve(devices_.size());
     for (Used& used : devices_) clocks.push_back(std::move(used.clock));
   } catch (const std::bad_alloc&) {
-    // They stay open until the end of the process.
+    // Without memory the profile keeps the clocks, and their devices stay open until the process ends.
   }
 }
 
@@ -166,7 +166,7 @@ Profile::Listed Profile::device(const DeviceLabel& label, const std::shared_ptr<
   }
   const std::lock_guard lock(mutex_);
   if (const auto found = find(label, clock.get())) return *found;  // another thread was quicker
-  // After the end nothing would release the clock.
+  // After the end of the profile, nothing would release the clock, so it is not kept.
   devices_.push_back({label, ended_ == 0 ? clock : nullptr, clock ? clock->method() : "", first, std::nullopt});
   return {devices_.size() - 1, first.has_value()};
 }

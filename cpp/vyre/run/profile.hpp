@@ -24,7 +24,7 @@ std::int64_t host_now();
 // The program that a profile names. The caller that runs it keeps it.
 using ProfiledProgram = std::shared_ptr<const validate::ValidProgram>;
 
-// A device as profiles show it. Two are the same one when backend and index are.
+// A device as profiles show it. Two labels name the same device if their backends and indices are equal.
 struct DeviceLabel {
   std::string backend;
   std::size_t index = 0;
@@ -37,7 +37,7 @@ class DeviceClock {
   // Both clocks at one moment, and the error of the pair, in nanoseconds.
   struct Reading {
     std::int64_t host = 0, device = 0, error = 0;
-    // By how much the device's time may be wrong through what was rounded since its clock began. It never shrinks.
+    // By how much the device's time may be wrong because of rounding since its clock began. It never decreases.
     std::int64_t rounding = 0;
   };
 
@@ -46,20 +46,20 @@ class DeviceClock {
   virtual std::optional<Reading> read(const RunOptions& options) = 0;
   // Describes for people how read() does it.
   virtual std::string method() const = 0;
-  // Tells all profiles of what was submitted until now; waits for it.
+  // Waits for the work that was submitted until now, and reports it to the profiles.
   virtual void finish(const RunOptions& options) = 0;
 };
 
 // Maps a device's clock to the host's between two readings.
 struct ClockFit {
   std::int64_t host = 0, device = 0;  // of one moment
-  double scale = 1;                   // host nanoseconds a device's nanosecond
+  double scale = 1;                   // host nanoseconds per device nanosecond
   std::int64_t error = 0;             // of a time that is converted
 
   std::int64_t to_host(std::int64_t device_time) const;
 };
-// If one offset fits both readings within their errors, the scale is 1; otherwise the drift between the readings gives the scale. What was
-// rounded between the readings counts as an error of the last one.
+// If one offset fits both readings within their errors, the scale is 1; otherwise the drift between the readings gives the scale. Rounding
+// between the readings counts as an error of the last one.
 ClockFit fit(const DeviceClock::Reading& first, const std::optional<DeviceClock::Reading>& last);
 
 // A piece of work of the host or of a device.
@@ -75,11 +75,11 @@ struct ProfileEvent {
 
   Work work;
   std::size_t device = kHost;  // index into ProfileReport::devices
-  std::uint64_t thread = 0;    // the system's id of the one that did it, or asked for it
-  std::int64_t submitted = 0;  // of a device's work: when it was asked for
+  std::uint64_t thread = 0;    // the system's id of the thread that did the work or submitted it
+  std::int64_t submitted = 0;  // of a device's work: when it was submitted
   std::int64_t start = 0;      // of the host's clock
   std::int64_t duration = 0;
-  bool observed = false;  // a device's work without times of its own: from its submission until the host saw its end
+  bool observed = false;  // whether a device gave no times: the event then lasts from the submission until the host saw the end
 };
 
 struct ProfileReport {
@@ -120,7 +120,7 @@ class Profile : public std::enable_shared_from_this<Profile> {
   void abandon() noexcept;
   ProfileReport report() const;
 
-  // The index of a device, which add() takes in events, and whether the device has times of its own.
+  // The index of a device for ProfileEvent::device, and whether the device has times of its own.
   struct Listed {
     std::size_t index = 0;
     bool timed = false;
@@ -178,7 +178,7 @@ class Unprofiled {
   static thread_local int depth;
 };
 
-// The host's work from its construction to its destruction. A span lies within those of its thread that are open.
+// Records the host's work between the construction and the destruction of the span. The spans of a thread are nested.
 class Span {
  public:
   explicit Span(const char* name) {
@@ -193,7 +193,7 @@ class Span {
   // Whether a profile listens, so that the fields below are worth filling.
   explicit operator bool() const { return open_.has_value(); }
   Work& work() { return open_->work; }
-  // What is done here is done by this device, whose clock is the host's. The label must outlive the span.
+  // Counts the span as work of this device, whose clock is the host's. The label must outlive the span.
   void on(const DeviceLabel& device) { open_->device = &device; }
 
  private:

@@ -1,4 +1,4 @@
-// What backends check of the slots of a recording (recording.hpp) before they submit it.
+// Checks the slots of a recording (recording.hpp) before a backend submits it.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace vyre::run {
 
-// Of each slot, whether a call writes it.
+// Says for each slot whether a call writes it.
 std::vector<bool> written_slots(const CallsToRecord& calls);
 // Throws BindingError for slots that overlap while a call writes one of them.
 void check_slots(const CallsToRecord& calls, const std::vector<bool>& written, std::span<const StorageView> slots);

@@ -1,4 +1,4 @@
-// Calls that are recorded once, and submitted as often as wanted with other arrays of the same sizes.
+// Records calls once, so that they can be submitted any number of times, also with other arrays of the same sizes.
 //
 // The arrays that each submission names are slots. Everything else is fixed when the calls are recorded: grids, sizes, and the storages
 // that the recording keeps, such as scratch memory and tables. Words are numbers for Uniform buffers, which each submission gives too.
@@ -32,7 +32,8 @@ struct CallToRecord {
   ProfiledProgram program;  // the one that was prepared
   std::shared_ptr<Executable> executable;
   Grid grid;  // not empty; the largest one, where the counts come from data
-  // One for each bound buffer, and then that of a grid from data (data_grid.hpp). Accepted by check_call (checks.hpp).
+  // One array for each bound buffer, followed by the counts of a grid from data (data_grid.hpp), if any. check_call (checks.hpp) has
+  // accepted them.
   std::vector<RecordedArray> arrays;
 };
 
@@ -45,7 +46,7 @@ struct CallsToRecord {
   static constexpr std::uint64_t kWordsAlignment = 256;
 
   std::vector<Slot> slots;
-  std::vector<std::shared_ptr<Storage>> kept;  // nothing else works with them while the recording exists
+  std::vector<std::shared_ptr<Storage>> kept;  // nothing else writes them while the recording exists
   std::uint64_t words_bytes = 0;
   std::vector<CallToRecord> calls;   // without repetitions
   std::vector<std::uint32_t> order;  // the calls that run, one after the other: indices of `calls`, at least one
@@ -56,9 +57,10 @@ class Recording {
  public:
   virtual ~Recording() = default;
   // `slots` has a view of the right size for each slot, and `words` has CallsToRecord::words_bytes. Throws BindingError for slots that
-  // overlap while a call writes one of them; everything else is as for Plan::submit. After a throw the written slots have any bytes.
+  // overlap while a call writes one of them; everything else is as for Plan::submit. After a throw, the contents of the written slots are
+  // unspecified.
   virtual void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options) = 0;
-  // The same as a step of a Sequence. The recording may be destroyed before the step.
+  // Returns the same submission as a step of a Sequence. The recording may be destroyed before the step.
   virtual Step step(std::span<const StorageView> slots, std::span<const std::byte> words) = 0;
   // False once its device is lost.
   virtual bool usable() const { return true; }
@@ -66,7 +68,7 @@ class Recording {
   virtual std::uint64_t times_recorded() const { return 0; }
 };
 
-// The recording of backends that run on the host's processor. `awaited` is what a call waits for when its time is over.
+// The recording of backends that run on the host's processor. `awaited` is what the error of a time-out says that the call waited for.
 std::shared_ptr<Recording> record_on_host(CallsToRecord calls, Awaited awaited);
 
 }  // namespace vyre::run

@@ -90,8 +90,8 @@ ir::OpTable::Spec register_op(ir::OpSpec spec) {
     const OpSnapshot seen = op_snapshot();
     if (added->inlinable()) {
       Diagnostics found = validate::validate_op(*added, seen.table);
-      // The body may call operations that are registered later. Unknown ones and calls that are too deep are reported where a program
-      // calls.
+      // The body may call operations that are registered later. Unknown operations, and calls that are nested too deeply, are reported when
+      // a program calls the operation.
       std::erase_if(found, [](const Diagnostic& diagnostic) { return diagnostic.rule == "V016" || diagnostic.rule == "V017"; });
       if (!found.empty()) throw ValidationError(std::move(found));
     }

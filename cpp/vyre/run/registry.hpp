@@ -14,16 +14,16 @@ struct OpSnapshot {
   std::uint64_t generation = 0;  // grows with each new operation: snapshots of one generation are equal
 };
 OpSnapshot op_snapshot();
-// The generation of a snapshot taken now, without taking it.
+// The generation that a snapshot would have now.
 std::uint64_t op_generation();
 ir::OpTable registered_ops();
 
 // The operation of this id (`id` or `id@version`). Throws ArgumentError when there is none.
 ir::OpTable::Spec registered_op(std::string_view id);
 
-// Adds an operation; adding the same one again changes nothing. Throws ArgumentError for a bad id or version,
-// or when this id and version has a different body; ValidationError for a body that breaks rules. Operations that the body
-// calls may be registered later: what is unknown, or too deep, is reported where a program calls (V016, V017).
+// Adds an operation; adding the same one again changes nothing. Throws ArgumentError for a bad id or version, or when this id and version
+// has a different body; ValidationError for a body that breaks rules. Operations that the body calls may be registered later: unknown
+// operations, and calls that are nested too deeply, are reported when a program calls the operation (V016, V017).
 ir::OpTable::Spec register_op(ir::OpSpec spec);
 
 }  // namespace vyre::run

@@ -10,7 +10,8 @@ void SharedAccess::leave_the_parents_behind() {
   if (forks_.load(std::memory_order_relaxed) == forks_before()) return;
   lost_writer_ = (state_.load(std::memory_order_relaxed) & kWriter) != 0;
   state_.store(0, std::memory_order_relaxed);
-  // The old one still counts threads of the parent that wait for it. Destroying it would wait for them, so it is only overwritten.
+  // The old condition variable still counts threads of the parent that wait for it. Its destructor would wait for them, so it is
+  // overwritten without being destroyed.
   new (&changed_) std::condition_variable;
   forks_.store(forks_before(), std::memory_order_release);
 }
@@ -22,12 +23,13 @@ void SharedAccess::release(Use use) {
   }
   std::uint32_t state = state_.load(std::memory_order_relaxed), without_this = 0;
   do {
-    if (use == Use::Read && (state & kReaders) == 0) return;  // forgotten by a fork
+    if (use == Use::Read && (state & kReaders) == 0) return;  // a fork has discarded this reader
     without_this = use == Use::Write ? state & ~kWriter : state - 1;
   } while (!state_.compare_exchange_weak(state, without_this, std::memory_order_release, std::memory_order_relaxed));
   if ((without_this & kWaiting) == 0 || (without_this & kReaders) != 0) return;
   const std::lock_guard lock(mutex_);
-  // Those that wait hold the mutex from setting this bit until they sleep. Those that are woken and have to wait again set it again.
+  // A waiting thread holds the mutex from setting this bit until it sleeps, so no wake-up is lost. A woken thread that must wait again sets
+  // the bit again.
   state_.fetch_and(~kWaiting, std::memory_order_relaxed);
   changed_.notify_all();
 }
@@ -45,7 +47,7 @@ void SharedAccess::wait(Use use, const RunOptions& options) {
     return done;
   };
   while (!acquired_after_a_slice()) {
-    // Nothing is locked meanwhile: `interrupted` may wait for a thread that waits here.
+    // The mutex is not held meanwhile, because `interrupted` may wait for another thread that needs the mutex.
     lock.unlock();
     deadline.check(Awaited::Access);
     lock.lock();

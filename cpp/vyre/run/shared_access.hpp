@@ -1,8 +1,8 @@
-// Access to some memory: one writer, or any number of readers. A caller waits for access no longer than its RunOptions allow, because the
-// call that has access may never end.
+// Guards memory that has one writer, or any number of readers, at a time. A caller waits for access no longer than its RunOptions allow,
+// because the call that has access may never end.
 //
-// One word counts the readers and says whether a caller writes or waits. Access that is free takes one atomic operation, and so does giving
-// it back; the mutex and the condition variable are for callers that wait, and for a process that was forked.
+// One word counts the readers and says whether a caller writes or waits. Acquiring free access takes one atomic operation, and so does
+// releasing it. The mutex and the condition variable are only for callers that wait, and for a process that was forked.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class SharedAccess {
   using Writing = std::unique_lock<SharedAccess>;
   using Reading = std::shared_lock<SharedAccess>;
 
-  // Throw Interrupted and DispatchTimeoutError.
+  // These throw Interrupted and DispatchTimeoutError.
   Writing write(const RunOptions& options) {
     acquire(Use::Write, options);
     return Writing(*this, std::adopt_lock);
@@ -33,7 +33,7 @@ class SharedAccess {
   }
 
   enum class Use : bool { Read, Write };
-  // For callers that give the access back by themselves, with unlock() or unlock_shared().
+  // For callers that release the access themselves, with unlock() or unlock_shared().
   void acquire(Use use, const RunOptions& options) {
     if (!try_acquire(use)) wait(use, options);
   }
@@ -65,7 +65,7 @@ class SharedAccess {
   static bool taken(std::uint32_t state, Use use) { return (state & kWriter) != 0 || (use == Use::Write && (state & kReaders) != 0); }
   void release(Use use);
   void wait(Use use, const RunOptions& options);
-  // The mutex must be held.
+  // After a fork, discards the access that threads of the parent had: these threads do not exist in the child. The mutex must be held.
   void leave_the_parents_behind();
 
   std::atomic<std::uint32_t> state_ = 0;

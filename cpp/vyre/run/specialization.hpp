@@ -1,5 +1,5 @@
-// Which words of Uniform buffers a program is compiled for: those that decide something (transform/specialize.hpp) and come again and
-// again. What it means for a backend is one number: that of the kernel which a call should run on.
+// Decides for which words of Uniform buffers a program is compiled: words that decide something (transform/specialize.hpp) and that come
+// often. A backend only gets the number of the kernel on which a call should run.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace vyre::run {
 // Safe from every thread.
 class Specialization {
  public:
-  // Words for which one program may be compiled: each takes the time and the memory of the program itself.
+  // The most sets of words for which one program is compiled: each set takes as much time and memory as the program itself.
   static constexpr std::size_t kMost = 4;
   using Words = std::vector<std::uint32_t>;
 
@@ -33,16 +33,16 @@ class Specialization {
     std::uint32_t lanes;   // words
     bool truth;            // only whether the words are zero matters
   };
-  // Empty when the program has one kernel.
+  // Empty if no element decides anything, or if specialization is off: the program then has one kernel.
   std::span<const Part> parts() const { return parts_; }
 
-  // The deciding words of a call; zeros for elements outside of a buffer, as loads give.
+  // The deciding words of a call. They are zeros for elements beyond the end of a buffer, as for loads.
   Words words(std::span<const BufferView> buffers) const;
-  // A part of them, from a buffer's bytes.
+  // Appends the words of one part, from the bytes of its buffer.
   static void append(Words& words, const Part& part, std::span<const std::byte> bytes);
 
-  // Counts so many calls of `grid` with these words. The number of the kernel compiled for them, below kMost; nothing while they did not
-  // come often enough: with four calls of `enough` invocations in all.
+  // Counts `calls` calls of `grid` with these words. Returns the number, below kMost, of the kernel for these words once they have come in
+  // four calls and `enough` invocations in all. Returns nothing before that, and if kMost other sets of words came often enough first.
   std::optional<std::size_t> choose(const Words& words, Grid grid, std::uint64_t calls, std::uint64_t enough);
   // The program to compile for a number that choose() gave.
   validate::ValidProgram program(std::size_t number) const;
@@ -61,7 +61,7 @@ class Specialization {
   std::size_t word_count_ = 0;
   mutable ForkSafeMutex mutex_;
   std::vector<Words> chosen_;
-  std::list<Candidate> candidates_;  // the last one first
+  std::list<Candidate> candidates_;  // most recently counted first
 };
 
 }  // namespace vyre::run

@@ -1,4 +1,5 @@
-// Device memory that outlives calls, and calls that are planned for it. Arrays that stay on their device are built on both.
+// Defines storages, which are device memory that outlives calls, and plans, which are calls that are planned for storages. Arrays that stay
+// on their device are built on both.
 //
 // Everything about one device happens in the order in which it was asked for, whichever thread asked: a read sees what the calls
 // before it wrote.
@@ -17,7 +18,7 @@
 
 namespace vyre::run {
 
-// A number that no memory had before.
+// Returns an id that no memory has had before.
 std::uint64_t new_memory_id();
 
 // May be used from several threads, and destroyed while the device still works with it.
@@ -39,7 +40,8 @@ class Storage {
   // uses this pointer.
   virtual std::byte* host_memory() { return nullptr; }
 
-  // A call that was to write this has failed, so its contents are unknown: it gives that error until it is written as a whole.
+  // Reports that a call that was to write this storage failed, so that its contents are unknown. Reads then throw `error` until the whole
+  // storage is written.
   void fail(std::exception_ptr error) noexcept;
   void rethrow_failure() const;
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
@@ -58,7 +60,7 @@ struct StorageView {
   enum class Role : std::uint8_t {
     Buffer,
     Workgroups,   // three words, the counts of workgroups along x, y, z
-    Invocations,  // three words, the counts of invocations along x, y, z, which whole workgroups cover
+    Invocations,  // three words, the counts of invocations along x, y, z; rounded up to whole workgroups
   };
   Storage* storage = nullptr;
   std::uint64_t offset = 0;
@@ -71,15 +73,15 @@ struct StorageView {
 class Plan {
  public:
   virtual ~Plan() = default;
-  // `views` has the ids (but see Backend::plans_any_memory), offsets and sizes that the plan was made for. If a device runs the call beside
-  // the host, it usually returns before the call is done; if the host runs the call, it returns when the call is done. Throws DeviceError
-  // and its kinds.
+  // `views` has the ids (but see Backend::plans_any_memory), offsets and sizes that the plan was made for. If a device runs the call,
+  // submit() usually returns before the call is done. If the host runs the call, submit() returns when the call is done. Throws DeviceError
+  // or a type derived from it.
   virtual void submit(std::span<const StorageView> views, const RunOptions& options) = 0;
-  // Does the same if the call is short (Executable::is_short) and no other call is in its way. Returns false, and has done nothing, if not.
+  // Does the same if the call is short (Executable::is_short) and need not wait for another call. Otherwise does nothing and returns false.
   virtual bool submit_at_once(std::span<const StorageView> /*views*/) { return false; }
 };
 
-// A call of a sequence, and what it was planned for.
+// A call of a sequence, and the views that it was planned for.
 struct Step {
   std::shared_ptr<Plan> plan;
   std::vector<StorageView> views;

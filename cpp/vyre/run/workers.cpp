@@ -19,7 +19,8 @@ namespace vyre::run {
 namespace detail {
 namespace {
 
-// Blocks the signals that any thread may take: the program's own threads get them. Those of faults belong to the thread that has one.
+// Blocks signals for new workers, so that the program's own threads take them. Signals of faults are not blocked, because they go to the
+// thread that caused the fault.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -36,7 +37,8 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-// A worker that has begun wakes this many others, so that many are awake after few steps and the caller pays for two.
+// The caller wakes this many workers, and each worker that begins wakes this many others. So many are awake after a few steps, and the
+// caller pays for only two.
 constexpr int kWokenByOne = 2;
 
 }  // namespace
@@ -124,8 +126,8 @@ class Pool {
     return job;
   }
 
-  // Runs on the processors of the caller. Where all are busy the kernel wakes a worker on the processor that it was on last; if that is the
-  // caller's, the two would take turns there, so the worker moves.
+  // Moves the worker to the processors that the caller may use. If all are busy, the kernel wakes a worker on the processor on which it ran
+  // last. If that is the caller's processor, the two would take turns on it, so the worker moves to another.
   static void follow(Worker& me, const Job& job) {
     const bool beside = CPU_COUNT(&job.processors) > 1 && sched_getcpu() == job.processor;
     if (beside) {
@@ -152,7 +154,7 @@ class Pool {
       if (job->knows_processors) follow(me, *job);
       job->run(job->work);
       lock.lock();
-      me.parked = true;  // before its caller knows, so that the caller can end it
+      me.parked = true;  // before the caller learns that the job is done, so that the caller can end this worker
       if (--job->running == 0) job->done.notify_all();
     }
   }
@@ -165,7 +167,7 @@ class Pool {
 
 namespace {
 
-// Never destroyed: workers outlive main. A forked child has none of them and gets a new one.
+// Never destroyed: workers outlive main. A forked child has none of the workers and gets a new pool.
 Pool* the_pool = [] {
   before_forks([] { the_pool->end_parked(); });
   when_forked([] { the_pool = new Pool; });

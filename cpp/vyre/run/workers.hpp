@@ -1,11 +1,11 @@
 // Threads that are parked until a call wants help, shared by all calls of the process.
 //
 // A caller does all of its work itself, one piece after the other, and asks for helpers that take pieces from it meanwhile. It never waits
-// for a worker that has not begun: what nobody has begun at the end is withdrawn. So calls of several threads at once, and calls within
-// calls, need no worker each.
+// for a worker that has not begun: at the end, it withdraws the requests that no worker has taken. So calls on several threads, and calls
+// within calls, make progress even if there are not enough workers for all.
 //
-// Workers run on the processors that the caller may use at that moment, and leave signals to the program's own threads. Those that are
-// parked end before a fork, because a child would not have them; it starts its own.
+// Workers run on the processors that the caller may use at that moment, and leave signals to the program's own threads. Parked workers end
+// before a fork, because the child would not have them. The child starts its own.
 #pragma once
 
 #include <sched.h>
@@ -37,7 +37,7 @@ class Pool;
 
 class Helpers {
  public:
-  // Each worker calls work() once. It must outlive this object and throw nothing.
+  // Each worker calls work() once. `work` must outlive this object and must not throw.
   template <class Work>
   explicit Helpers(Work& work) : job_{.run = [](void* it) { (*static_cast<Work*>(it))(); }, .work = &work} {}
   // Waits for the workers that have begun.
@@ -45,12 +45,13 @@ class Helpers {
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
 
-  // Asks for so many workers, once. Fewer come where the system gives no more threads, or no memory for them.
+  // Asks for `count` workers; may be called once. Fewer come where the system gives no more threads, or no memory for them.
   void ask(unsigned count);
   bool asked() const { return pool_ != nullptr; }
-  // Withdraws what no worker has begun, and waits for the others, at most for so long. Returns whether all are done.
+  // Withdraws the requests that no worker has taken, and waits at most `time` for the workers that have begun. Returns whether these are
+  // done.
   bool done_within(std::chrono::nanoseconds time);
-  // Whether this process was forked since workers were asked for: they work in the parent.
+  // Whether this process was forked since it asked for workers: they exist only in the parent.
   bool lost() const;
 
  private:
@@ -59,7 +60,7 @@ class Helpers {
   std::uint64_t forks_ = 0;
 };
 
-// Ends the workers that are parked, and waits until they have ended. The next call that wants some starts them anew.
+// Ends the workers that are parked, and waits until they have ended. The next call that wants workers starts new ones.
 void end_parked_workers();
 
 }  // namespace vyre::run

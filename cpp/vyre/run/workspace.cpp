@@ -1,5 +1,5 @@
 // How it works: the arrays are placed in the order in which they come into use, each into the smallest gap that it fits into, or at the end
-// of a block. A gap is what an array left that is not in use any more, joined with the gaps beside it.
+// of a block. A gap is memory of arrays that are no longer in use; adjacent gaps are joined.
 #include "vyre/run/workspace.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class Gaps {
     }
     insert(block, offset, bytes);
   }
-  // Takes the gap at the end of a block out, so that the block grows from there. Returns where it began.
+  // Removes the gap at the end of a block, so that the block can grow from there. Returns where the gap began, or `end` if there is none.
   std::uint64_t take_end(std::uint32_t block, std::uint64_t end) {
     const auto next = by_place_.lower_bound({block, end});
     if (next == by_place_.begin()) return end;
@@ -82,7 +82,7 @@ Workspace lay_out(std::span<const ScratchArray> arrays, std::uint64_t most_bytes
   result.locations.resize(arrays.size());
   std::vector<std::size_t> order(arrays.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Of those that come into use at once, the largest first: the others fit into what is left.
+  // Of the arrays that come into use at the same step, the largest is placed first: smaller ones fit into the gaps that are left.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return arrays[a].first != arrays[b].first ? arrays[a].first < arrays[b].first : arrays[a].bytes > arrays[b].bytes;
   });

@@ -1,9 +1,9 @@
 // A call cuts its grid into batches (batches.hpp). The caller's thread and, when the call takes a while, parked workers (workers.hpp) take
 // one batch after the other and run the program's code over it, each thread on a machine of its own.
 //
-// A program is lowered and compiled once, and once more for words of its Uniform buffers that come often (Specialization). It is
-// interpreted until the time that this takes, what it has taken so far included, would reach the time that machine code takes to make
-// (work.hpp).
+// A program is lowered and compiled once for any words of its Uniform buffers, and once more for words that come often (Specialization).
+// The interpreter runs a call if the time that it has spent on the program so far, plus its estimated time for this call, is less than the
+// time to generate machine code (work.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,16 +50,16 @@ constexpr std::uint64_t kMaxRegisterBytes = std::uint64_t{4} << 30;
 // takes a fraction of a millisecond.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{1} << 16;
 
-// How often a loop is thought to turn where nothing says it, when the interpreter's time is estimated. What the interpreter really
-// computed counts for the next call.
+// The number of turns that the estimate of the interpreter's time assumes for a loop of unknown length. The words that the
+// interpreter really computes are added to the estimates of later calls.
 constexpr std::uint64_t kUnknownTurns = 256;
 
-// The instructions of all invocations together, without loops, that machine code runs within a few microseconds, or tens of them where
-// each misses the caches.
+// The most work of a short call: the instructions of one invocation times the number of invocations. Machine code without loops does it
+// within a few microseconds, or within tens of them if every access misses the caches.
 constexpr std::uint64_t kShortWork = std::uint64_t{1} << 15;
 
 #if VYRE_NATIVE
-// The vectors of machine code; nothing where programs are interpreted.
+// The vectors that machine code uses; none where all programs are interpreted.
 using NativeVectors = std::optional<native::Vectors>;
 
 NativeVectors native_vectors(std::string_view instructions) {
@@ -69,7 +69,7 @@ NativeVectors native_vectors(std::string_view instructions) {
   return std::nullopt;
 }
 
-// The vectors of machine code here, or why programs are interpreted.
+// Names the vectors that machine code uses on this processor, or the reason why programs are interpreted.
 std::string machine_code(const NativeVectors& vectors) {
   if (!vectors) return "none: the processor lacks AVX2";
   constexpr std::byte kReturn[] = {std::byte{0xc3}};
@@ -88,8 +88,8 @@ class Call {
  public:
   Call(const Batches& batches, const RunOptions& options) : batches_(batches), deadline_(deadline_of(options)) {}
 
-  // Runs all batches on this thread, and on up to `threads` - 1 others where what is left is worth waking them. Returns the words that the
-  // interpreter has computed, 0 for machine code.
+  // Runs all batches on this thread, and on up to `threads` - 1 helpers if the remaining batches take long enough to be worth waking them.
+  // Returns the number of words that the interpreter has computed, or 0 for machine code.
   template <class MakeMachine>
   std::uint64_t run(unsigned threads, const MakeMachine& make_machine) {
     const std::function<bool()> stop_caller = [&] { return look(); };
@@ -128,7 +128,8 @@ class Call {
 
  private:
   using Clock = Deadline::Clock;
-  // The work that a thread is woken for, at least: it is there some microseconds later, up to tens of them on a virtual machine.
+  // A thread is woken only if at least this much work is left for it. A woken thread starts some microseconds later, and up to tens of
+  // microseconds later on a virtual machine.
   static constexpr auto kWorthWaking = std::chrono::microseconds(20);
 
   // Stops the helpers when an exception ends the call.
@@ -230,8 +231,8 @@ class CpuExecutable : public Executable {
     std::once_flag native_once;
     std::unique_ptr<const native::NativeCode> native;
     std::atomic<const native::NativeCode*> ready = nullptr;  // `native`, once it is complete
-    std::uint64_t work = 1;                                  // of an invocation, as far as it is known
-    std::atomic<std::uint64_t> words = 0;                    // that the interpreter has computed so far
+    std::uint64_t work = 1;                                  // about how many instructions an invocation runs (work_of)
+    std::atomic<std::uint64_t> words = 0;                    // computed by the interpreter so far, plus kWordsOfCall for each call
 #endif
   };
 
@@ -309,19 +310,19 @@ class CpuExecutable : public Executable {
   static void count_words(Compiled&, std::uint64_t) {}
 #endif
 
-  // The code for a call of these buffers.
+  // Returns the code that a call with these buffers runs: specialized for the words of its Uniform buffers, or `plain_`.
   Compiled& compiled_for(std::span<const BufferView> buffers, Grid grid) {
     if (specialization_.parts().empty()) return *plain_;
     const auto chosen = specialization_.choose(specialization_.words(buffers), grid, 1, kEnoughInvocations);
     if (!chosen) return *plain_;
     Special& special = special_[*chosen];
-    // One call compiles it. Calls that come meanwhile run the code for any words, which gives the same bytes.
+    // The first call compiles the specialized program. Calls that come meanwhile run `plain_`, which gives the same bytes.
     if (!special.tried.exchange(true)) {
       try {
         special.owned = compiled(specialization_.program(*chosen));
         special.compiled = special.owned.get();
       } catch (const std::exception&) {
-        // The code for any words stays in use.
+        // Calls with these words go on running `plain_`.
       }
     }
     Compiled* const known = special.compiled;
@@ -332,11 +333,10 @@ class CpuExecutable : public Executable {
     Compiled& compiled = compiled_for(buffers, grid);
     const lower::Kernel& kernel = compiled.kernel;
     const Code& code = compiled.code;
-    // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds (or the call is in
-    // place). Buffers that are not aligned to their elements or to words, or are shorter than the least size of a buffer, are copied as
-    // well.
+    // Unless the call is in place, the program works on copies of its ReadWrite buffers, so that the caller's bytes change only if the
+    // call succeeds. Buffers that are not aligned to their elements or to words, or are shorter than kMinBufferBytes, are copied as well.
     Few<Memory> memory(buffers.size());
-    std::vector<std::optional<Words>> copies;  // as many as buffers, or none
+    std::vector<std::optional<Words>> copies;  // empty, or one for each buffer
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
       const std::span<std::byte> bytes = buffers[slot].bytes;
       const lower::KernelBuffer& buffer = kernel.buffers[slot];

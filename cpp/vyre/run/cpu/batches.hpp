@@ -35,7 +35,7 @@ class Batches {
   std::array<std::uint64_t, 3> invocations_;  // along each axis
   Ids groups_;
   std::size_t capacity_;
-  std::uint64_t total_;  // of invocations, or of workgroups when a batch is a workgroup
+  std::uint64_t total_;  // the number of invocations, or of workgroups when a batch is a workgroup
   std::uint64_t count_;
 };
 

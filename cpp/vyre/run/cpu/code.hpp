@@ -1,8 +1,9 @@
 // The code that the cpu backend's machine runs: a kernel's instructions over registers that hold a whole batch of invocations.
 //
-// A batch is a workgroup where invocations of one wait for each other or share memory, else any run of invocations. An operand is a vector
-// register (one word for each lane) or a scalar register (the same word in all lanes), as the compiler has found. Where lanes may part, a
-// mask says which are active; code that no active lane reaches is jumped over.
+// If the invocations of a workgroup wait for each other or share memory, a batch is one workgroup. Otherwise it is any run of consecutive
+// invocations. An operand is a vector register (one word for each lane) or a scalar register (one word that is the same in all lanes); the
+// compiler decides which. Where control flow may diverge, an execution mask says which lanes are active, and code is skipped if no lane is
+// active in it.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +22,19 @@ enum class Op : std::uint8_t {
   VectorCopy,           // dest = a, all lanes
   Blend,                // dest = a, active lanes
   ScalarCopy,
-  // imm: buffer, shared or private array; a: index. The words of an element go to or come from `lanes` registers in a row. If `bounded`, the index
-  // may be out of range: then a load gives zeros, a store does nothing, and an atomic does nothing and gives 0.
+  // Accesses. imm: buffer, shared or private array; a: index. The words of an element lie in `lanes` consecutive registers. If `bounded`,
+  // the index may be out of range: then a load gives zeros, a store does nothing, and an atomic does nothing and gives 0.
   Load, LoadShared,                // dest = element a, active lanes
   ScalarLoad, ScalarLoadShared,    // likewise, once
   Store, StoreShared,              // element a = b, active lanes
   ScalarStore, ScalarStoreShared,  // likewise, once
   LoadPrivate,          // dest = element a of the lane's own array, active lanes
   StorePrivate,         // element a of the lane's own array = b, active lanes
-  Atomic, AtomicShared, // dest = element a, and there the result of `atomic` on it and b (expected b, value c), active lanes
-  // Control flow; `target` and `empty` are addresses, `empty` the one to go on at when no lane is active any more.
+  Atomic, AtomicShared, // dest = the old element a; element a = `atomic` of it and b (compare-exchange: expected b, new c), active lanes
+  // Control flow. `target` and `empty` are addresses of instructions. Execution continues at `empty` when no lane is active any more.
   JumpIfZero,           // to target when the scalar a is zero
   Jump,
-  If,                   // lanes part at a; to target (an Else or EndIf) when a is zero in all active lanes
+  If,                   // lanes diverge by a; to target (an Else or EndIf) when a is zero in all active lanes
   Else,                 // to target (its EndIf) when no lane takes it
   EndIf,                // the lanes active before the If are active again; to empty when all of them have returned
   UniformLoop,          // scalar dest = a; to target (after the end) unless a < b
@@ -41,7 +42,7 @@ enum class Op : std::uint8_t {
   Loop,                 // vector dest = a; lanes with a < b are active; to target (after the end) when there are none
   EndLoop,              // ++dest; lanes with dest < b stay; to target (the body) while there are some, else as EndIf
   Return,               // the active lanes return; to empty
-  Break,                // the active lanes leave the Loop around `imm` blocks whose lanes may part; to empty
+  Break,                // the active lanes leave the innermost Loop, in which `imm` divergent Ifs are open; to empty
   Stop,
   // clang-format on
 };
@@ -49,11 +50,11 @@ enum class Op : std::uint8_t {
 inline constexpr std::uint32_t kScalar = 0x80000000u;  // marks an operand that is a scalar register
 constexpr bool is_scalar(std::uint32_t operand) { return (operand & kScalar) != 0; }
 
-// A register may be known to hold words that rise by one from lane to lane wherever a batch lies within a row of the grid.
+// Says which id along x a register holds, if any. The machine knows for each batch whether these ids rise by one from lane to lane.
 enum class Row : std::uint8_t {
-  No,          // it is not known to: the machine looks at its words
-  Invocation,  // it is the x of InvocationId
-  Local,       // it is the x of LocalId
+  No,          // none: the machine has to look at the words of the register
+  Invocation,  // the x of InvocationId
+  Local,       // the x of LocalId
 };
 inline constexpr std::size_t kRows = 3;
 
@@ -80,8 +81,8 @@ struct IdRegister {
 struct Code {
   bool whole_workgroups = false;                                 // a batch is a workgroup
   std::uint32_t vectors = 0;                                     // vector registers
-  std::uint32_t private_words = 0;                               // of the private arrays of a lane
-  std::uint32_t depth = 0;                                       // the deepest nesting of Ifs and Loops whose lanes may part
+  std::uint32_t private_words = 0;                               // words in the private arrays of one lane
+  std::uint32_t depth = 0;                                       // the deepest nesting of divergent Ifs and Loops
   std::vector<Word> scalars;                                     // the constants; lengths and ids are filled in before a run
   std::vector<std::pair<std::uint32_t, std::uint32_t>> lengths;  // scalar register, buffer slot
   std::vector<IdRegister> ids;

@@ -53,7 +53,7 @@ class Compiler {
   const KernelInstruction& at(std::uint32_t value) const { return kernel_.code[value]; }
   bool varies(std::uint32_t value) const { return uniformity_.varying[value]; }
 
-  // The first register of the value that is made here.
+  // Assigns registers to the value of the instruction at `position`, and returns the first one.
   std::uint32_t define(std::uint32_t position) {
     const std::uint32_t lanes = at(position).lanes;
     if (!varies(position)) return registers_.assign(position, registers_.new_scalar(lanes));
@@ -65,7 +65,7 @@ class Compiler {
     return registers_.assign(position, reg);
   }
 
-  // Returns the Row of a register: only ids have one, and their registers are never used for anything else.
+  // Returns the Row of a register. Only registers of ids have one, and these never hold other values.
   std::uint8_t row(std::uint32_t index) const {
     return static_cast<std::uint8_t>(!is_scalar(index) && index < rows_.size() ? rows_[index] : Row::No);
   }
@@ -83,7 +83,7 @@ class Compiler {
       add({.op = is_scalar(dest) ? Op::ScalarCopy : Op::VectorCopy, .dest = dest + lane, .a = source + lane});
     }
   }
-  // Returns a vector register with the operand, which is free again after the position.
+  // Returns the operand if it is a vector register. Otherwise copies it to a vector register that is free again after `position`.
   std::uint32_t as_vector(std::uint32_t operand, std::uint32_t position) {
     if (!is_scalar(operand)) return operand;
     const std::uint32_t reg = registers_.take_vector(1);
@@ -141,7 +141,7 @@ class Compiler {
       case Opcode::EndLoop:
         return emit_end_loop();
       case Opcode::Barrier:
-        return;  // all lanes of a workgroup are in this batch
+        return;  // no code: the batch is the workgroup, and each instruction runs over all its lanes before the next one
       case Opcode::Return:
         goes_on_elsewhere(add({.op = Op::Return}));
         return;
@@ -154,7 +154,7 @@ class Compiler {
 
   // --- Values ---
 
-  // Operands are looked up before define(): the result may take a register that one of them leaves.
+  // Operands are looked up before define(), because the result may take the register of an operand that is not used afterwards.
   void emit_lanewise(std::uint32_t position) {
     const KernelInstruction& instruction = at(position);
     const auto function = static_cast<std::uint8_t>(instruction.op);
@@ -271,14 +271,15 @@ class Compiler {
   struct Block {
     std::uint32_t address;                 // of the instruction that opened it
     bool parts;                            // control flow may diverge in it
-    std::uint32_t other = kNoAddress;      // of the Else
+    std::uint32_t other = kNoAddress;      // of its Else
     std::vector<std::uint32_t> empties{};  // addresses of instructions that jump to the end of this block when no lane is active
     bool is_loop = false;
     std::vector<std::uint32_t> breaks{};  // addresses of the jumps that leave a loop without divergence
   };
   static constexpr std::uint32_t kNoAddress = std::numeric_limits<std::uint32_t>::max();
 
-  // Notes an instruction after which no lane may be active. It then jumps to the end of the innermost divergent block.
+  // Notes an instruction that may leave no lane active. If it does, execution continues at the end of the innermost divergent block, whose
+  // address lead() fills in later.
   void goes_on_elsewhere(std::uint32_t address) {
     const auto parted = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const Block& block) { return block.parts; });
     (parted == blocks_.rend() ? empties_ : parted->empties).push_back(address);
@@ -335,7 +336,7 @@ class Compiler {
   }
 
   void emit_break() {
-    std::uint32_t inside = 0;  // blocks between the loop and here whose lanes may part
+    std::uint32_t inside = 0;  // the divergent blocks between the loop and the Break
     auto loop = blocks_.rbegin();
     for (; !loop->is_loop; ++loop) inside += loop->parts ? 1 : 0;
     if (loop->parts) return goes_on_elsewhere(add({.op = Op::Break, .imm = inside}));
@@ -363,9 +364,9 @@ class Compiler {
   Code result_;
   Registers registers_;
   std::vector<std::uint32_t> variables_;  // by variable: its first register
-  std::vector<Row> rows_;                 // by register; No for those beyond
+  std::vector<Row> rows_;                 // by register; the registers beyond its end have Row::No
   std::vector<Block> blocks_;
-  std::vector<std::uint32_t> empties_;  // as Block::empties, outside of every block that parts lanes
+  std::vector<std::uint32_t> empties_;  // as Block::empties, for instructions outside of every divergent block
   std::uint32_t depth_ = 0;             // the number of open divergent blocks
 };
 

@@ -1,6 +1,6 @@
-// The default backend, embedded in the library, with the same bytes as the reference. It makes machine code of a lowered kernel, one
-// invocation in each lane of AVX2 or AVX-512 vectors (native/), as soon as that pays (work.hpp). Until then, and where there is no machine
-// code for a kernel or a processor, an interpreter runs each instruction over the lanes of a batch (machine.hpp).
+// The default backend. It is part of the library and gives the same bytes as the reference. As soon as it pays (work.hpp), the backend
+// translates a lowered kernel to machine code (native/), which computes one invocation in each lane of AVX2 or AVX-512 vectors. Until then,
+// and for kernels and processors without machine code, an interpreter runs each instruction over the lanes of a batch (machine.hpp).
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace vyre::run {
 
 struct CpuOptions {
-  // Without a number: as many threads as the process may use.
+  // The number of threads that a call may use; by default, as many as the process may use.
   std::optional<unsigned> threads{};
   // "baseline", "avx2" or "avx512"; without a name, the best that this processor has.
   std::optional<std::string> instructions{};

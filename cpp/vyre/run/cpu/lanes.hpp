@@ -17,7 +17,7 @@ using Word = std::uint32_t;
 inline constexpr std::size_t kGroup = 16;
 inline constexpr std::size_t kAlignment = kGroup * sizeof(Word);
 
-// Says which operands are one word for all lanes.
+// Says which operands of a binary function are vectors, and which are scalars: one word for all lanes.
 enum class Form : std::uint8_t { VectorVector, VectorScalar, ScalarVector };
 inline constexpr std::size_t kForms = 3;
 
@@ -49,7 +49,8 @@ struct Lanes {
   // Whether values[i] = values[0] + i for all i below `lanes`, without wrapping.
   bool (*consecutive)(const Word* values, std::size_t lanes);
 
-  // active = mask and condition is non-zero, rest (unless null) = mask and it is zero; of the first `lanes`, lanes beyond are 0 in both.
+  // In the first `lanes` lanes: active = mask && condition != 0, and rest (unless null) = mask && condition == 0. Both are 0 in the lanes
+  // beyond.
   Any (*split)(Word* active, Word* rest, const Word* mask, const Word* condition, std::size_t lanes);
   // active = mask and a < b.
   Any (*below)(Word* active, const Word* mask, const Word* a, const Word* b, std::size_t lanes);
@@ -57,7 +58,7 @@ struct Lanes {
   Any (*both)(Word* dest, const Word* a, const Word* b, std::size_t lanes);
 };
 
-// The tables for this processor, the best one last; at least one.
+// The tables whose instructions this processor has, the best one last. The baseline is always among them.
 std::span<const Lanes* const> available_lanes();
 
 }  // namespace vyre::run::cpu

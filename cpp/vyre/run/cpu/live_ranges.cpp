@@ -1,5 +1,6 @@
 // A value lives until its last use. If a loop contains that use but not the definition, the value lives until the end of the loop.
-// Variables have registers for the whole run; a value that is read from or written to one may share them while the variable keeps it.
+// A variable has its registers for the whole run. A value that is read from a variable, or written to it, may share the
+// variable's registers as long as the variable keeps that value.
 #include "vyre/run/cpu/live_ranges.hpp"
 
 #include <algorithm>
@@ -71,12 +72,12 @@ class Computation {
   }
 
   // Coalesces values with variables: where a value is written to a variable, and the variable's register is free from the definition of the
-  // value on, the value is computed in that register and the write is dropped. Definition and write must be in the same straight code.
+  // value on, the value is computed in that register and the write is dropped. Definition and write must be in the same basic block.
   void find_made_in() {
     result_.made_in.assign(size(), LiveRanges::kNoVariable);
     // By variable: the last use of the value that was last computed in its register.
     std::vector<std::uint32_t> held_until(kernel_.variables.size(), 0);
-    std::uint32_t straight = 0;  // where the straight code that contains the position starts
+    std::uint32_t straight = 0;  // where the basic block of the position starts; a Barrier ends a block, too
     for (std::uint32_t position = 0; position < size(); ++position) {
       const Instruction& instruction = kernel_.code[position];
       if (selected_[position] == Selected::Nothing) continue;

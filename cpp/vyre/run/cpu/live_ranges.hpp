@@ -16,7 +16,7 @@ struct LiveRanges {
 
   // By value: the last position at which its registers are read.
   std::vector<std::uint32_t> last_use;
-  // By ReadVariable: the variable is not written as long as the value is used, so the value needs no registers of its own.
+  // By ReadVariable: true if the variable is not written while the value is live, so that the value needs no registers of its own.
   std::vector<bool> is_alias;
   // By value: the variable that the value is written to later, if the value can be computed in that variable's register; else kNoVariable.
   std::vector<std::uint32_t> made_in;

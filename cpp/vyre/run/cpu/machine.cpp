@@ -1,5 +1,5 @@
-// The dispatch loop: one instruction of the code after the other, each over all lanes of the batch. machine_memory.cpp has the accesses to
-// memory, machine_control.cpp the masks of active lanes.
+// The dispatch loop runs the instructions one after the other, each over all lanes of the batch. machine_memory.cpp has the accesses to
+// memory, and machine_control.cpp has the execution masks.
 #include "vyre/run/cpu/machine.hpp"
 
 #include <algorithm>

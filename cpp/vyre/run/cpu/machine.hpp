@@ -19,13 +19,13 @@ struct Memory {
   Word length = 0;  // elements
   Word lanes = 1;   // of an element
   bool atomic = false;
-  // Of elements of 1 or 2 bytes, which begin at `words`: their bytes, and whether loads extend them by their sign.
+  // The size of an element of 1 or 2 bytes, or 0 for elements of words; and whether loads extend small elements by their sign.
   std::uint8_t narrow = 0;
   bool is_signed = false;
 };
 
-// An array of words that starts at a multiple of kAlignment; std::bad_alloc when there is no memory. The last kGroup words are zeros. The
-// others are not initialised, because every use writes them first, and clearing them would cost as much as the work.
+// An array of words that starts at a multiple of kAlignment. Throws std::bad_alloc when there is no memory. The last kGroup words are
+// zeros. The others are not initialised, because every use writes them first, and clearing them would cost as much as the work.
 class Words {
  public:
   explicit Words(std::size_t count);
@@ -62,20 +62,21 @@ class Machine {
   std::uint64_t words() const { return spent_; }
 
  private:
+  // The work, as spent_ counts it, between two calls of `stop`.
   static constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 21;
 
-  // An open If or Loop whose lanes may part.
+  // An open If or Loop in which control flow may diverge.
   struct Frame {
     enum class Taken : std::uint8_t { None, All, Some };
     const Word* before;   // the mask around it
     std::uint64_t exits;  // Machine::exits() when it was opened
-    std::size_t loop;     // the frame of the innermost Loop, this one or one around it; kNoLoop for none
+    std::size_t loop;     // the index of the frame of the innermost Loop, which may be this one; kNoLoop for none
     Taken taken = Taken::Some;
     bool broken = false;  // of a Loop: some lanes have left it by a Break
   };
   static constexpr std::size_t kNoLoop = ~std::size_t{0};
-  // The masks of a frame: active lanes, those that take the Else (of a Loop: those that have not left it by a Break, valid once one has),
-  // and those that go on after the block.
+  // The masks of a frame: the active lanes, the lanes that take the Else, and the lanes that go on after the block. A Loop has no Else; its
+  // second mask holds the lanes that have not left it by a Break, and is valid once a lane has.
   enum : std::size_t { kActive, kRest, kAfter, kFrameMasks, kStaying = kRest };
   Word* alive() { return masks_.data(); }  // the lanes that have not returned; valid once one has
   Word* frame_mask(std::size_t depth, std::size_t which) { return masks_.data() + (1 + kFrameMasks * depth + which) * stride_; }
@@ -103,7 +104,8 @@ class Machine {
   // Whether the indices rise by one from lane to lane.
   bool is_row(const Instruction& i, const Word* index, std::size_t lanes) const;
 
-  // Control flow (machine_control.cpp). Each returns whether a lane is active then; `count` is `lanes` in whole groups.
+  // Control flow (machine_control.cpp). A bool result says whether a lane is active afterwards. `count` is `lanes`, rounded up to whole
+  // groups.
   bool enter_if(const Instruction& i, std::size_t lanes);
   bool enter_else();
   bool enter_loop(const Instruction& i, std::size_t lanes, std::size_t count);
@@ -116,7 +118,7 @@ class Machine {
   std::uint64_t exits() const { return returns_ + breaks_; }
   std::size_t loop_around() const { return frames_.empty() ? kNoLoop : frames_.back().loop; }
 
-  // Counts instructions over so many lanes, and returns false when the run must end.
+  // Adds the work of `instructions` over `lanes` lanes to spent_. Returns false when the run must end.
   bool spend(std::uint64_t instructions, std::uint64_t lanes) {
     spent_ += instructions * (lanes + kDispatchWords);
     if (spent_ < next_look_) return true;
@@ -139,11 +141,11 @@ class Machine {
   Words masks_;
   std::vector<Word> scalars_;
   std::vector<Frame> frames_;   // of the open blocks
-  const Word* mask_ = nullptr;  // of the active lanes; null when all are
+  const Word* mask_ = nullptr;  // the mask of the active lanes; null when all are active
   std::uint64_t returns_ = 0;   // how many Returns this run has done
   std::uint64_t breaks_ = 0;    // and how many Breaks that took lanes out of a Loop
   std::uint64_t spent_ = 0;
-  std::uint64_t next_look_ = kBetweenLooks;  // how much is spent when `stop` is asked again
+  std::uint64_t next_look_ = kBetweenLooks;  // `stop` is called again when spent_ reaches this
   bool stopped_ = false;
   std::array<bool, kRows> in_row_{};
 };

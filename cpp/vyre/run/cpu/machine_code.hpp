@@ -1,4 +1,5 @@
-// The machine code of a program as data: what the cpu backend runs, with where its parts begin and what they come from.
+// The machine code that the cpu backend runs for a program, as data. For each part of the code, it says where the part begins and which
+// instruction of the program it comes from.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 namespace vyre::run::cpu {
 
 struct MachineCode {
-  // What begins at an offset. A line of the program's text is 0 where none is known.
+  // A part of the code, which begins at `offset`. `line` is the line of `program` that the part comes from, or 0 if none is known.
   struct Part {
     std::uint32_t offset;
     std::string text;
@@ -22,11 +23,12 @@ struct MachineCode {
   };
   std::string instructions;  // "avx2" or "avx512"
   std::string program;       // the text of what was lowered, after passes and inlining
-  int width = 0, lanes = 0;  // of a vector, and of those that are computed at a time
+  int width = 0, lanes = 0;  // the lanes of a vector, and the lanes that are computed at a time
   std::vector<std::byte> code;
   std::vector<Part> parts;               // in order
-  std::vector<std::uint32_t> constants;  // the offsets of vectors behind the instructions
-  // What lies at the offsets from r15, through which the code finds everything: the Context and the buffers' places behind it.
+  std::vector<std::uint32_t> constants;  // the offsets in `code` of the constant vectors behind the instructions
+  // Names the data at an offset from r15. The code finds all data through r15, which points to the Context and the buffers' Extents behind
+  // it.
   struct Name {
     std::size_t offset;
     std::string text;
@@ -34,8 +36,8 @@ struct MachineCode {
   std::vector<Name> context;
 };
 
-// Of the instruction set with this name, which the processor need not have; without a name, of the best one here. Throws ArgumentError for
-// another name, and LoweringError where the program or this build has no machine code.
+// Gives the code for the instruction set with this name, which the processor need not have. Without a name, gives the code for the best one
+// that the processor has. Throws ArgumentError for an unknown name, and LoweringError where the program or this build has no machine code.
 MachineCode machine_code(const validate::ValidProgram& program, const Optimize& optimize, const std::optional<std::string>& instructions);
 
 }  // namespace vyre::run::cpu

@@ -1,9 +1,9 @@
-// Control flow where lanes may part. A mask says which lanes are active; null stands for all of them. Each open If and Loop has a frame
+// Divergent control flow. The execution mask says which lanes are active; null stands for all of them. Each open If and Loop has a frame
 // that keeps the mask from before it, and three masks of its own.
 //
-// Lanes that return stay out of every mask from then on: `alive` has those that have not, and a block whose lanes returned takes them out
-// of the mask that it restores. Lanes that a Break takes out of a Loop stay out of the masks inside it in the same way, and are active
-// again after it.
+// A lane that has returned is in no mask from then on. alive() has the lanes that have not returned, and a block in which lanes returned
+// takes them out of the mask that it restores. In the same way, a lane that has left a Loop by a Break is in no mask inside the Loop. It is
+// active again after the Loop.
 #include <cstring>
 
 #include "vyre/run/cpu/machine.hpp"
@@ -76,8 +76,8 @@ bool Machine::leave(std::size_t lanes) {
   if (frame.exits == exits()) return true;
   Word* const after = frame_mask(frames_.size(), kAfter);
   bool some = true;
-  const auto keep = [&](const Word* those) {
-    some = lanes_.both(after, mask_ == nullptr ? those : mask_, those, lanes).some;
+  const auto keep = [&](const Word* kept) {
+    some = lanes_.both(after, mask_ == nullptr ? kept : mask_, kept, lanes).some;
     mask_ = after;
   };
   if (returns_ != 0) keep(alive());

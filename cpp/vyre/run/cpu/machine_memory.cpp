@@ -13,7 +13,7 @@ namespace {
 
 using lower::Opcode;
 
-// Other threads may look at the same element: a racy program gets one of the written values, and atomics are atomic.
+// Other threads may access the same element at the same time: a racy program gets one of the written values, and atomics are atomic.
 template <class Element>
 Element read(const Element* from) {
   return std::atomic_ref<Element>(*const_cast<Element*>(from)).load(std::memory_order_relaxed);
@@ -23,7 +23,7 @@ void write(Element* to, Element value) {
   std::atomic_ref<Element>(*to).store(value, std::memory_order_relaxed);
 }
 
-// A narrow element as a word, extended by its sign if it has one.
+// Extends a narrow element to a word: by its sign if its type is signed, else by zeros.
 template <class Element>
 Word extended(Element element) {
   if constexpr (std::is_signed_v<Element>) return static_cast<Word>(std::int32_t{element});
@@ -35,7 +35,7 @@ Element* elements_of(const Memory& memory) {
   return reinterpret_cast<Element*>(memory.words);
 }
 
-// Calls visit(element) with an element of the type that a narrow memory has.
+// Calls visit(element) with a zero of the type that the elements of a narrow memory have.
 template <class Visit>
 void with_element_of(const Memory& memory, Visit&& visit) {
   if (memory.narrow == 1) return memory.is_signed ? visit(std::int8_t{}) : visit(std::uint8_t{});
@@ -78,7 +78,7 @@ Word apply(Opcode op, Word* at, Word b, Word c) {
   }
 }
 
-// How many of `lanes` lanes whose indices begin with `first` and rise by one are in range.
+// Returns how many of `lanes` lanes are in range, where lane i accesses the element `first` + i.
 std::size_t in_range(bool bounded, Word first, Word length, std::size_t lanes) {
   if (!bounded) return lanes;
   return first >= length ? 0 : std::min<std::size_t>(lanes, length - first);
@@ -252,7 +252,7 @@ void Machine::atomic(const Instruction& i, const Memory& memory, std::size_t lan
   const Word *const index = address(i.a), *const b = address(i.b), *const c = address(i.c);
   const std::size_t index_step = step(i.a), b_step = step(i.b), c_step = step(i.c);
   const Word* const mask = mask_;
-  const std::size_t length = i.bounded ? memory.length : std::size_t{1} << 32;  // an index is below it
+  const std::size_t length = i.bounded ? memory.length : std::size_t{1} << 32;  // above every index
   Word* const dest = vector(i.dest);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     if (mask != nullptr && mask[lane] == 0) continue;

@@ -10,15 +10,15 @@
 
 namespace vyre::run::cpu {
 
-// A value of several lanes has as many registers in a row, named by the first one. Vector registers are reused after the last use of their
-// values; a scalar register takes a word and stays with its value.
+// A value of several lanes has as many consecutive registers, and is named by the first one. Vector registers are reused after the last use
+// of their values. A scalar register is never reused, because it takes only one word.
 class Registers {
  public:
   Registers(Code& code, std::size_t positions) : code_(code), register_of_(positions, kNone), expiring_(positions) {}
 
   // Takes free registers, or new ones.
   std::uint32_t take_vector(std::uint32_t lanes);
-  std::uint32_t new_vector(std::uint32_t lanes);  // never free before
+  std::uint32_t new_vector(std::uint32_t lanes);  // registers that no value has had before
   std::uint32_t new_scalar(std::uint32_t lanes);
   std::uint32_t constant(Word value);
 

@@ -1,7 +1,8 @@
 // Instruction selection: which instructions of a kernel become instructions of the interpreter (machine.hpp).
 //
-// Almost every instruction of a kernel has a counterpart there, because lowering expands only what lower::kCpuTarget lacks. One pattern is
-// combined: an If around a single store that only compares the store's index with the length of its buffer. It becomes one bounded store.
+// Almost every instruction of a kernel has a counterpart in the interpreter, because lowering expands the instructions that
+// lower::kCpuTarget lacks. One pattern is combined: an If around a single store, whose condition is that the store's index is less than the
+// length of its buffer, becomes one bounded store.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // All values start as uniform. A walk over the code marks values that vary because an operand varies, and variables that vary because a
-// varying value is written or because lanes may have diverged where they are written. Walks are repeated until no variable changes and no
-// further Loop is found that lanes leave one by one.
+// varying value is written or because lanes may have diverged where they are written. Walks are repeated until no further
+// variable is marked, and no further Loop that some lanes leave by a Break before others.
 #include "vyre/run/cpu/uniformity.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-// A variable that varies may make another one vary, so a program can be made to need a walk for each variable. After this many walks,
-// all variables are taken to vary, and all lanes to leave a Loop one by one.
+// The most walks. A variable that varies may make another one vary, so a program may need as many walks as it has variables. After this
+// many walks, all variables are assumed to vary, and all Loops to be left by some lanes before others.
 constexpr int kMaxWalks = 6;
 
 bool id_varies(const Kernel& kernel, Batch batch, const Instruction& instruction) {
@@ -32,11 +32,11 @@ bool id_varies(const Kernel& kernel, Batch batch, const Instruction& instruction
   }
 }
 
-// Walks over the code once. Returns whether another variable was found to vary, or another Loop that lanes leave one by one.
+// Walks over the code once. Returns whether it marked another variable, or another Loop that some lanes leave before others.
 bool walk(const Kernel& kernel, Batch batch, Turns turns, Uniformity& found) {
   bool changed = false;
   std::vector<bool> parted{false};  // for each open block: whether lanes may have diverged in it
-  std::vector<bool> apart{false};   // the same, counted from where the innermost Loop began
+  std::vector<bool> apart{false};   // the same, but only for divergence by the innermost Loop and the Ifs in it
   std::vector<std::size_t> loops;
   for (std::size_t position = 0; position < kernel.code.size(); ++position) {
     const Instruction& instruction = kernel.code[position];

@@ -20,11 +20,11 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b, std::uint64_t most) {
   return __builtin_mul_overflow(a, b, &result) ? most : std::min(result, most);
 }
 
-// Whether a Break or a Return leaves the loop at each position: a `while` is a Loop of 2^32 - 1 turns with a Break.
+// Returns, by position, the Loops that a Break or a Return leaves early. A `while` is a Loop of 2^32 - 1 turns with a Break.
 std::vector<bool> loops_left_early(const lower::Kernel& kernel) {
   std::vector<bool> left(kernel.code.size());
   std::vector<std::size_t> open;
-  std::size_t returned = 0;  // a Return leaves so many of the open loops
+  std::size_t returned = 0;  // how many of the open loops, from the outermost one on, contain a Return
   for (std::size_t position = 0; position < kernel.code.size(); ++position) {
     const Opcode op = kernel.code[position].op;
     if (op == Opcode::Loop) open.push_back(position);
@@ -51,7 +51,7 @@ std::uint64_t work_of(const lower::Kernel& kernel, std::uint64_t unknown_turns) 
     return left[loop] ? std::min(most, unknown_turns) : most;
   };
   std::uint64_t work = 1;
-  std::vector<std::uint64_t> times = {1};  // that the instructions in each open loop run
+  std::vector<std::uint64_t> times = {1};  // how often the instructions in each open loop run
   for (std::size_t position = 0; position < kernel.code.size(); ++position) {
     const Opcode op = kernel.code[position].op;
     if (op == Opcode::EndLoop) times.pop_back();

@@ -1,20 +1,21 @@
-// Runs programs on NVIDIA GPUs through the CUDA driver. This page is the door to the folder.
+// Runs programs on NVIDIA GPUs through the CUDA driver. This comment introduces the folder; the names in parentheses are its files.
 //
-// The driver's library is looked for when it is first needed (api/library); no toolkit is. A device's primary context is retained, which
-// other libraries in the process share (api/context), and everything that this backend does on a device happens on one stream of its own
-// (stream), so nothing needs a barrier: a launch sees what the launches before it wrote. Only within a graph (graph, capture) may calls
-// that share nothing run at once.
+// The driver's library is loaded when it is first needed (api/library); no CUDA toolkit is needed. The backend retains a device's primary
+// context, which other libraries in the process share (api/context). Everything that the backend does on a device happens on one stream of
+// its own (stream), so nothing needs a barrier: a launch sees what the launches before it wrote. Only within a graph (graph, capture) may
+// calls run at the same time, if there is no hazard between them.
 //
 // The life of a call. Executable::run (cuda_backend.cpp) asks a KernelSource for the kernels that fit the grid. On first use, the
 // KernelSource opens the device (devices), lowers the program and emits PTX (kernel), and has the driver compile it, or finds the code that
 // an earlier process left on disk. calls copies the arrays in (transfer), enqueues a launch for each part of the grid (launch), waits for
-// the stream's value, and copies the results out. Arrays that stay are CudaStorages (storage), and their calls are planned once (plan) and
-// submitted as often as wanted: a plan takes any arrays of the right sizes, because a launch only copies addresses.
+// the timeline value of the last launch, and copies the results out. Arrays that stay on the device are CudaStorages (storage). A call with
+// such arrays is planned once (plan) and submitted any number of times: a plan takes any arrays of the right sizes, because their addresses
+// are copied into the parameters at each launch.
 //
-// Calls that follow each other without a wait leave their submission to a thread of the stream, because the driver takes longer for a
-// launch than everything else of a call (commands, stream).
+// When calls follow each other without a wait, a thread of the stream submits them (commands, stream), because the driver takes longer for
+// a launch than all other work of a call takes.
 //
-// Memory comes from a pool of the driver's in the order of the stream (memory): what a call gives back serves the next one at once.
+// Memory is allocated from a pool of the driver and freed in stream order (memory), so the next call can use at once what a call has freed.
 //
 // When something fails. Every failed call of the driver becomes a typed error (api/result). Errors that lose the context make the device
 // unusable: its arrays report DeviceLostError, and the next call opens the device anew. The driver makes a new context only once no library

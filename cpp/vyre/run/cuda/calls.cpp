@@ -12,7 +12,8 @@
 namespace vyre::run::cuda {
 namespace {
 
-// One submission has at most so many launches: with each there may be a copy of its parameters, and events of a profile.
+// The most launches in one submission. Each may need a copy of its parameters; one launch for counts and two events of a profile may be
+// added.
 constexpr std::uint64_t kLaunchesAtOnce = 28;
 static_assert(2 * kLaunchesAtOnce + 1 + 2 <= Stream::kAtOnce);
 
@@ -20,7 +21,7 @@ bool is_aligned(const Source& source, const Arrays& arrays, std::size_t slot) {
   return arrays.sizes[slot] == 0 || arrays.addresses[slot] % source.element_bytes[slot] == 0;
 }
 
-// Copies of the arrays whose addresses are no multiple of what an access of theirs takes.
+// Holds aligned copies of the arrays whose addresses are not a multiple of their element size.
 class Aligned {
  public:
   Aligned(Device& device, const Launch& launch, const Arrays& arrays, const Transfers::Used& used)
@@ -79,7 +80,7 @@ bool is_aligned(const Launch& launch, const Arrays& arrays) {
 }
 
 void submit_call(Device& device, const Launch& launch, const Arrays& arrays, const Transfers::Used& used, const RunOptions& options) {
-  // Given back in the order of the stream when this returns.
+  // This memory is freed in stream order when the function returns.
   Block extra;
   if (const std::uint64_t bytes = launch.extra_bytes()) extra = device.pool().allocate(bytes);
   const Waiting waiting(options);
@@ -132,7 +133,7 @@ void run_host_call(Device& device, const Kernels& kernels, std::span<const Buffe
     submit_call(
         device, launch, arrays_of(views), [&](TimelineValue value) { last = value; }, steps);
     device.stream().wait(last, Waiting(steps));
-    // If the device is lost while the results are copied, a call that is not in place has changed nothing.
+    // Unless the call is in place, results are first copied to temporary memory: if the device is lost meanwhile, no buffer has changed.
     std::vector<std::vector<std::byte>> results(buffers.size());
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
       if (!writable[slot]) continue;

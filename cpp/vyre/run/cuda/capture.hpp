@@ -1,8 +1,8 @@
-// Records calls into a graph of the driver's, on several streams, so that calls that share nothing may run at once.
+// Records calls into a graph of the driver on several streams, so that calls without a hazard between them may run at the same time.
 //
-// A capture has a few branches, each a stream. A call is recorded on a branch with which it conflicts (gpu/hazards.hpp), after it waited
-// for the other branches with which it does; a call that conflicts with none goes to the branch with the fewest calls. So calls that depend
-// on each other stay one chain, in which no event costs time.
+// A capture has a few branches, and each branch is a stream. A call that conflicts (gpu/hazards.hpp) with calls on some branches is
+// recorded on one of these branches and waits for the others. A call that conflicts with none is recorded on the branch with the fewest
+// calls. So calls that depend on each other form a chain on one branch, which needs no events.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace vyre::run::cuda {
 // The context must be the current one for as long as a capture lives.
 class Capture {
  public:
-  // So many calls may run at once.
+  // The most calls that may run at the same time.
   static constexpr std::size_t kBranches = 4;
 
   explicit Capture(Context& context);
@@ -26,7 +26,7 @@ class Capture {
   Capture& operator=(const Capture&) = delete;
   ~Capture() { destroy(); }
 
-  // The stream for a call that reads and writes these ranges. The call comes after all calls before with which it conflicts.
+  // Returns the stream for a call that makes these accesses. In the graph, the call runs after all earlier calls with which it conflicts.
   CUstream stream_for(std::span<const MemoryAccess> accesses);
   // Ends the capture. The caller destroys the graph.
   CUgraph end();
@@ -35,26 +35,26 @@ class Capture {
   struct Branch {
     CUstream stream = nullptr;
     CUevent event = nullptr;
-    bool forked = false;       // whether it has joined the capture, and comes after the last point at which all branches met
+    bool forked = false;       // whether the stream waits for the last join, and so is part of the capture
     std::uint64_t calls = 0;   // that were recorded on it
     HazardTracker since_join;  // what these calls read and write
-    std::array<std::uint64_t, kBranches> waited_for{};  // calls of each other branch
+    std::array<std::uint64_t, kBranches> waited_for{};  // by branch: how many of its calls this branch waits for
   };
   CUevent new_event() const;
   void record(CUevent event, const Branch& branch) const;
   void wait(const Branch& branch, CUevent event) const;
-  // Makes what is recorded on a branch from now on come after all that the other has.
+  // Makes calls recorded on `then` from now on run after all calls that `first` has.
   void order(Branch& first, Branch& then);
-  // Makes all that is recorded from now on come after all that was recorded until now.
+  // Makes all calls recorded from now on run after all calls recorded until now.
   void join();
-  // The branch is recorded on next. Makes its stream first.
+  // Prepares the branch for recording: makes its stream, and makes the stream wait for the last join.
   void fork(Branch& branch);
   Branch& branch_for(std::span<const MemoryAccess> accesses);
   void destroy() noexcept;
 
   Context& context_;
-  std::array<Branch, kBranches> branches_;  // the first one is that on which the capture began
-  CUevent fork_ = nullptr;                  // the last point at which all branches met
+  std::array<Branch, kBranches> branches_;  // the capture began on the first one
+  CUevent fork_ = nullptr;                  // recorded at the last join
   bool capturing_ = false;
 };
 

@@ -35,7 +35,7 @@ void pass(Context& context, CUstream stream, const Command& command, const std::
       return;
     case Command::Kind::WaitFor:
       context.check(api.cuStreamWaitEvent(stream, command.event, 0), "cuStreamWaitEvent");
-      // The driver keeps it until the device is past it.
+      // The driver keeps a destroyed event until the device has passed it.
       static_cast<void>(api.cuEventDestroy(command.event));
       return;
   }

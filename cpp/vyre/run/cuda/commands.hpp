@@ -1,4 +1,4 @@
-// Calls of the driver for a stream, which are made at once, or kept by value for a thread that makes them later.
+// Describes calls of the driver for a stream. They are made at once, or are stored for a thread that makes them later.
 #pragma once
 
 #include <array>
@@ -12,21 +12,21 @@
 
 namespace vyre::run::cuda {
 
-// Says what a launch runs, but for its parameters.
+// Describes a launch without its parameters.
 struct LaunchCommand {
   CUfunction function = nullptr;
   std::array<std::uint32_t, 3> groups{}, size{};
   std::uint32_t shared_bytes = 0;
 };
 
-// One call of the driver. Which members it has is a matter of its kind.
+// One call of the driver. `kind` decides which of the other members are used.
 struct Command {
   enum class Kind : std::uint8_t { Launch, Upload, Copy, Clear, Free, Graph, WaitFor };
   Kind kind = Kind::Launch;
   LaunchCommand launch = {};
   CUdeviceptr to = 0, from = 0;
-  std::uint64_t bytes = 0;      // to copy or clear, or of the data
-  std::size_t data = 0;         // where the parameters of a launch or the bytes of an upload lie in the batch
+  std::uint64_t bytes = 0;      // size of a copy, a clear or an upload
+  std::size_t data = 0;         // offset in the data of the batch: parameters of a launch, or bytes of an upload
   CUgraphExec graph = nullptr;  // to be launched
   CUevent event = nullptr;      // to be waited for, and destroyed
 };
@@ -34,18 +34,18 @@ struct Command {
 // Commands that wait to be passed to the driver, in their order.
 class Batch {
  public:
-  // This is the last submission of which the batch has a part.
+  // The timeline value of the last submission that has commands in the batch.
   TimelineValue value = 0;
 
   bool empty() const { return commands_.empty(); }
   void clear() { cut(0); }
   std::size_t size() const { return commands_.size(); }
-  // Drops the commands from that one on.
+  // Drops the commands from index `size` on.
   void cut(std::size_t size);
   void add(Command command, std::span<const std::byte> data = {});
-  // Passes all. When the driver refuses one, it throws, and what that one and those after it own is given back.
+  // Passes all commands to the driver. If the driver refuses a command, gives back what this command and all later ones own, and throws.
   void pass(Context& context, CUstream stream) const;
-  // Gives back what the commands own, from that one on.
+  // Gives back the memory and the events that the commands from index `first` on own.
   void give_back(Context& context, CUstream stream, std::size_t first = 0) const noexcept;
 
  private:
@@ -53,7 +53,8 @@ class Batch {
   std::vector<std::byte> data_;
 };
 
-// Takes commands. When a function throws, the caller still owns what the command was to own.
+// Passes commands to the driver or adds them to a batch. If a function throws, the caller still owns the memory or the event that it
+// passed.
 class Commands {
  public:
   // Passes commands to the driver at once. The context must be the current one.
@@ -62,7 +63,7 @@ class Commands {
   explicit Commands(Batch& batch) : batch_(&batch) {}
 
   void launch(const LaunchCommand& launch, std::span<const std::byte> parameters);
-  // Copies bytes of the host, which need not stay.
+  // Copies bytes of the host, which may change once the function returns.
   void upload(CUdeviceptr to, std::span<const std::byte> from);
   void copy(CUdeviceptr to, CUdeviceptr from, std::uint64_t bytes);
   // Fills memory with zeros.

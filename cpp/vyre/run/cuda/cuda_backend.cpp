@@ -36,7 +36,7 @@ class CudaExecutable final : public Executable {
     return std::make_unique<CudaPlan>(std::move(now), views, grid);
   }
 
-  // The kernels of a call whose grid comes from an array with this role, or from no array: Buffer.
+  // Returns the kernels of a call. `counts` is the role of the array that the grid comes from, or Buffer if the grid is given by value.
   KernelSource::Ready ready(Grid grid, StorageView::Role counts, const RunOptions& waiting) {
     devices_->check_process();
     if (counts != StorageView::Role::Buffer) return source_.ready_counted(counts, waiting);

@@ -1,4 +1,5 @@
-// The CUDA backend by its own name, for tests that bring their own driver. See backend.hpp for how it works.
+// Declares the class of the CUDA backend, for tests that supply a driver, and for the bindings, which exchange memory with other libraries.
+// See backend.hpp for how it works.
 #pragma once
 
 #include "vyre/run/cuda/backend.hpp"
@@ -20,9 +21,9 @@ class CudaBackend final : public Backend {
   bool plans_any_memory() const override { return true; }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) override;
-  // The device on which memory of this process lies. Throws ArgumentError for an address of no device.
+  // Returns the index of the device that has the memory at `address`. Throws ArgumentError if no device has it.
   std::size_t device_of(CUdeviceptr address) { return devices_->device_of(address); }
-  // Makes an array of memory of another library on a device.
+  // Makes an array from memory of another library on the device, without a copy.
   std::unique_ptr<CudaStorage> adopt(std::size_t device, ForeignMemory memory);
   // Waits until the device has done the calls that timed out on it; false if that takes longer than `seconds`.
   bool wait_until_idle(std::size_t device, double seconds);

@@ -28,7 +28,7 @@ class Device : public KeptDevice, public std::enable_shared_from_this<Device> {
   Pool& pool() { return pool_; }
   Timing& timing() { return timing_; }
   Transfers& transfers() { return transfers_; }
-  // The memory of other libraries that nothing but the device's work uses any more, in bytes.
+  // Memory of other libraries that is kept only until the device is done with it, in bytes.
   std::atomic<std::uint64_t>& foreign_bytes() { return foreign_bytes_; }
 
   std::shared_ptr<Kernel> kernel(const Source& source, const RunOptions& waiting);

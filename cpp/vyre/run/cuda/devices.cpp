@@ -70,7 +70,8 @@ std::shared_ptr<Device> Devices::open(std::size_t index) {
   Slot& slot = *all.slots[index];
   const std::lock_guard lock(slot.mutex);
   if (slot.device && slot.device->context().unusable()) {
-    // The driver makes the context anew only once no library holds it, and arrays may keep the lost device.
+    // The driver makes a new context only after every holder has released the old one. Arrays may keep the lost device alive, so its
+    // context is released explicitly.
     if (slot.device->context().lost()) slot.device->context().release();
     slot.device.reset();
   }

@@ -21,12 +21,12 @@ class Devices {
 
   // Throws DeviceError in a process that was forked from the one that opened CUDA. All functions call this first.
   void check_process() const;
-  // In the driver's order. Throws NoCudaError where there is no driver.
+  // Lists the devices in the driver's order. Throws NoCudaError where there is no driver.
   std::vector<DeviceInfo> infos();
   // The device to use when the caller names none: the driver's first that fits. Throws DeviceError with all reasons when none does.
   std::size_t choose();
   const std::string& name(std::size_t index) { return opened().instance->devices().at(index).info.name; }
-  // The device on which memory of this process lies. Throws ArgumentError for an address of no device.
+  // Returns the index of the device that has the memory at `address`. Throws ArgumentError if no device has it.
   std::size_t device_of(CUdeviceptr address);
   // An open device. Throws ArgumentError for an index out of range, DeviceError for a device that does not fit.
   std::shared_ptr<Device> open(std::size_t index);

@@ -10,9 +10,9 @@
 namespace vyre::run::cuda {
 namespace {
 
-// With fewer launches, submitting them one by one takes no longer. With more, the driver takes long to make the graph.
+// Fewer than kFewest launches are submitted as fast one by one. With more than kMost, the driver takes too long to make the graph.
 constexpr std::uint64_t kFewest = 2, kMost = std::uint64_t{1} << 16;
-// Submitting a graph counts as so many of the operations that the driver has room for.
+// Submitting a graph counts as this many of the pending operations that Stream::make_room limits.
 constexpr std::uint64_t kOperations = 8;
 
 std::vector<MemoryAccess> accesses_of(const Bound& call) {
@@ -87,7 +87,7 @@ TimelineValue Graph::submit(const Transfers::Used& used, const RunOptions& optio
     return device_.stream().submit(
         kOperations, [&](Commands& commands) { commands.launch(exec_); }, on_submit);
   }
-  // The driver may take memory for the first launch, and refuse it.
+  // The driver may need memory for the first launch and refuse it, so this launch is passed at once and its error reaches the caller.
   const TimelineValue value = device_.stream().submit_now(
       kOperations, [&](Commands& commands, CUstream) { commands.launch(exec_); }, on_submit);
   was_launched_ = true;

@@ -1,4 +1,4 @@
-// Launches that are given to the driver once and submitted as one operation, as often as wanted.
+// Gives launches to the driver once, and submits them together any number of times.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,11 @@ struct Bound {
   Arrays arrays;
 };
 
-// The launches of the calls, with the results that they have one after the other; calls that share nothing may run at once. Their Launches
-// and the memory of their arrays must outlive it.
+// Has the launches of the calls. The results are as if the calls ran one after the other, but calls without a hazard between them may run
+// at the same time. The Launch objects of the calls and the memory of their arrays must outlive the graph.
 class Graph final : public Retired {
  public:
-  // Whether the driver can keep the calls: they are many enough to pay, few enough for its memory, and need no copies.
+  // Whether the calls should become a graph: their launches are neither too few nor too many, and they copy neither parameters nor arrays.
   static bool pays(std::span<const Bound> calls);
 
   Graph(Device& device, std::span<const Bound> calls);

@@ -1,5 +1,5 @@
-// How it works: the driver's linker turns the text into code for the device, which is kept in a file under the name of the driver and of a
-// hash of the text. A file that the driver does not load is compiled anew.
+// How it works: the driver's linker turns the text into code for the device, which is kept in a file that is named after the driver and a
+// hash of the text. If the driver refuses to load the file, the text is compiled anew.
 #include "vyre/run/cuda/kernel.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// Every workgroup has as much without being asked for it.
+// The workgroup memory that a kernel may use without cuFuncSetAttribute, in bytes.
 constexpr std::uint64_t kUsualSharedBytes = 48 << 10;
 
 Source source_of(const lower::Kernel& kernel, bool counted_grid) {

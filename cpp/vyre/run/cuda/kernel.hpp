@@ -18,7 +18,7 @@ namespace vyre::run::cuda {
 // PTX with what its loader must know.
 struct Source {
   ptx::Code code;
-  bool counted_grid = false;                 // the grid of a launch is the largest one, and three words in memory say how much of it runs
+  bool counted_grid = false;                 // launched with the largest grid; three words in memory say how many workgroups of it run
   std::vector<bool> writable;                // by buffer
   std::vector<std::uint32_t> element_bytes;  // by buffer: the alignment of its address
   std::uint64_t shared_bytes = 0, private_bytes = 0;  // of a workgroup, and of an invocation
@@ -27,7 +27,8 @@ struct Source {
 
 // Throws LoweringError.
 Source translate(const validate::ValidProgram& program, const Optimize& options, bool counted_grid);
-// Code whose workgroups do the work of `ways` workgroups along x each. Nothing for a program that cannot be coarsened.
+// Translates to code in which each workgroup does the work of `ways` workgroups along x. Returns nothing for a program that cannot be
+// coarsened.
 std::optional<Source> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Optimize& options);
 
 class Kernel {
@@ -43,10 +44,11 @@ class Kernel {
   CUfunction function() const { return function_; }
   // Reports that a submission uses the kernel.
   void used_until(TimelineValue value) const { raise(last_use_, value); }
-  // Whether the driver has taken a launch of it. It may load code, and take memory for it, at the first one only.
+  // Whether the driver has accepted a launch of the kernel. At the first launch only, the driver may load the code and allocate memory for
+  // it.
   bool was_launched() const { return was_launched_; }
   void launched() const { was_launched_ = true; }
-  // Asks the driver what it tells of the compiled code.
+  // Returns what the driver reports about the compiled code.
   std::vector<DriverFact> facts() const;
 
  private:

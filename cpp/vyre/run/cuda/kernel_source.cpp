@@ -60,7 +60,8 @@ KernelSource::Ready KernelSource::made(Grid grid, std::optional<std::size_t> spe
     family.tried_coarse = true;
   }
   if (!family.coarse) return {device_, std::move(kernels)};
-  // Compiled with the first call that is large enough, because a planned call keeps its kernels.
+  // The coarsened kernel is compiled during the first call with a large enough grid, not later: a planned call keeps the kernels that it
+  // got.
   if (!family.coarse_kernel) family.coarse_kernel = device_->kernel(*family.coarse, waiting);
   kernels.coarse = family.coarse_kernel;
   return {device_, std::move(kernels)};

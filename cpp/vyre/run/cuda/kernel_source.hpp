@@ -1,4 +1,5 @@
-// The kernels of a program on a device. A program has up to this many variants, each made on first use:
+// The kernels of a program on a device. A variant is one choice from each row, made on first use;
+// a grid from data has no specialised variants:
 //
 //   words of Uniform buffers   any | specialised for words that come often (Specialization), up to Specialization::kMost sets of them
 //   grid                       plain | coarsened, where an invocation does the work of several | from data
@@ -33,15 +34,16 @@ class KernelSource {
     std::shared_ptr<Device> device;
     Kernels kernels;  // destroyed before their device
   };
-  // The kernels for a grid by value. `special` is the result of choose(): the kernels for these words are used if they can be compiled
-  // within `waiting`, otherwise the kernels for any words.
+  // Returns the kernels for a grid by value. `special` is the result of choose(). If it names specialised kernels and they can be compiled
+  // within `waiting`, returns these; otherwise the kernels for any words.
   Ready ready(Grid grid, std::optional<std::size_t> special, const RunOptions& waiting);
   // Gives the kernels for a grid from data.
   Ready ready_counted(StorageView::Role role, const RunOptions& waiting);
 
   // Names the parts of Uniform buffers whose words can select kernels.
   std::span<const Specialization::Part> parts() const { return specialization_->parts(); }
-  // Counts a call with the words in these buffers, and returns the number of the kernels for them once compiling those pays off.
+  // Counts a call with the words in these buffers. Once kernels that are specialised for these words pay off, returns the number of these
+  // kernels.
   std::optional<std::size_t> choose(std::span<const BufferView> buffers, Grid grid);
   const ProfiledProgram& program() const { return program_; }
 
@@ -52,7 +54,7 @@ class KernelSource {
     std::optional<Source> plain, coarse, counted;
     std::shared_ptr<const Kernel> plain_kernel, coarse_kernel, counted_kernel;
     bool tried_coarse = false;  // a program may have no coarsened kernel
-    bool given_up = false;      // compiling them failed
+    bool given_up = false;      // compiling the specialised kernels failed
   };
   std::unique_lock<std::timed_mutex> locked(const RunOptions& waiting);
   // These are called with the mutex held.
@@ -65,7 +67,7 @@ class KernelSource {
   const ProfiledProgram program_;
   const Optimize options_;
   std::optional<Specialization> specialization_;
-  // Held while a driver compiles. Another call waits for it until its own time-out.
+  // The mutex is held while the driver compiles. Other calls wait for the mutex until their own time-outs.
   std::timed_mutex mutex_;
   std::shared_ptr<Device> device_;
   // Destroyed before the device. The first one is for any words.

@@ -12,9 +12,10 @@
 namespace vyre::run::cuda {
 namespace {
 
-// Memory for parameters has room for those of so many launches at once, each at a multiple of so many bytes.
+// For parameters that lie in device memory: the number of launches that the memory has room for, and the alignment of each launch's block
+// in bytes.
 constexpr std::uint64_t kBlocksInMemory = 16, kBlockAlignment = 16;
-// Where the counts of workgroups lie in the extra memory, and what they take.
+// The bytes at the start of the extra memory that hold the counts of workgroups.
 constexpr std::uint64_t kCountsSpace = 16;
 
 std::uint64_t spaced(std::uint64_t bytes) { return (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment; }
@@ -44,7 +45,7 @@ std::uint64_t Launch::enqueue(Commands& commands, std::span<const CUdeviceptr> a
     commands.launch({kernel.function(), groups, bindings.workgroup_size, static_cast<std::uint32_t>(bindings.shared_bytes)}, parameters);
   };
   const ptx::Bindings& bindings = kernels_.plain->source().code.bindings;
-  // The block is on the stack where it is small: this is the way of every call.
+  // A small block is built on the stack, to save time in every call.
   std::array<std::byte, 512> small;
   std::vector<std::byte> large(block_.size() <= small.size() ? 0 : block_.size());
   const std::span<std::byte> block = large.empty() ? std::span(small).first(block_.size()) : std::span(large);
@@ -89,7 +90,7 @@ Source counts_source(const std::array<std::uint32_t, 3>& size) {
       "  cvta.to.global.u64 %a0, %a0;\n  cvta.to.global.u64 %a1, %a1;\n";
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t at = 4 * axis;
-    // This is the quotient, and one more workgroup for what is left; the sum of count and size could wrap.
+    // Rounds up: the quotient, plus one workgroup if there is a remainder. Adding size - 1 to the count first could overflow.
     fmt::format_to(std::back_inserter(text),
                    "  ld.global.u32 %r0, [%a0+{}];\n  div.u32 %r1, %r0, {};\n  mul.lo.u32 %r2, %r1, {};\n  setp.ne.u32 %p0, %r2, %r0;\n"
                    "  selp.u32 %r3, 1, 0, %p0;\n  add.u32 %r1, %r1, %r3;\n  st.global.u32 [%a1+{}], %r1;\n",

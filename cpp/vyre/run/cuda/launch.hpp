@@ -17,12 +17,13 @@
 
 namespace vyre::run::cuda {
 
-// The kernels of one call: each part of its grid (gpu/grid_parts.hpp) runs on one of the two. Both have the same parameters.
+// The kernels of one call. Each part of the grid (gpu/grid_parts.hpp) runs the plain or the coarse kernel, which have the same parameters.
 struct Kernels {
   std::shared_ptr<const Kernel> plain;
   std::shared_ptr<const Kernel> coarse;  // null: the plain one runs the whole grid
   ProfiledProgram program;
-  // With a grid from data, the kernel that turns counts of invocations into counts of workgroups; null where the data are workgroups.
+  // With a grid from data, the kernel that turns counts of invocations into counts of workgroups; null if the data already count
+  // workgroups.
   std::shared_ptr<const Kernel> counts;
 
   const Kernel& of(bool coarse_part) const { return coarse_part ? *coarse : *plain; }
@@ -39,7 +40,7 @@ struct Kernels {
   }
 };
 
-// A call that is made ready: it has the parameters of its launches, but for the addresses of its arrays.
+// A prepared call. It holds the parameters of its launches, except the addresses of the arrays.
 class Launch {
  public:
   // `lengths` are those of the arrays, by buffer.
@@ -51,10 +52,12 @@ class Launch {
   std::uint64_t operations(std::uint64_t first, std::uint64_t most) const {
     return std::min(launches() - first, most) * (in_memory() ? 2 : 1) + (kernels_.counts && first == 0 ? 1 : 0);
   }
-  // Returns what enqueue() needs besides the arrays, in bytes: for counts, or for parameters that are too many for a launch.
+  // Returns how many bytes of device memory enqueue() needs besides the arrays: for counts, and for parameters that are too large to pass
+  // in a launch.
   std::uint64_t extra_bytes() const;
-  // Enqueues the launches from `first` on, at most so many, and returns the first one that is left. `addresses` are those of the arrays, by
-  // buffer, and `counts` that of the three words of a grid from data.
+  // Enqueues at most `most` launches from index `first` on, and returns the index of the first launch that is left. `addresses` are those
+  // of the arrays, by buffer. `counts` is the address of the three words of a grid from data. `extra` is the address of extra_bytes()
+  // bytes.
   std::uint64_t enqueue(Commands& commands, std::span<const CUdeviceptr> addresses, CUdeviceptr counts, CUdeviceptr extra,
                         std::uint64_t first, std::uint64_t most) const;
   std::uint64_t launches() const { return parts_.count(); }
@@ -67,7 +70,7 @@ class Launch {
   const Kernels kernels_;
   const Grid grid_;
   const GridParts parts_;
-  std::vector<std::byte> block_;  // of parameters, with the lengths
+  std::vector<std::byte> block_;  // the parameters, with the lengths filled in
 };
 
 // Gives code that turns three counts of invocations into counts of workgroups of `size`.

@@ -9,7 +9,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// The widest access of a kernel takes so many bytes.
+// The size of a kernel's widest access, in bytes.
 constexpr std::uint64_t kAlignment = 16;
 
 }  // namespace
@@ -34,7 +34,7 @@ Pool::Pool(Context& context, Stream& stream) : context_(context), stream_(stream
   props.location = {CU_MEM_LOCATION_TYPE_DEVICE, context.physical().handle};
   const Current current(context);
   context.check(context.api().cuMemPoolCreate(&pool_, &props), "cuMemPoolCreate");
-  // Otherwise the driver gives memory back to the system at each wait, and takes it anew at the next call.
+  // Without this attribute, the driver would return memory to the system at each wait, and take it again for the next call.
   std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
   const CUresult result = context.api().cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
   if (result != CUDA_SUCCESS) static_cast<void>(context.api().cuMemPoolDestroy(pool_));
@@ -59,7 +59,7 @@ Block Pool::allocate(std::uint64_t bytes) {
   CUdeviceptr address = 0;
   const CUresult result = stream_.allocate(address, wanted, pool_);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    // Blocks of other sizes that the pool keeps may be what is missing. They are free only once the device is done with them.
+    // The pool may keep the missing memory as free blocks of other sizes. It can return them only once the device is done with them.
     stream_.idle_within(std::chrono::seconds(10));
     static_cast<void>(api.cuMemPoolTrimTo(pool_, 0));
     context_.check(stream_.allocate(address, wanted, pool_), "cuMemAllocFromPoolAsync");

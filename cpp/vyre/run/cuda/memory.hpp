@@ -1,5 +1,5 @@
-// Memory of a device, taken and given back in the order of its stream: what is given back serves the next submission at once, and the
-// device is done with it by then.
+// Allocates and frees device memory in stream order: the next submission can use freed memory at once, because the device is done with the
+// memory by the time that submission runs.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace vyre::run::cuda {
 
 class Pool;
 
-// Owns a part of the device's memory. Gives it back in the order of the stream; in a forked process, and after the device was lost, not.
+// Owns a part of the device's memory. Frees it in stream order, except in a forked process and after the device was lost.
 class Block {
  public:
   Block() = default;
@@ -42,7 +42,7 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   ~Pool();
 
-  // At least so many bytes, and whole words of 16 bytes. Throws DeviceMemoryError.
+  // Allocates `bytes` bytes, rounded up to a multiple of 16, and at least 16. Throws DeviceMemoryError.
   Block allocate(std::uint64_t bytes);
 
  private:
@@ -55,7 +55,7 @@ class Pool {
   std::atomic<std::size_t> blocks_ = 0;  // that were not given back
 };
 
-// Owns host memory that the device copies from and to by itself.
+// Owns page-locked host memory, which the device can copy from and to without the host.
 class Pinned {
  public:
   // Throws DeviceMemoryError.

@@ -98,7 +98,7 @@ void CudaSequence::submit(std::uint64_t times, const RunOptions& options) {
   RunOptions all = options;
   if (!all.start) all.start = std::chrono::steady_clock::now();
   for (std::uint64_t turn = 0; turn < times; ++turn) {
-    // A profile shows each call for itself.
+    // A profile shows each call separately, so the calls are submitted one by one.
     if (!graph_ || profiling()) {
       submit_steps(all);
       continue;
@@ -179,7 +179,7 @@ Graph* CudaRecording::graph_for(std::span<const StorageView> slots) {
   for (const StorageView& slot : slots) addresses.push_back(storage_of(slot).address() + slot.offset);
   const auto found = std::ranges::find(kept_, addresses, &Kept::slots);
   if (found == kept_.end()) {
-    // Arrays that come once are not worth a graph.
+    // A graph is made only when the same arrays come for the second time.
     if (kept_.size() == std::clamp(kManyCalls / calls_.order.size(), kFewKept, kMostKept)) {
       retire(*device_, std::move(kept_.back().graph));
       kept_.pop_back();
@@ -202,7 +202,7 @@ Graph* CudaRecording::graph_for(std::span<const StorageView> slots) {
 void CudaRecording::submit_calls(std::span<const StorageView> slots, std::span<const std::byte> words, const Transfers::Used& used,
                                  const RunOptions& options) {
   set_words(words, options);
-  // A profile shows each call for itself.
+  // A profile shows each call separately, so the calls are submitted one by one.
   if (Graph* const graph = profiling() ? nullptr : graph_for(slots)) {
     graph->submit(used, options);
     return;
@@ -237,7 +237,7 @@ class CudaRecording::OneStep final : public Joinable {
   OneStep(std::shared_ptr<CudaRecording> recording, std::span<const std::byte> words)
       : recording_(std::move(recording)), words_(words.begin(), words.end()) {
     if (words.empty()) return;
-    // Memory of its own, because the steps of a sequence have other words each.
+    // Each step of a sequence has other words, so each needs memory of its own.
     memory_ = recording_->device_->pool().allocate(words.size());
     recording_->device_->transfers().upload(words, memory_.address(), [](TimelineValue) {}, {});
   }

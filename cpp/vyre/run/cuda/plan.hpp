@@ -72,7 +72,7 @@ class CudaRecording final : public Recording, public std::enable_shared_from_thi
  private:
   // Runs the recording as a step of a sequence.
   class OneStep;
-  // The graph of one set of slots. Without one, the slots came once.
+  // The graph for one set of slots; null if the set came only once so far, or if a graph does not pay.
   struct Kept {
     std::vector<CUdeviceptr> slots;
     std::unique_ptr<Graph> graph;
@@ -89,11 +89,11 @@ class CudaRecording final : public Recording, public std::enable_shared_from_thi
   const std::vector<bool> written_;
   const std::shared_ptr<Device> device_;
   std::vector<std::unique_ptr<const Launch>> launches_;  // of each call
-  SharedAccess busy_;                                    // guards what follows, and keeps the calls of two submissions apart
+  SharedAccess busy_;                                    // guards what follows, and keeps the calls of two submissions from interleaving
   Block words_memory_;
   std::vector<std::byte> words_;
-  bool has_words_ = false;  // whether the memory has them
-  std::vector<Kept> kept_;  // the one used last first
+  bool has_words_ = false;  // whether words_memory_ holds words_
+  std::vector<Kept> kept_;  // most recently used first
   std::atomic<std::uint64_t> times_recorded_ = 0;
 };
 

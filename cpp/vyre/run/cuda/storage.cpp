@@ -32,11 +32,11 @@ class Event {
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  // The driver destroys it once the device is past it.
+  // The driver destroys the event once the device has passed it.
   ~Event() {
     if (event_ != nullptr) static_cast<void>(context_.api().cuEventDestroy(event_));
   }
-  // The stream reaches the event after what was submitted to it until now.
+  // The device reaches the event after all work that was submitted to the stream until now.
   void record(CUstream stream) const { context_.check(context_.api().cuEventRecord(event_, stream), "cuEventRecord"); }
   CUevent get() const { return event_; }
   void release() { event_ = nullptr; }
@@ -48,22 +48,23 @@ class Event {
 
 }  // namespace
 
-// Keeps memory of another library until the device is done with it. The owner may be destroyed on any thread, and while that thread holds
-// locks, of a recording or of the list of devices for example; so its deleter must neither wait for another thread nor call back into here.
+// Keeps memory of another library alive until the device is done with it. The owner may be destroyed on any thread, even while that thread
+// holds locks (for example of a recording or of the list of devices). So the deleter of `owner_` must neither wait for another thread nor
+// call this backend.
 class CudaStorage::Owner final : public Retired {
  public:
   Owner(Device& device, ForeignMemory& memory) : device_(device), bytes_(memory.bytes), owner_(std::move(memory.owner)) {}
   ~Owner() override {
     if (is_counted_) device_.foreign_bytes() -= bytes_;
   }
-  // Counts the memory as kept for the device alone. Returns whether this is more than should be kept.
+  // Counts the memory as kept only for the device. Returns whether the total of such memory now exceeds its limit.
   bool is_too_much() {
     is_counted_ = true;
     return (device_.foreign_bytes() += bytes_) > device_.context().physical().memory_bytes / kMostForeign;
   }
 
  private:
-  // The other library cannot have the memory back when it runs out, so only this part of the device's memory is kept.
+  // The other library cannot reclaim this memory when it runs out of memory, so at most 1 / kMostForeign of the device's memory is kept.
   static constexpr std::uint64_t kMostForeign = 16;
 
   Device& device_;
@@ -78,7 +79,7 @@ CudaStorage::CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bo
   if (zeroed) {
     device_->transfers().clear(address(), block_.bytes(), used);
   } else if (bytes % 4 != 0) {
-    // Bytes buffers have whole words, of which the last one is filled up with zeros.
+    // A Bytes buffer consists of whole words, and the last word is padded with zeros.
     device_->transfers().clear(address() + bytes / 4 * 4, 4, used);
   }
 }
@@ -89,7 +90,8 @@ CudaStorage::CudaStorage(std::shared_ptr<Device> device, ForeignMemory memory)
       id_(new_memory_id()),
       owner_(std::make_unique<Owner>(*device_, memory)),
       address_(memory.address) {
-  // Calls of another library's arrays may follow each other without a wait, and each takes memory of its own.
+  // Calls with arrays of another library may follow each other without a wait, and each keeps memory alive, so memory that is done is
+  // released here.
   device_->stream().collect_done();
 }
 
@@ -115,7 +117,7 @@ void CudaStorage::wait_for(CUstream other) {
   Context& context = device_->context();
   const Current current(context);
   Event event(context);
-  // What the other library submits from now on need not be waited for.
+  // The event covers only what the other library has submitted until now.
   event.record(other);
   device_->stream().submit(
       1, [&](Commands& commands) { commands.wait_for(event.get()); }, [this](TimelineValue value) { used_until(value); });

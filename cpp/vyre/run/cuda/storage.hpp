@@ -12,7 +12,7 @@
 
 namespace vyre::run::cuda {
 
-// Memory of another library on a device, which `owner` keeps.
+// Memory of another library on a device. `owner` keeps it alive.
 struct ForeignMemory {
   CUdeviceptr address = 0;
   std::uint64_t bytes = 0;
@@ -34,13 +34,14 @@ class CudaStorage final : public Storage {
 
   Device& device() const { return *device_; }
   CUdeviceptr address() const { return address_; }
-  // From now on another library may work with the memory, on streams that are not known here: it is given back only when the device is
-  // idle.
+  // Reports that another library may use the memory from now on, on streams that this backend does not know. The destructor then waits
+  // until the device is idle.
   void share() { shared_ = true; }
-  // Makes this storage's device wait for what is submitted to a stream of another library, and the other way round.
+  // Makes this device's stream wait for all work that was submitted to a stream of another library until now.
   void wait_for(CUstream other);
+  // Makes a stream of another library wait for all work that was submitted to this device's stream until now.
   void let_wait(CUstream other);
-  // Throws in a forked process, after the device was lost, and what a failed call left behind.
+  // Throws in a forked process, after the device was lost, and if a call that was to write this array failed.
   void check_usable() const;
   // Reports that a submission uses this storage. Called in the order of the stream.
   void used_until(TimelineValue value) { raise(last_use_, value); }
@@ -54,7 +55,7 @@ class CudaStorage final : public Storage {
   const std::uint64_t id_;
   Block block_;  // empty for memory of another library
   class Owner;
-  std::unique_ptr<Owner> owner_;  // of that memory
+  std::unique_ptr<Owner> owner_;  // of memory of another library, else null
   const CUdeviceptr address_;
   std::atomic<bool> shared_ = false;
   std::atomic<TimelineValue> last_use_ = 0;

@@ -11,14 +11,14 @@
 namespace vyre::run::cuda {
 namespace {
 
-// The most operations that the device has not done yet when a call begins, and how many pass between two marks. The driver takes about a
-// thousand before it blocks.
+// kMaxPending: the most operations that are submitted and not done when a call begins; the driver blocks at about a thousand. kMarkEvery:
+// the number of operations between two marks.
 constexpr std::uint64_t kMaxPending = 512, kMarkEvery = 64;
 // After a wait, the calling thread passes this many submissions to the driver itself before the submission thread may take over: for one or
 // two calls followed by a wait, that has the lowest latency. The same holds after the thread fell asleep, because waking it costs more than
 // a call that comes alone.
 constexpr std::uint64_t kDirectSubmissions = 4;
-// How long a thread sleeps before it asks again: the driver has no wait that ends after a time.
+// How long a waiting thread sleeps between two polls: the driver has no wait with a time-out.
 constexpr std::chrono::nanoseconds kSleep = std::chrono::microseconds(200);
 
 }  // namespace
@@ -37,7 +37,7 @@ Stream::Stream(Context& context)
               passed(batch.value);
               return;
             }
-            // What the calls were to write is unknown now.
+            // The contents of the arrays that the dropped calls were to write are now unknown.
             context_.mark_unusable();
             queue_.waiting().give_back(context_, stream_);
           }) {
@@ -115,7 +115,7 @@ void Stream::passed(TimelineValue value) noexcept {
     const Current current(context_);
     record_mark();
   } catch (const std::exception&) {
-    // The next wait records one, or reports why it cannot.
+    // The next wait records a mark, or reports why it cannot.
   }
 }
 
@@ -137,20 +137,21 @@ std::shared_ptr<const Stream::Mark> Stream::mark_after(TimelineValue value) {
   std::unique_lock lock(mutex_);
   since_wait_ = 0;
   if (passed_ < value) {
-    // The caller is about to wait, so it can as well pass what waits.
+    // The caller is about to wait anyway, so it passes the queued submissions itself.
     if (!queue_.pass_now(lock)) return nullptr;
     if (passed_ < value) queue_.check();
     if (passed_ < value) return nullptr;
   }
-  // Another thread may be passing later submissions meanwhile: the device is past the event no sooner than past this value.
+  // Another thread may pass later submissions meanwhile. The event then comes after those too, so it still comes after `value`.
   if (marked_ < value) record_mark();
   const auto found = std::ranges::find_if(marks_, [&](const auto& mark) { return mark->value >= value; });
-  // None: another thread has seen that the value is past.
+  // There is no such mark if another thread has already seen that the value is past.
   return found == marks_.end() ? nullptr : *found;
 }
 
 bool Stream::reached(const Mark& mark) {
-  // An event is used again only when its mark is past, so a thread that still asks for it must not take its answer for this mark's.
+  // An event is reused for a later mark once its own mark is past. So past_ is checked too: the answer of the query may belong to the later
+  // mark.
   if (is_past(mark.value)) return true;
   const CUresult result = context_.api().cuEventQuery(mark.event);
   if (result == CUDA_ERROR_NOT_READY) return is_past(mark.value);
@@ -217,7 +218,7 @@ bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
     TimelineValue last = 0;
     {
       std::unique_lock lock(mutex_);
-      pass_all(lock);  // also memory that is given back
+      pass_all(lock);  // also passes queued frees
       last = last_;
     }
     if (!ends_within(time, [&](const Waiting& waiting) { wait(last, waiting); })) return false;
@@ -249,7 +250,7 @@ void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexce
     static_cast<void>(object.release());
     return;
   }
-  // Destroyed here, without the lock: its destructor may take long, and may retire other objects.
+  // The object is destroyed on return, without the lock: its destructor may take long, and may retire other objects.
   if (is_past(value)) return;
   const std::lock_guard lock(mutex_);
   retired_.add(value, std::move(object));

@@ -1,8 +1,9 @@
-// Keeps the one order of everything that happens on a device: a CUDA stream, and values that say how far the device is.
+// Orders everything that happens on a device: one CUDA stream, and timeline values that tell how far the device has come.
 //
-// Every submission has a value, which grows by the number of its operations. To wait for a value, a caller has an event recorded after it,
-// unless there is a later one, and polls the event. So a call that is not waited for costs no event. When submissions come one after the
-// other without a wait, a thread of the stream's own passes them to the driver (gpu/submission_queue.hpp), in the order of their values.
+// Every submission has a timeline value: the value of the previous submission plus the number of its own operations. To wait for a value, a
+// caller records an event after the submission, unless a later event exists, and polls the event. So a call that nothing waits for needs no
+// event of its own. When submissions come one after the other without a wait, a thread of the stream's own passes them to the driver
+// (gpu/submission_queue.hpp), in the order of their values.
 #pragma once
 
 #include <atomic>
@@ -28,21 +29,21 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream();
-  // Ends the submission thread and destroys all retired objects. Nothing may be submitted afterwards. Unless the context is lost, the
-  // device must be idle, or is waited for after a submission failed.
+  // Ends the submission thread and destroys all retired objects. Nothing may be submitted afterwards. The device must be idle, unless the
+  // context is lost or a submission failed. After a failed submission, this waits for the device.
   void finish() noexcept;
 
-  // Waits while too much is submitted and not done: the driver would block a caller that cannot be interrupted there. Callers submit at
-  // most kAtOnce operations between two calls of this.
+  // Waits while too many operations are submitted and not done. Otherwise the driver would block the caller, which could not be interrupted
+  // then. Callers submit at most kAtOnce operations between two calls of this.
   static constexpr std::uint64_t kAtOnce = 64;
   void make_room(const Waiting& waiting);
 
-  // Runs `enqueue(Commands&)`, which enqueues so many operations, at most kAtOnce, so that nothing comes between them. Returns the value
-  // that tells that the device has done them. `used(value)` runs under the stream's lock afterwards, also when `enqueue` throws, because
-  // the device may then be at work on a part.
+  // Runs `enqueue(Commands&)`, which enqueues `operations` operations, at most kAtOnce; no other submission comes between them. Returns
+  // their timeline value, which is past once the device has done them. `used(value)` runs under the stream's lock afterwards. If `enqueue`
+  // throws while it passes operations to the driver, `used` runs too, because the device may be at work on some of them.
   //
   // The first submissions after a wait are passed to the driver before this returns; those that follow are left to the submission thread.
-  // If one fails there, the device becomes unusable, and the next submission or wait throws what that one threw.
+  // If a submission fails on that thread, the device becomes unusable, and the next submission or wait throws the same exception.
   template <class Enqueue, class Used>
   TimelineValue submit(std::uint64_t operations, const Enqueue& enqueue, const Used& used) {
     std::unique_lock lock(mutex_);
@@ -63,9 +64,9 @@ class Stream {
     queue_.appended();
     return value;
   }
-  // The same, passed to the driver before this returns: for what the driver may refuse, which the caller is told so, and for what must have
-  // happened when the caller goes on. `enqueue(Commands&, CUstream)` runs after all earlier submissions were passed, and the device's
-  // context is the current one.
+  // Does the same, but always passes the submission to the driver before it returns. The caller then learns of a refusal, and can rely on
+  // the submission when it goes on. `enqueue(Commands&, CUstream)` runs after all earlier submissions were passed, and the device's context
+  // is the current one.
   template <class Enqueue, class Used>
   TimelineValue submit_now(std::uint64_t operations, const Enqueue& enqueue, const Used& used) {
     std::unique_lock lock(mutex_);
@@ -81,7 +82,7 @@ class Stream {
   }
   // Gives memory of a pool back after all submissions until now.
   void free(CUdeviceptr address) noexcept;
-  // Throws what a submission of the stream's own thread threw.
+  // Throws what a submission on the submission thread threw.
   void rethrow_failure() const { queue_.rethrow_failure(); }
 
   // Whether the value is known to be past, without asking the device.
@@ -92,14 +93,14 @@ class Stream {
 
   // Destroys the object once the value is past; at once if it is. In a forked process the object is leaked: see Context::forked.
   void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
-  // Destroys the retired objects that the device is known to be done with, or was when the last events were recorded.
+  // Polls the recorded marks, and destroys the retired objects that the device is done with.
   void collect_done();
   // Reports a call that timed out or was interrupted. Calls of host arrays are refused until the device has done it.
   void abandon(TimelineValue value) noexcept { raise(abandoned_, value); }
   bool has_abandoned_work() { return !done(abandoned_); }
   // Throws DeviceError while the device works on a call that timed out or was interrupted.
   void check_nothing_is_abandoned();
-  // Waits until such calls are done; returns false if that takes longer than `time`.
+  // Waits until the abandoned calls are done; returns false if that takes longer than `time`.
   bool wait_for_abandoned_work(std::chrono::duration<double> time);
   // Waits until the device is idle; returns false if that takes longer than `time` or the wait fails.
   bool idle_within(std::chrono::duration<double> time) noexcept;
@@ -135,11 +136,11 @@ class Stream {
   // Returns once the driver has all submissions.
   void pass_all(std::unique_lock<std::mutex>& lock);
   void become_busy() noexcept;
-  // The driver has all submissions up to this value.
+  // Reports that the driver has all submissions up to this value.
   void passed(TimelineValue value) noexcept;
   void record_mark();
 
-  // Returns the mark to ask for; null if the value is past, or another thread is about to pass it to the driver.
+  // Returns a mark at or after the value; null if the value is past, or if another thread is passing the submission to the driver.
   std::shared_ptr<const Mark> mark_after(TimelineValue value);
   bool reached(const Mark& mark);
   // Destroys the retired objects whose values are past.

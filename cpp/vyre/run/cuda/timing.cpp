@@ -1,7 +1,7 @@
 // How it works: the device's clock begins at the first event that a profile reads. The driver tells the time between two events in
 // milliseconds as a float, which is exact to a nanosecond below 16 ms only. So the duration of a piece of work is the time between its own
-// two events, and the time of a piece is counted from the event at the end of the piece that was reported before it. What is rounded where
-// more time lies between two pieces is summed up, and is part of the error that a profile reports.
+// two events, and its start is counted from the event at the end of the piece that was reported before it. If more time lies between two
+// pieces, the driver rounds it. These rounding errors are summed up, and are part of the error that a profile reports.
 #include "vyre/run/cuda/timing.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// So many pieces of work wait for their report before the next one looks whether the device has done them.
+// Once this many pieces of work wait for their report, each new piece checks whether the device has done them.
 constexpr std::size_t kCollectAt = 64;
 constexpr std::size_t kMaxUnused = 256;
 // How often both clocks are read for one reading.
@@ -56,7 +56,7 @@ void Timing::give_back(CUevent event) noexcept {
       unused_.push_back(event);
       return;
     } catch (const std::bad_alloc&) {
-      // It is destroyed like those that are too many.
+      // The event is destroyed below, like an event beyond kMaxUnused.
     }
   }
   static_cast<void>(context_.api().cuEventDestroy(event));
@@ -110,7 +110,8 @@ void Timing::submitted(std::unique_ptr<Interval> interval, TimelineValue value) 
   bool look = false;
   try {
     const std::lock_guard lock(mutex_);
-    // Work without times of its own ends for the profile when the host sees that it is done.
+    // For work without times of its own, the profile takes the time at which the host sees that the work is done, so the host looks at
+    // once.
     look = pending_.size() >= kCollectAt || !interval->timed;
     pending_.push_back(std::move(interval));
   } catch (const std::bad_alloc&) {

@@ -26,8 +26,8 @@ class Timing final : public DeviceClock {
   // Profiles keep `owner` alive for as long as they use this clock.
   void belongs_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
-  // Stream::submit of one piece of work, with its times for the profiles that are open. Their first reading of the device's clock may wait
-  // as `options` say.
+  // Submits one piece of work with Stream::submit, and takes its times for the open profiles. A profile's first reading of the device's
+  // clock may wait as `options` say.
   template <class Enqueue, class Used>
   TimelineValue submit(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
     if (!profiling()) return stream_.submit(operations, enqueue, used);
@@ -60,7 +60,8 @@ class Timing final : public DeviceClock {
     std::int64_t submitted = 0;
     TimelineValue value = 0;
   };
-  // Has an event whose time on the device's clock is known, from which later ones are counted, and by how much it may be wrong.
+  // An event whose time on the device's clock is known, and by how much that time may be wrong. The times of later events are counted from
+  // it.
   struct Anchor {
     CUevent event = nullptr;
     std::int64_t time = 0, rounding = 0;
@@ -104,7 +105,7 @@ class Timing final : public DeviceClock {
     std::int64_t time = 0, rounding = 0;
   };
   Elapsed elapsed(CUevent from, CUevent to) const;
-  // Counts the times of later events from this one. Returns the event that they were counted from before.
+  // Makes `event` the anchor. Returns the event of the previous anchor.
   CUevent move_anchor(CUevent event, Elapsed since_anchor);
 
   Context& context_;

@@ -1,6 +1,6 @@
 // How it works: a large transfer is cut into chunks of 4 MiB, and up to eight threads ("lanes") take one chunk after the other. A lane has
 // two chunks of pinned memory: while the device copies one, the thread fills or empties the other. A small upload needs no pinned memory:
-// the driver has read it from any memory when its function returns.
+// the driver has read the host's bytes when its function returns.
 #include "vyre/run/cuda/transfer.hpp"
 
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// Up to this many bytes the driver takes a copy of the host's memory into the stream's own commands, so that nothing waits.
+// Up to this many bytes, the driver copies the host's bytes into the commands of the stream, so the caller need not wait for the device.
 constexpr std::size_t kSmall = std::size_t{64} << 10;
 // Up to this many bytes are copied into the queue of the submission thread. The copy takes less time than waiting until the thread has
 // passed what came before.

@@ -1,4 +1,5 @@
-// Copies between the host and the device: small ones as the driver does them, large ones in chunks of pinned memory, by several threads.
+// Copies between the host and the device. The driver copies small arrays directly. Several threads copy large arrays through chunks of
+// pinned memory.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ class Transfers {
   using Used = std::function<void(TimelineValue)>;
   // Returns when `from` is no longer needed; the device may copy later.
   void upload(std::span<const std::byte> from, CUdeviceptr to, const Used& used, const RunOptions& options);
-  // Returns when `to` is complete. The caller has waited for what writes the memory.
+  // Returns when `to` is complete. The caller must have waited for the work that writes the memory at `from`.
   void download(CUdeviceptr from, std::span<std::byte> to, const Used& used, const RunOptions& options);
   // Has the device fill the memory with zeros.
   void clear(CUdeviceptr to, std::uint64_t bytes, const Used& used);

@@ -1,4 +1,4 @@
-// What streams say and do about calls that timed out or were interrupted, whose work the device goes on with.
+// Helps streams with abandoned work: work of calls that timed out or were interrupted, which the device still does.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@
 
 namespace vyre::run {
 
-// Throws DeviceError: the device works on such a call.
+// Throws the DeviceError for a device that is still busy with abandoned work.
 [[noreturn]] void throw_busy_with_abandoned_work(std::string_view device);
 
-// Whether `wait(Waiting)` ends within this time. Throws what it throws.
+// Returns whether `wait(Waiting)` ends within `time`. Other exceptions of `wait` pass through.
 template <class Wait>
 bool ends_within(std::chrono::duration<double> time, const Wait& wait) {
   RunOptions options;

@@ -41,14 +41,15 @@ bool write_all(int file, std::string_view contents) {
   return true;
 }
 
-// A regular file of this user. Never waits for the other end of a pipe, and never follows a link out of the folder.
+// Opens a regular file of this user, and returns an empty Descriptor for any other file. Never waits for the other end of a pipe, and never
+// follows a link out of the folder.
 Descriptor open_own(int folder, const std::string& name, struct stat& about) {
   Descriptor file(openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (!file || fstat(*file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) return Descriptor();
   return file;
 }
 
-// The whole magic must be there, because an empty file is a prefix of every file.
+// A file that is shorter than the magic does not match: an empty file would otherwise count as ours.
 bool begins_like_ours(int file) {
   char start[CacheFolder::kMagic.size()];
   const ssize_t count = pread(file, start, sizeof(start), 0);
@@ -128,7 +129,8 @@ bool CacheFolder::put_unnamed(const std::string& name, std::string_view contents
   const Descriptor file(openat(*folder_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   if (!file) return false;
   if (!write_all(*file, contents)) return true;
-  // linkat replaces nothing, so an older entry is removed first; a reader in between finds none, which costs it a compilation.
+  // linkat does not replace files, so an older entry is removed first. A process that reads between the two finds no entry and compiles
+  // again.
   const std::string number = fmt::format("/proc/self/fd/{}", *file);
   const auto link = [&] { return linkat(AT_FDCWD, number.c_str(), *folder_, name.c_str(), AT_SYMLINK_FOLLOW) == 0; };
   if (link()) return true;
@@ -149,7 +151,8 @@ void CacheFolder::put_named(const std::string& name, std::string_view contents) 
     unlinkat(*folder_, draft.c_str(), 0);
     return;
   }
-  // Some file systems have no hard links; rename() is left, and it replaces an existing file. So the name is checked just before.
+  // linkat fails if the name exists or if the file system has no hard links. rename() works in both cases, but it replaces any file, so the
+  // name is checked just before.
   const bool placed = linkat(*folder_, draft.c_str(), *folder_, name.c_str(), 0) == 0;
   struct stat about;
   const bool free = fstatat(*folder_, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
@@ -158,7 +161,7 @@ void CacheFolder::put_named(const std::string& name, std::string_view contents) 
 }
 
 void CacheFolder::clean() const {
-  // A new descriptor, because the position of a listing belongs to the descriptor.
+  // The folder is opened again, because the position of a listing belongs to the open descriptor.
   const int again = openat(*folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (again < 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(again), &closedir);

@@ -1,4 +1,4 @@
-// A folder of small files that several processes read and write at once, and in which only files of our own are touched.
+// Manages a folder of small files that several processes read and write at the same time. Only files that are ours are touched.
 //
 // A file is ours when it is a regular file of this user, its name has the form of an entry's or a draft's, and its contents begin with our
 // whole magic; all other files, links, pipes and folders are never read, replaced or removed. An entry appears

@@ -41,7 +41,7 @@ void in_lanes(std::size_t bytes, const RunOptions& options, const std::function<
     }
   };
   {
-    // Only the caller's thread may call options.interrupted; the others stop when a lane stopped.
+    // Only the caller's thread may call options.interrupted; the helper threads stop once any lane has failed.
     RunOptions others;
     others.interrupted = [&] { return stopped.load(); };
     std::vector<std::jthread> helpers;
@@ -50,7 +50,7 @@ void in_lanes(std::size_t bytes, const RunOptions& options, const std::function<
       while (helpers.size() + 1 < lanes) helpers.emplace_back([&] { run(others); });
     } catch (const std::system_error&) {
     } catch (const std::bad_alloc&) {
-      // Fewer threads do it too, in more time.
+      // The copy also works with fewer threads, but takes longer.
     }
     run(options);
   }

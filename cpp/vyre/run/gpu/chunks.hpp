@@ -15,9 +15,9 @@
 
 namespace vyre::run {
 
-// The largest copy of one submission, in bytes. It takes a device as long as some tens of submissions.
+// The largest copy of one submission, in bytes. Copying this much takes a device as long as some tens of submissions take.
 inline constexpr std::size_t kChunkBytes = std::size_t{4} << 20;
-// The most threads of one copy. One thread copies about a third as fast as the bus does.
+// The most threads of one copy. One thread reaches about a third of the bus's bandwidth.
 inline constexpr std::size_t kMaxLanes = 8;
 
 struct Piece {
@@ -31,8 +31,8 @@ using NextChunk = std::function<std::optional<std::size_t>()>;
 // Runs `lane` on this thread, and on others when there is enough to do. The first exception ends all lanes and is thrown here.
 void in_lanes(std::size_t bytes, const RunOptions& options, const std::function<void(const RunOptions&, const NextChunk&)>& lane);
 
-// The chunks of staging memory of a device. A Chunk is Retired and has `last_use`, the last submission that uses it; a Stream has retire().
-// Any thread may call any function.
+// Keeps the staging memory of a device, in chunks. `Chunk` derives from Retired and has `last_use`, the value of the last submission that
+// uses the chunk. `Stream` has retire(). Any thread may call any function.
 template <class Chunk, class Stream>
 class ChunkPool {
  public:
@@ -52,7 +52,7 @@ class ChunkPool {
       }
     }
 
-    // There are two, for even and odd indices.
+    // Returns one of the two chunks of the lane: one is for even indices, the other for odd ones.
     Chunk& operator[](std::size_t index) {
       std::unique_ptr<Chunk>& chunk = chunks_[index % chunks_.size()];
       if (!chunk) chunk = pool_.borrow();
@@ -65,14 +65,14 @@ class ChunkPool {
   };
 
  private:
-  // One transfer takes at most so many.
+  // The most chunks that one transfer takes.
   static constexpr std::size_t kMaxUnused = 2 * kMaxLanes;
 
   std::unique_ptr<Chunk> borrow() {
     {
       const std::lock_guard lock(mutex_);
       if (!unused_.empty()) {
-        // The first one was submitted first, so it is the first to be free.
+        // The front chunk was given back first, so the device is done with it first.
         std::unique_ptr<Chunk> chunk = std::move(unused_.front());
         unused_.erase(unused_.begin());
         return chunk;

@@ -1,4 +1,4 @@
-// When a call runs on a coarsened kernel, whose workgroups do the work of several.
+// Decides when a call runs on a coarsened kernel, where each workgroup does the work of several.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ inline bool fills_a_gpu_coarsened(Grid grid, const std::array<std::uint32_t, 3>&
   return false;
 }
 
-// How many invocations a program must have run with the same words before a GPU's driver compiles it for them, which takes about as long as
-// these runs: 16 calls of 16 M invocations on a large GPU.
+// A program is specialised for words of Uniform buffers once this many invocations have run with them. Compiling the specialised kernel
+// takes the driver about as long as a large GPU takes for these invocations, for example 16 calls of 16 M invocations.
 inline constexpr std::uint64_t kEnoughToSpecialize = std::uint64_t{1} << 28;
 
 }  // namespace vyre::run

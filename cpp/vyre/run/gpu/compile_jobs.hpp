@@ -40,7 +40,7 @@ class CompileJobs {
       const std::shared_ptr<Job> job = wait_for_job(lock, source, compile, options, device, owner);
       if (job && job->failure) std::rethrow_exception(job->failure);
       if (job) return job->product;
-      // Another thread made it while this one waited for room, or there is no thread.
+      // Another thread made the product while this one waited for a job to end, or no thread could be started.
       if (auto product = known(source)) return product;
     }
     lock.unlock();
@@ -49,7 +49,7 @@ class CompileJobs {
 
  private:
   static constexpr std::size_t kMaxProducts = 256;
-  // Callers may leave jobs behind, which take memory. When there are as many as this, a caller waits for one to end.
+  // Callers that stop waiting leave jobs behind, which take memory. While this many jobs run, a caller waits for one of them to end.
   static constexpr std::size_t kMaxJobs = 8;
 
   // One run of the driver's compiler on a thread of its own. Guarded by mutex_.
@@ -110,7 +110,7 @@ class CompileJobs {
         jobs_.remove(job);
         job_done_.notify_all();
       }
-      // If the caller has left, the product goes here, and after it the owner, which it needs.
+      // If this is the last reference to the product, the product is destroyed now, before the owner that it needs.
       job.reset();
     });
     if (begun) return job;
@@ -118,7 +118,7 @@ class CompileJobs {
     return nullptr;
   }
 
-  // The mutex is not held, so that calls of other programs go on. If two threads compile the same one, both results work.
+  // Called without the mutex, so that calls of other programs go on. If two threads compile the same program, both results work.
   std::shared_ptr<Product> compiled(const Source& source, const Compile& compile) {
     auto product = compile(source);
     const std::lock_guard lock(mutex_);

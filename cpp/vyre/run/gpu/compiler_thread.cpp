@@ -11,7 +11,8 @@
 namespace vyre::run {
 namespace {
 
-// Drivers' compilers recurse over a program. Only the part of the stack that they use becomes memory. In bytes.
+// The size of the stack in bytes. It is large because drivers' compilers recurse over a program. Only the pages that they touch take
+// memory.
 constexpr std::size_t kStack = std::size_t{256} << 20;
 
 void* run(void* given) {

@@ -13,7 +13,7 @@ namespace vyre::run {
 inline constexpr std::uint32_t kCoarseFactor = 4;
 
 struct GridPart {
-  bool coarse = false;                  // runs on the coarsened kernel, whose workgroups `first` and `groups` count
+  bool coarse = false;                  // runs on the coarsened kernel; `first` and `groups` then count its workgroups
   std::array<std::uint32_t, 3> first;   // the first workgroup
   std::array<std::uint32_t, 3> groups;  // the number of workgroups
 };

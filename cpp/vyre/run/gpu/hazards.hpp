@@ -9,22 +9,22 @@ namespace vyre::run {
 
 // A range of a device's memory that a call reads or writes, in bytes.
 struct MemoryAccess {
-  std::uint64_t memory;  // identifies what the range counts from: a buffer, or 0 for addresses
+  std::uint64_t memory;  // the buffer that `begin` and `end` are offsets in, or 0 if they are addresses
   std::uint64_t begin, end;
   bool written;
 };
 
-// What calls read and write since they were last waited for. A call that conflicts with them must wait for them; other calls may run at
-// once.
+// Records the accesses of calls since the last wait. A call that conflicts with one of them must wait; other calls may run at the same
+// time.
 class HazardTracker {
  public:
-  // Whether one of the two writes what the other reads or writes. Also true when so much was recorded that comparing would cost more than
-  // a wait does.
+  // Whether there is a hazard between `call` and the recorded accesses: two of them overlap, and at least one writes. Also true when so
+  // many accesses were recorded that comparing them would cost more than a wait does.
   bool conflicts_with(std::span<const MemoryAccess> call) const;
   void add(std::span<const MemoryAccess> call);
-  // Whether so much was recorded that all calls conflict with it.
+  // Whether so many accesses were recorded that every call counts as a conflict.
   bool is_full() const;
-  // After a wait.
+  // Forgets all accesses; called after a wait.
   void clear();
 
  private:

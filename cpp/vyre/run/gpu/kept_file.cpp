@@ -25,7 +25,7 @@ void append(std::string& text, const T& value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// A file is: magic, length of the key, key, length of the data, checksum of the data, data. This gives the part up to the key.
+// A file is: magic, length of the key, key, length of the data, checksum of the data, data. Returns the part up to the key.
 std::string start_of_header(const std::string& key) {
   std::string text(CacheFolder::kMagic);
   append(text, static_cast<std::uint64_t>(key.size()));

@@ -1,4 +1,4 @@
-// What a driver's compiler made, in a file of its own, so that the next process need not compile again.
+// Stores the output of a driver's compiler in a file, so that later processes need not compile again.
 //
 // A file that is missing, cut short, damaged or of another key is ignored, and a file that cannot be written is no error. The checksum
 // protects drivers that trust the data they are given.
@@ -22,7 +22,8 @@ class KeptFile {
   };
   static Hash hash_of(std::string_view bytes);
 
-  // In `directory`, or in the user's cache directory. `device_key` names the driver and the device that the data is for.
+  // The file lies in `directory`, or in the user's cache directory without one. `device_key` names the driver and the device that the data
+  // is for.
   KeptFile(const std::optional<std::filesystem::path>& directory, const std::string& device_key, const Hash& hash);
 
   // The data that write() stored; empty if there is no usable file.

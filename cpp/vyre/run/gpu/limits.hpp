@@ -12,7 +12,8 @@ class Limits {
   // `device` is the name for messages, and must outlive the object.
   explicit Limits(std::string_view device) : device_(device) {}
 
-  // These throw CapabilityError. `limit` is the name of the limit, `what` is what is counted, and `advice` what to do with less.
+  // These throw CapabilityError. `limit` is the name of the limit, `what` names the things that are counted, and `advice` says how to stay
+  // within the limit.
   void at_most(std::uint64_t wanted, std::uint64_t allowed, std::string_view limit, std::string_view what, std::string_view advice) const;
   // `most` is the largest size along each axis, and `most_invocations` the most invocations of a workgroup.
   void workgroup_size(const std::array<std::uint32_t, 3>& size, const std::array<std::uint32_t, 3>& most,

@@ -1,8 +1,8 @@
-// A value that is made once in a process, when it is first needed, and never changes: a driver and its devices.
+// Holds a value that a process makes once, when it is first needed, and never changes, such as a driver and its devices.
 //
-// A child that is forked while a thread makes the value must not wait for that thread, which the child does not have; nor may it use the
-// value, because drivers do not survive a fork. So both are refused in a child. A child that is forked while a thread makes any such value
-// cannot make another one either, because the fork copied the C library's loader in the middle of its work.
+// A forked child must not use the value of its parent, because drivers do not survive a fork. Nor may it wait for a thread of the parent
+// that was making the value, because the child does not have that thread. So a child is refused both. If any such value was being made at
+// the fork, the child cannot make other values either, because the fork copied the C library's loader in the middle of its work.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,8 @@
 
 namespace vyre::run {
 
-// How many such values are being made, and by which process. A forked child inherits both, and no thread there lowers the count.
+// How many of these values, of any type, are being made, and by which process. A forked child inherits both, and no thread of the child
+// lowers the count.
 struct DriversBeingLoaded {
   std::atomic<pid_t> process = 0;
   std::atomic<int> count = 0;
@@ -35,7 +36,7 @@ class OncePerProcess {
           "`spawn` method, or make the first call that uses a GPU after the fork.");
     }
   }
-  // The value. If making it throws, the next call tries again.
+  // Returns the value, and makes it first if there is none. If making it throws, the next call tries again.
   template <class Make>
   const std::shared_ptr<T>& get(const Make& make) {
     // It never changes once it exists.
@@ -62,7 +63,7 @@ class OncePerProcess {
   }
 
  private:
-  // The number of threads that make the value stays above zero once one succeeded.
+  // making_ counts the threads that are making the value. Once a thread has succeeded, making_ stays above zero.
   std::atomic<pid_t> process_ = 0;
   std::atomic<int> making_ = 0;
   std::atomic<bool> made_ = false;

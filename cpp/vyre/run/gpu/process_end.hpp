@@ -1,4 +1,4 @@
-// How a process ends while a device is still at work, for example on a call that timed out, or on calls whose arrays were never read.
+// Ends the process safely while a device is still at work, for example on a call that timed out, or on calls whose arrays were never read.
 //
 // exit() runs the destructors of the driver's library while the driver's own threads still use what they destroy, so the process may crash
 // after its work is done. So while a device is busy, exit() stops before these destructors: it flushes the output and ends the process with

@@ -1,4 +1,4 @@
-// Positions in the work of a device, and objects that are destroyed once the device is past one.
+// Defines timeline values, which are positions in the work of a device, and objects that are destroyed once the device has passed a value.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,8 @@
 
 namespace vyre::run {
 
-// Every submission to a device has a value: 1, 2, 3 and so on. 0 is before the first submission, so it is always past.
+// Every submission to a device has a value that is larger than those of all earlier submissions. 0 is before the first submission, so it is
+// always past.
 using TimelineValue = std::uint64_t;
 
 // Sets `value` to `to` if that is larger, also when several threads do so at once.
@@ -32,7 +33,7 @@ class Retired {
   std::unique_ptr<Retired> next_;
 };
 
-// A list through the objects themselves, so that retiring one needs no memory. Not safe from several threads.
+// An intrusive list of retired objects, so that retiring an object needs no memory. Callers synchronise access.
 class RetiredList {
  public:
   RetiredList() = default;
@@ -50,7 +51,7 @@ class RetiredList {
     object->next_ = std::move(first_);
     first_ = std::move(object);
   }
-  // Takes out the objects that nothing uses after `past`. Their destructors may take long, and may retire other objects, so the caller
+  // Takes out the objects whose values are at most `past`. Their destructors may take long, and may retire other objects, so the caller
   // destroys them without its lock.
   RetiredList take_past(TimelineValue past) noexcept {
     RetiredList due;

@@ -1,4 +1,4 @@
-// What a call does when the kernels for its words of Uniform buffers cannot be had.
+// Chooses the kernels of a call when the kernels that are specialised for its words of Uniform buffers are not available.
 #pragma once
 
 #include <exception>
@@ -7,8 +7,9 @@
 
 namespace vyre::run {
 
-// Gives `special()`, the kernels for these words, or `usual()`, those for any words, if the former cannot be compiled in time or at all.
-// Sets `given_up` where trying again is no use. Throws what ends the call in either case.
+// Returns `special()`, the kernels for these words. If they cannot be compiled, or not in time, returns `usual()`, the kernels for any
+// words. Sets `given_up` if later calls should not try `special()` again. Throws if the device was lost, if the call was interrupted, or if
+// `usual()` throws.
 template <class Special, class Usual>
 auto special_or_usual(bool& given_up, const Special& special, const Usual& usual) {
   if (!given_up) {

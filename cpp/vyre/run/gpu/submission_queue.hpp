@@ -1,9 +1,10 @@
-// Work that waits to be passed to a driver, and a thread that passes it, because a submission costs a caller more than the rest of a small
-// call.
+// Queues work for a driver, and passes it to the driver on a thread of its own, because a submission costs a caller more than the rest of a
+// small call.
 //
 // Callers append to a batch under the lock of the stream that owns the queue. The thread takes the batch, leaves an empty one, and passes
 // what it took without the lock, so that callers go on appending. One batch is passed at a time, by the thread or by a caller that cannot
-// wait for it, so work reaches the driver in the order in which it was appended. When passing fails, all work that waits is dropped.
+// wait for it, so work reaches the driver in the order in which it was appended. When the driver refuses a batch, all work in the queue is
+// dropped.
 #pragma once
 
 #include <atomic>
@@ -21,12 +22,12 @@
 
 namespace vyre::run {
 
-// A Batch is empty() or not, and clear() drops what it has and keeps its memory.
+// A Batch has empty(), and clear(), which drops its work but keeps its memory.
 template <class Batch>
 class SubmissionQueue {
  public:
   // `pass` gives a batch to the driver, without the lock; it may throw. `passed` runs afterwards with the lock; if `pass` threw, failed()
-  // is true by then, and what waits is dropped afterwards.
+  // is true by then, and the waiting work is dropped afterwards.
   SubmissionQueue(std::mutex& mutex, std::function<void(Batch&)> pass, std::function<void(const Batch&)> passed)
       : mutex_(mutex), pass_(std::move(pass)), passed_(std::move(passed)) {}
   SubmissionQueue(const SubmissionQueue&) = delete;
@@ -49,13 +50,14 @@ class SubmissionQueue {
   }
   // Tells how often the thread fell asleep because no work came for a while.
   std::uint64_t sleeps() const { return sleeps_; }
-  // What the thread will take. After appending to it, the caller calls appended().
+  // The batch that the thread will take next. After appending to it, the caller calls appended().
   Batch& waiting() { return waiting_; }
   void appended() {
     any_waiting_ = true;
     if (asleep_) wake_.notify_one();
   }
-  // Passes what waits on this thread; the lock is released meanwhile. Returns false at once while another thread passes a batch.
+  // Passes the waiting batch to the driver on the calling thread; the lock is released meanwhile. Returns false at once while another
+  // thread passes a batch.
   bool pass_now(std::unique_lock<std::mutex>& lock) {
     if (passing_) return false;
     if (waiting_.empty()) return true;
@@ -88,13 +90,13 @@ class SubmissionQueue {
     if (failed_) std::rethrow_exception(failure_);
   }
 
-  // Does the same; it is called without the lock.
+  // Does the same as check(), but is called without the lock.
   void rethrow_failure() const {
     if (!failed_) return;
     const std::lock_guard lock(mutex_);
     std::rethrow_exception(failure_);
   }
-  // Ends the thread. What waits stays.
+  // Ends the thread. Waiting work stays in the queue.
   void end() noexcept {
     {
       const std::lock_guard lock(mutex_);

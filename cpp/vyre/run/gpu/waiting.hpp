@@ -1,5 +1,5 @@
-// How a call waits for its device: it spins for a while, then sleeps in slices, and asks between them whether
-// it is still wanted.
+// Waits for a device: spins for a while, then sleeps in slices, and checks before each slice whether the call was interrupted or has timed
+// out.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace vyre::run {
 
 class Waiting {
  public:
-  // The time-out counts from here. `options` must outlive it.
+  // The time-out counts from `options.start`, or from now without one. `options` must outlive the object.
   explicit Waiting(const RunOptions& options) : options_(options), deadline_(deadline_of(options)) {}
 
   const RunOptions& options() const { return options_; }
@@ -24,8 +24,8 @@ class Waiting {
   // Does the same for a call that waits for the driver's compiler.
   void stop_compile_if_unwanted(std::string_view device) const { deadline_.check(Awaited::Compiler, device); }
 
-  // `poll()` and `sleep(nanoseconds)` tell whether what is waited for has happened; the second waits for it that long at most. `spares` is
-  // whether the device leaves the processors alone, so that spinning takes nothing from it.
+  // `poll()` and `sleep(nanoseconds)` return whether the awaited event has happened; `sleep` first waits for the event, at most that long.
+  // `spares` says that the device does not use the host's processors, so that spinning takes no time from the device.
   template <class Poll, class Sleep>
   void wait(std::string_view device, bool spares, const Poll& poll, const Sleep& sleep) const {
     const auto start = Deadline::Clock::now();
@@ -44,9 +44,9 @@ class Waiting {
   }
 
  private:
-  // Waiting puts the thread to sleep, which costs more than most small programs take. Being woken takes 100 us and more: the call of a sum
-  // of 1 GiB, on which the device works for 0.25 ms, returned after 0.40 ms. So a thread first polls for kSpin without a pause, and then,
-  // if the device spares the processors, for kYield with other threads between two polls.
+  // Sleeping costs more time than most small programs take, because waking a thread takes 100 us and more: a call that sums 1 GiB, which
+  // takes the device 0.25 ms, returned after 0.40 ms. So a thread first polls for kSpin without a pause, and then, if the device spares the
+  // processors, polls for kYield and yields to other threads between two polls.
   static constexpr auto kSpin = std::chrono::microseconds(50);
   static constexpr auto kYield = std::chrono::milliseconds(2);
 

@@ -28,10 +28,10 @@ class ReferenceExecutable : public Executable {
     try {
       const Copies copies(*program_, buffers);
       Watch watch(options);
-      Unobserved nobody;
+      Unobserved observer;
       {
         const DispatchSpan span(kDevice, program_, grid, buffers);
-        dispatch({program_->program(), code_, copies.memory(), grid}, options.schedule, watch, nobody);
+        dispatch({program_->program(), code_, copies.memory(), grid}, options.schedule, watch, observer);
       }
       copies.write_back();
     } catch (const std::bad_alloc&) {

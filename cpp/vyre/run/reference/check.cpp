@@ -1,5 +1,5 @@
-// A checked run: a Checker watches the dispatch. Where atomics could make the output depend on the order of invocations, the program runs
-// again in other orders, and the outputs are compared.
+// Runs a program with checks: a Checker observes the dispatch. If atomics could make the output depend on the order of invocations, the
+// program runs again in other orders, and the outputs are compared.
 #include <fmt/format.h>
 
 #include <limits>
@@ -19,7 +19,7 @@ namespace vyre::run {
 namespace reference {
 namespace {
 
-// Observes the second run: a program may diverge in one order only.
+// Observes the runs in other orders. It reports divergent barriers only, because a program may diverge in some orders and not in others.
 struct Second : Unobserved {
   Checker& checker;
   void diverged(const Group& group) { checker.diverged(group); }
@@ -36,8 +36,8 @@ void check_grid(Grid grid) {
   }
 }
 
-// The orders whose outputs are compared with that of `schedule`. Any two invocations run in opposite orders forwards and backwards, so one
-// of these two differs from a random order.
+// Returns the orders whose outputs are compared with that of `schedule`. InOrder and Reversed run any two invocations in opposite orders,
+// so at least one of them runs the two in another order than a random schedule.
 std::vector<Schedule> others(const Schedule& schedule) {
   std::vector<Schedule> result;
   for (const Schedule::Order order : {Schedule::Order::InOrder, Schedule::Order::Reversed}) {
@@ -85,7 +85,7 @@ Findings check(const validate::ValidProgram& valid, std::span<const BufferView> 
   std::vector<NodeId> atomics;
   if (checks.order) atomics = ordered_atomics(valid);
   CheckOptions watched = checks;
-  // A race would be the cause of the difference, and is reported itself.
+  // Races are watched as well, because a race may make the outputs differ: they are compared only if none was found.
   watched.races |= !atomics.empty();
 
   Watch watch(options);
@@ -93,7 +93,7 @@ Findings check(const validate::ValidProgram& valid, std::span<const BufferView> 
   dispatch(job, options.schedule, watch, checker);
 
   std::optional<OrderDependence> dependence;
-  // The outputs of a diverged workgroup differ because it did not finish.
+  // A workgroup that diverged did not finish, so its output may differ for that reason alone.
   if (!atomics.empty() && !checker.found_race() && !checker.found_divergence()) {
     for (const Schedule& other : others(options.schedule)) {
       const Copies again(valid, buffers);

@@ -1,5 +1,5 @@
-// Each access of the dispatch updates the shadow memory of its element, which tells races and reads of unwritten memory. Findings are
-// counted by the statements they concern; of each, the one at the smallest place is shown.
+// Each access of the dispatch updates the shadow memory of its element, which detects races and reads of unwritten memory. Occurrences that
+// concern the same statements are one finding, which counts them and shows the one with the lowest rank.
 #include "vyre/run/reference/checker.hpp"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ void Checker::race(const Shadow& shadow, std::uint8_t slot, const Instruction& i
   }
   Entry<Race>& found = *last_race_entry_;
   ++found.finding.count;
-  // The race at the lowest element is shown; among several there, the first one that was met.
+  // The race at the element with the lowest index is shown. If that element has several races, the first one that was found is shown.
   const Rank rank{index, 0};
   if (rank >= found.shown) return;
   found.shown = rank;

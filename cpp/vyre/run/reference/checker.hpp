@@ -78,7 +78,7 @@ class Checker {
     Shadow* shadows = nullptr;  // null for memory that is only read, or private
     const Memory* memory = nullptr;
     bool shared = false;
-    bool blank = false;
+    bool blank = false;               // reads of elements that the program has not written are findings
     std::uint8_t* written = nullptr;  // a mark for each byte; null if no marks are kept
     std::uint32_t bytes = 0;          // of an element
   };
@@ -122,8 +122,8 @@ class Checker {
   void race(const Shadow& shadow, std::uint8_t slot, const Instruction& i, std::size_t index, std::uint32_t value);
   void unwritten(const Instruction& i, std::size_t index, std::uint32_t value);
 
-  // Orders the occurrences of a finding. The one with the least rank is shown, which depends on the order of invocations as little as
-  // possible.
+  // Orders the occurrences of a finding. The one with the lowest rank is shown, so that the report depends on the order of invocations as
+  // little as possible.
   using Rank = std::pair<std::uint64_t, std::uint64_t>;
   template <class Kind>
   struct Entry {
@@ -142,7 +142,7 @@ class Checker {
   // Counts a finding of one access by the current invocation. Returns it if it is now the one to show, else null.
   template <class Kind>
   Kind* shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const Instruction& i, std::size_t index, std::uint32_t value);
-  // The rank of what the current invocation does.
+  // The rank of an occurrence in the current invocation.
   Rank current_rank() const { return {now_.workgroup, now_.invocation}; }
 
   const Job& job_;

@@ -38,12 +38,12 @@ enum class Opcode : std::uint8_t {
   Store,        // buffer b at index a = c; nothing when out of bounds
   StoreLanes,
   StoreNarrow,  // the low `lanes` bytes of c; d as above
-  Atomic,       // dest = buffer b at index a; there = `op` of it, expected d and value c
+  Atomic,       // dest = the element of buffer b at index a; element = `op` of it, expected d and value c
   Jump,         // to a
   JumpIfZero,   // to b when a == 0
   EnterLoop,    // to c when a >= b: no turn
   NextRound,    // ++a, to c when a < b
-  Call,         // to a; b counts for the poll
+  Call,         // to a; b is the length of the callee, for Watch::spend()
   Leave,        // to the instruction after the Call
   Barrier,      // waits
   End,          // the invocation has ended

@@ -1,5 +1,5 @@
-// One walk over the statements of the program, then over the bodies of the operations that it calls. Each step of a statement becomes one
-// instruction that writes a slot; jumps forward get their targets when the block ends.
+// The compiler walks over the statements of the program, then over the bodies of the operations that it calls. Each step of a statement
+// becomes one instruction that writes a slot; jumps forward get their targets when the block ends.
 //
 // Ids have the first slots. In each function the slots of locals follow, as a stack, then those of literals and lengths, which are filled
 // once, and last those of temporaries, which every statement uses anew.
@@ -71,7 +71,7 @@ class Compiler {
     emit({in_operation_ ? Opcode::Leave : Opcode::End});
   }
 
-  // Slots are a stack of the open blocks: when a block ends, the next one uses its slots again.
+  // Gives slots to the locals, as a stack: when a block ends, the next block uses the slots of its locals again.
   void place_locals(const Callee* callee) {
     locals_ = IdVector<LocalId, Slot>(facts_->locals.size(), kNowhere);
     bounds_ = IdVector<NodeId, Slot>(program_->nodes().size());
@@ -167,8 +167,8 @@ class Compiler {
     auto evaluate = [&](Slot wanted) {
       for (std::size_t k = 0; k < steps.size(); ++k) step(steps[k], k + 1 == steps.size() ? wanted : kNowhere);
     };
-    // The value of the statement's last step is made directly in its variable. One of several lanes is an exception: `x = pack(lane(x,
-    // 1), lane(x, 0))` would read lanes that it has written.
+    // The last step of the statement writes its value directly to the slots of the variable. An assignment to a variable of several lanes
+    // is an exception: `x = pack(lane(x, 1), lane(x, 0))` would read lanes that it has written.
     auto assign = [&](ExprId value, bool fresh) {
       const std::uint32_t lanes = ir::lanes(facts_->locals[facts.local].type);
       const Slot target = locals_[facts.local];
@@ -284,7 +284,7 @@ class Compiler {
             values_[step.expr] = dest;
           };
           switch (ir::cast_kind(source, cast.target).value()) {
-            case ir::CastKind::Identity:  // the lanes are the value: nothing to do
+            case ir::CastKind::Identity:  // no code: the first lanes of the operand are the result
             case ir::CastKind::LowLanes:
               values_[step.expr] = value;
               return;
@@ -355,7 +355,7 @@ class Compiler {
   std::vector<Callee> callees_;
   std::unordered_map<const ValidOp*, std::uint32_t> callee_index_;
 
-  // These are of the function that is being compiled.
+  // The members below describe the function that is being compiled.
   const ir::Program* program_ = nullptr;
   const Facts* facts_ = nullptr;
   bool in_operation_ = false;

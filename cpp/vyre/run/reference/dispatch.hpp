@@ -65,7 +65,8 @@ class OneByOne {
 };
 
 // Runs several workgroups at a time, and of each of them as many invocations as memory allows. Random numbers choose the invocation that
-// goes on, and for how many accesses to memory. Only accesses to writable memory are observable by others, so a turn ends only there.
+// goes on, and for how many accesses to memory. Its turn ends only at an access to writable memory, because other invocations can observe
+// nothing else.
 template <class Observer>
 class Interleaved {
  public:
@@ -99,12 +100,12 @@ class Interleaved {
   }
 
  private:
-  // More workgroups and invocations at a time would find no more.
+  // The most memory, workgroups and invocations that are in progress at a time. Larger limits would not make checks find more.
   static constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
   static constexpr std::size_t kMostGroups = 8;
   static constexpr std::size_t kMostContexts = 1024;
 
-  // Every number below `count` once, in a random order: offset + k * stride, where stride and count have no common factor.
+  // Gives every number below `count` once, in a random order: offset + k * stride, where stride and count have no common factor.
   struct Axis {
     Axis() = default;
     Axis(std::uint32_t count, Random& random) : count(count), offset(random.below(count)), stride(1 + random.below(count)) {

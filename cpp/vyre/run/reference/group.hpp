@@ -1,4 +1,5 @@
-// A running workgroup: its ids, its own memory, and for each invocation its private memory, where it waits and the slots that it keeps.
+// Holds a running workgroup: its id and its own memory, and for each invocation its private memory, the slots that it keeps at a barrier,
+// and the address where it waits.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@ struct Job {
   const std::vector<Memory>& memory;  // by BufferId; Workgroup and Private buffers have only their length here
   Grid grid;
 
-  // At most 2^16, which the caller has checked.
+  // The invocations of a workgroup. The caller has checked that there are at most 2^16.
   std::uint32_t invocations() const {
     const ir::WorkgroupSize& size = program.workgroup_size();
     return size[0] * size[1] * size[2];
@@ -39,10 +40,10 @@ class Group {
   const Memory* memory() const { return memory_.data(); }
   const Memory& memory(std::size_t buffer) const { return memory_[buffer]; }
   std::uint64_t bytes() const { return own_bytes_ + kept_.size() * sizeof(std::uint32_t) + stops_.size() * sizeof(Address); }
-  // Of Workgroup buffers, and of the Private buffers of all invocations.
+  // The size of the Workgroup buffers, and of the Private buffers of all invocations.
   std::uint64_t own_bytes() const { return own_bytes_; }
 
-  // Makes the Private buffers those of this invocation. To be called before it runs on.
+  // Switches memory() to the Private buffers of this invocation. Must be called before the invocation runs, each time that another one ran.
   void enter(std::uint32_t invocation) {
     for (const Private& each : privates_) memory_[each.buffer].bytes = private_.data() + each.first + each.bytes * invocation;
   }
@@ -51,9 +52,9 @@ class Group {
   // Records that the invocation waits at, or has ended at, `stop`. Its slots are kept only if the program has barriers.
   void suspend(std::uint32_t invocation, const std::uint32_t* slots, Address stop);
 
-  // Called when all invocations are suspended: whether they go on. They cannot if they have `diverged`.
+  // Whether the invocations wait at a barrier and can go on. Valid if all of them are suspended and they have not diverged.
   bool waits() const { return job_.code.barriers && waits(stops_.front()); }
-  // Whether not all invocations wait at one barrier. An invocation that has returned counts, because a barrier waits for the whole
+  // Whether some invocations wait at a barrier, and others wait at another one or have ended. A barrier waits for the whole
   // workgroup (docs/semantics.md, Barriers are reached by all).
   bool diverged() const { return first_apart() != 0; }
   // Throws a DivergentBarrierError that names two invocations which are not at the same barrier.
@@ -64,6 +65,7 @@ class Group {
 
  private:
   bool waits(Address stop) const { return job_.code.instructions[stop].code == Opcode::Barrier; }
+  // The first invocation that stopped elsewhere than invocation 0, where one of the two waits at a barrier; 0 if there is none.
   std::uint32_t first_apart() const;
 
   const Job& job_;
@@ -71,7 +73,7 @@ class Group {
   bool started_ = false;  // invocations go on after their stops; otherwise from the start
   std::vector<Memory> memory_;
   std::vector<std::vector<std::byte>> shared_;
-  // The arrays of all invocations of one Private buffer, in private_.
+  // The place of one Private buffer in private_: from `first` on, an array of `bytes` bytes for each invocation.
   struct Private {
     std::size_t buffer, first, bytes;
   };

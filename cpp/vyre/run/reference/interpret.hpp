@@ -33,8 +33,9 @@ class Machine {
   // Both must outlive the machine.
   Machine(const Code& code, Watch& watch) : code_(code), watch_(watch) {}
 
-  // Starts at `at`; returns the address of the Barrier or End where it stopped. If it kPauses, it also stops before the first access to
-  // writable memory after `accesses` of them, at whose address it goes on. `memory` is indexed by BufferId.
+  // Runs an invocation from `at` on, and returns the address of the Barrier or End where it stopped. With kPauses, it also stops after
+  // `accesses` accesses to writable memory, before the next one, and returns the address of that one, so that the invocation can go on
+  // there. `memory` is indexed by BufferId.
   template <bool kPauses, class Observer>
   Address run(std::uint32_t* slot, const Memory* memory, Address at, std::uint32_t accesses, Observer& observer);
 

@@ -1,4 +1,4 @@
-// What the interpreter works on: buffers, slots, and the watch that ends what takes too long.
+// The data that the interpreter works on, buffers and slots, and the watch that ends a call that takes too long.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace vyre::run::reference {
 
-// The low `width` bytes of a word, 1 or 2, extended by their highest bit if they are signed.
+// Returns the low `width` bytes of a word (1 or 2 bytes), extended to a word again: by their sign if `is_signed`, else by zeros.
 inline std::uint32_t narrowed(std::uint32_t value, std::size_t width, bool is_signed) {
   const std::size_t unused = 32 - 8 * width;
   const std::uint32_t high = value << unused;
@@ -42,7 +42,8 @@ struct Memory {
   void write_narrow(std::size_t index, std::size_t width, std::uint32_t value) const { std::memcpy(bytes + index * width, &value, width); }
 };
 
-// Ends a call that takes too long or that was interrupted. Looking at the clock is slow, so work is counted first.
+// Ends a call that takes too long or that was interrupted. Reading the clock is slow, so work is counted, and the clock is read
+// about every millisecond.
 class Watch {
  public:
   // `options` must outlive the watch.
@@ -58,7 +59,7 @@ class Watch {
   }
 
  private:
-  static constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 18;  // about a millisecond
+  static constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 18;  // work of about a millisecond
 
   void look();
 

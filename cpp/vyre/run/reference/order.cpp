@@ -10,7 +10,7 @@
 namespace vyre::run::reference {
 namespace {
 
-// Whether atomics of this operator alone leave a buffer the same in every order.
+// Whether a buffer that only atomics of this operator change ends up the same in every order of the atomics.
 bool commutes(ir::AtomicOp op) { return op != ir::AtomicOp::Exchange && op != ir::AtomicOp::CompareExchange; }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace vyre::run::reference {
 
-// The statements of atomics whose result something uses, or that need not commute with others on their buffer; in program order.
+// Returns, in program order, the statements with an atomic whose result is used, or which may not commute with the atomics on its buffer.
 std::vector<NodeId> ordered_atomics(const validate::ValidProgram& program);
 
 }  // namespace vyre::run::reference

@@ -1,5 +1,5 @@
-// The reference: the backend that defines what programs mean. It interprets the valid program's steps (code.hpp), with Calls as
-// calls, one invocation at a time from barrier to barrier.
+// The reference is the backend that defines what programs mean. It interprets the steps of a valid program (code.hpp) without inlining its
+// Calls. One invocation runs at a time, by default from barrier to barrier.
 #pragma once
 
 #include <memory>

@@ -25,7 +25,7 @@ Shadows::Shadows(std::size_t elements) {
   }
   void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
-  // Checks spend most of their time on the first touch of each page; large pages halve it. A system without large pages ignores this.
+  // Checks spend most of their time on the first touch of each page. Large pages halve this time; a system without them ignores the advice.
   madvise(pages, bytes, MADV_HUGEPAGE);
   shadows_ = {static_cast<Shadow*>(pages), Release{bytes}};
 }

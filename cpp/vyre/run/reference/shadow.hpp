@@ -1,17 +1,18 @@
-// Shadow memory: the state that checked execution keeps for one element of writable memory, and how it tells a race there. A location is a
-// 32-bit word of an element, or a whole narrow element (docs/semantics.md, Memory, atomics, barriers); but every access to a buffer takes
-// all lanes of an element, so these are always in the same state.
+// Shadow memory: the state that checked execution keeps for each element of writable memory, and by which it detects races. The documents
+// define races for locations, which are 32-bit words of an element or whole narrow elements (docs/semantics.md, Memory, atomics, barriers).
+// All locations of an element have the same state, because every access to a buffer takes all lanes of an element.
 //
 // Two accesses are ordered when one invocation makes both, or when a barrier of their common workgroup stands between them; nothing
 // orders two workgroups. They race when they are not ordered, unless both read or both are atomic.
 //
-// As long as no race was seen, an element is in one of few states, and so little is enough to tell whether the next access races with any
-// earlier one, in whatever order invocations are taken:
-//   one workgroup    All accesses are its own. Barriers order the earlier phases, so only the latest one matters: either one invocation
-//                    made all accesses of it, or several did and all read, or all were atomic. `seen` tells what another workgroup
-//                    would meet.
-//   several of them  All accesses read, or all were atomic. Any other access is a race.
-// After a race an element begins anew with the access that raced, so that other pairs are found too.
+// As long as an element has had no race, it is in one of two states. The few fields of a Shadow therefore tell whether the next access
+// races with any earlier one, in whatever order the invocations run:
+//   one workgroup       All accesses were made by one workgroup. Barriers order its earlier phases before the latest one, so for its own
+//                       accesses only the latest phase matters: either one invocation made all accesses of this phase, or several
+//                       invocations did, and all accesses were reads or all were atomic. `seen_` has the kinds of all accesses, with which
+//                       an access of another workgroup may race.
+//   several workgroups  All accesses were reads, or all were atomic. An access of another kind is a race.
+// After a race the state begins anew with the access that raced, so that further races at the element are found, too.
 #pragma once
 
 #include <array>
@@ -25,14 +26,14 @@
 
 namespace vyre::run::reference {
 
-// The invocation whose accesses are reported.
+// The invocation that makes the current access.
 struct Now {
   std::uint32_t workgroup = 0;   // linear in the grid
   std::uint32_t phase = 0;       // barriers passed
   std::uint16_t invocation = 0;  // linear in the workgroup
 };
 
-// All zero: never accessed. Arrays of it may come straight from the system's zeroed pages.
+// The shadow of one element. It is all zeros if the element was never accessed, so an array of shadows may be fresh pages of the system.
 class Shadow {
  public:
   static constexpr std::uint8_t kNobody = 0xFF;
@@ -42,7 +43,7 @@ class Shadow {
   std::uint8_t touch(const Now& now, Address site, std::uint32_t value) {
     constexpr auto kSlot = static_cast<std::uint8_t>(kKind);
     constexpr std::uint8_t kBit = 1u << kSlot;
-    constexpr bool kShares = kKind != AccessKind::Write;  // with accesses of its own kind
+    constexpr bool kShares = kKind != AccessKind::Write;  // accesses of this kind do not race with each other
     if (seen_ == 0) {
       workgroup_ = now.workgroup;
       return enter_phase(kSlot, now, site, value);
@@ -88,7 +89,7 @@ class Shadow {
     touch<kKind>(now, site, value);
   }
 
-  // For a workgroup's own memory, which lives as long as the workgroup.
+  // Begins anew if the state is of another workgroup. For the memory of workgroups, which lives only as long as its workgroup.
   void forget_others(std::uint32_t workgroup) {
     if (workgroup_ == workgroup) return;
     *this = Shadow();
@@ -105,7 +106,8 @@ class Shadow {
   bool raced = false;
 
  private:
-  // The latest access of each kind has a slot, and one more has the second of two that share the element.
+  // Each kind of access has a slot for the latest access. kOther is the slot for the access of a second invocation or workgroup that shares
+  // the element.
   static constexpr std::uint8_t kOther = 3;
 
   static constexpr std::uint8_t first(std::uint8_t kinds) { return static_cast<std::uint8_t>(std::countr_zero(kinds)); }
@@ -133,9 +135,9 @@ class Shadow {
 
   bool several_ = false;                    // several invocations made accesses in the latest phase, all of one kind
   bool apart_ = false;                      // several workgroups made accesses, all of one kind
-  std::uint8_t seen_ = 0, phase_seen_ = 0;  // kinds of access: ever, in the latest phase
+  std::uint8_t seen_ = 0, phase_seen_ = 0;  // bits for the kinds of access: of all accesses, and of the latest phase
   std::uint32_t workgroup_ = 0;
-  std::uint32_t phase_ = 0;  // the latest; when apart, the other workgroup
+  std::uint32_t phase_ = 0;  // the latest phase; if apart_, the second workgroup instead
   std::array<Address, 4> site_{};
   std::array<std::uint32_t, 4> value_{};
   std::array<std::uint16_t, 4> invocation_{};

@@ -1,29 +1,29 @@
-// Runs programs on Vulkan devices. This page is the door to the folder; it needs no Vulkan header, because a build without SPIR-V has the
-// same entry (run/vulkan_absent).
+// Runs programs on Vulkan devices. This header is the entry point of the folder. It includes no Vulkan header, because a build without
+// SPIR-V defines the same function in run/vulkan_absent.
 //
 // The life of a call. Executable::run (vulkan_backend.cpp) asks a KernelSource for the kernels that fit the grid and the sizes of the
 // arrays. On first use, the KernelSource opens and probes the device (devices/), lowers and emits the program (compile/translate), and has
 // the driver compile the SPIR-V words (compile/compiler, with files on disk in compile/pipeline_file). calls/host_call checks the arrays,
 // takes memory from the device's heap (memory/heap), copies the arrays in, records dispatches into a command buffer (submit/commands), and
-// submits it to the device's stream (submit/stream), which numbers all submissions on one timeline semaphore. The call waits for its number
-// (api/waiting: time-outs and interruptions), and copies the results out once nothing can fail any more. Large calls on a GPU go through
-// calls/large_host_call, which copies in chunks by several threads.
+// submits it to the device's stream (submit/stream), which gives every submission a value on one timeline semaphore. The call waits for its
+// value (run/gpu/waiting: time-outs and interruptions), and copies the results out once nothing can fail any more. Large calls in place on
+// a GPU go through calls/large_host_call, in which several threads copy the arrays in chunks.
 //
 // Arrays that stay on the device are VulkanStorages (calls/storage); memory/transfer copies them where the host cannot reach device memory.
-// Executable::plan makes a calls/recorded_call, which a calls/batch records into command buffers once and submits as often as wanted,
-// without waiting: reads of a storage wait for the last submission that uses it. A graph is a batch of many calls, with barriers only where
-// calls conflict (calls/hazards). programs/specialized_batch adds variants for words of Uniform buffers that come often.
-// programs/recording is a batch whose arrays are named when it is submitted: it keeps descriptor sets and command buffers for the arrays
-// that came last.
+// Executable::plan makes a RecordedCall (calls/recorded_call). A Batch (calls/batch) records it into command buffers once and submits these
+// as often as wanted, without waiting: reads of a storage wait for the last submission that uses it. A graph is a batch of many calls, with
+// barriers only where calls conflict (run/gpu/hazards). programs/specialized_batch adds variants for words of Uniform buffers that come
+// often. programs/recording is a batch whose arrays are named when it is submitted: it keeps descriptor sets and command buffers for the
+// arrays of the latest submissions.
 //
-// The folders, each of which uses only those before it, and device.hpp:
+// Each of these folders uses only the folders above it. From calls/ on, they also use device.hpp, which owns the parts of an open device:
 //
 //   api/       Vulkan itself: its functions, handles, instance; Context, an open device with its limits and error check
 //   submit/    command buffers, descriptor sets, the stream, GPU timestamps
 //   memory/    buffers, the heap, copies between host and device
-//   compile/   from a program to a pipeline, and the pipelines that are kept
-//   calls/     calls and arrays on an open device (device.hpp, the owner of all the parts above)
-//   devices/   which device is used; probing and reopening it
+//   compile/   turns a program into a pipeline, and keeps pipelines
+//   calls/     calls and arrays on an open device
+//   devices/   chooses the device; probes and reopens it
 //   programs/  the kernels of a program, and its plans and graphs
 //
 // Kept between calls: pipelines, memory blocks, command buffers and descriptor sets (calls/call_slot), and staging memory. When memory runs
@@ -31,9 +31,9 @@
 //
 // When something fails. Every failed Vulkan call becomes a typed error (api/handle). After VK_ERROR_DEVICE_LOST, or a wait that failed, the
 // context is unusable: the next call opens the device anew and makes its kernels again, while arrays on the lost device report
-// DeviceLostError. A call that leaves early, by a time-out or an interruption, abandons its slot to the stream, and other calls of host
-// arrays are refused until the device has done it. All objects that the device may still use are retired to the stream, which destroys them
-// when their number is past.
+// DeviceLostError. A call that ends early, by a time-out or an interruption, abandons its slot to the stream, and other calls of host
+// arrays are refused until the device has finished the abandoned work. All objects that the device may still use are retired to the stream,
+// which destroys them once the device has passed their timeline value.
 #pragma once
 
 #include <memory>
@@ -42,8 +42,8 @@
 
 namespace vyre::run {
 
-// Searches for Vulkan when it is first used and not before. Keep the backend until the process ends: its devices need not be closed before
-// that, and a driver may take long to close one.
+// The backend searches for Vulkan when it is first used. Keep it until the process ends: its devices need not be closed before that, and
+// a driver may take long to close one.
 std::unique_ptr<Backend> make_vulkan_backend();
 
 }  // namespace vyre::run

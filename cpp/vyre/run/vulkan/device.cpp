@@ -20,7 +20,7 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
       compiler_(context_, stream_, heap_) {}
 
 Device::~Device() {
-  // Only an unusable device can still be at work here. A lost one ends its work in finite time, whatever this returns.
+  // Only an unusable device can still be executing work at this point. The result is ignored: a lost device ends its work in finite time.
   context_.api().vkDeviceWaitIdle(context_.api().device);
   // Retired objects give their memory back to the heap, so they are destroyed before it.
   stream_.finish();

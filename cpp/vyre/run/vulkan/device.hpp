@@ -1,5 +1,5 @@
-// An open device: the owner of everything that is made from its context. Each part knows only the parts declared before it; what the
-// parts do together, calls do (calls/, programs/).
+// An open device. It owns the context and everything that is made from it. Each part knows only the parts that are declared before it; the
+// code in calls/ and programs/ makes the parts work together.
 #pragma once
 
 #include <memory>

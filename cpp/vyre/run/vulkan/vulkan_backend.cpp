@@ -32,7 +32,7 @@ VkDeviceSize largest_array(std::span<const View> views) {
 
 class VulkanExecutable final : public Executable {
  public:
-  // `source` are the arguments of a KernelSource, after its device.
+  // `source` are the arguments of KernelSource's constructor that follow `devices` and `device`.
   template <class... Source>
   explicit VulkanExecutable(std::shared_ptr<Devices> devices, std::size_t index, Source&&... source)
       : devices_(devices), source_(std::make_shared<KernelSource>(std::move(devices), index, std::forward<Source>(source)...)) {}
@@ -50,7 +50,7 @@ class VulkanExecutable final : public Executable {
 
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting) override {
     devices_->check_process();
-    // A coarsened kernel begins its parts at workgroups that depend on the counts, so a grid from data has none.
+    // A grid from data gets no coarsened kernel: see RecordedCall::Groups::for_kernels.
     const Grid for_kernels = counts_of(views) == nullptr ? grid : Grid{0, 0, 0};
     KernelSource::Ready now = source_->ready(for_kernels, largest_array(buffers_of(views)), std::nullopt, waiting);
     for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
@@ -69,7 +69,7 @@ class VulkanExecutable final : public Executable {
         from_data = true;
       }
     }
-    // As for plan().
+    // As in plan(), a grid from data gets no coarsened kernel.
     return source_->ready(from_data ? Grid{0, 0, 0} : call.grid, largest, std::nullopt, waiting);
   }
 
@@ -98,7 +98,7 @@ std::vector<std::string> VulkanBackend::reasons_unavailable() {
     try {
       for (const DeviceInfo& device : devices_->infos()) reasons.insert(reasons.end(), device.reasons.begin(), device.reasons.end());
     } catch (const Error&) {
-      // The first error is the reason.
+      // Then the first error is reported as the reason.
     }
     if (reasons.empty()) reasons.emplace_back(error.what());
     return reasons;

@@ -22,7 +22,8 @@ class VulkanBackend final : public Backend {
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) override;
   std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting = {});
-  // Waits until the device has done the calls that timed out on it; false if that takes longer than `seconds`.
+  // Waits until the device has done the work of calls that timed out or were interrupted. Returns false if that takes longer than
+  // `seconds`.
   bool wait_until_idle(std::size_t device, double seconds);
 
  private:

@@ -1,4 +1,4 @@
-// The Vulkan backend of a build without SPIR-V: there, and says why it cannot run.
+// The Vulkan backend of a build without SPIR-V. It only reports why it cannot run.
 #include "vyre/run/vulkan/backend.hpp"
 
 #include "vyre/base/error.hpp"

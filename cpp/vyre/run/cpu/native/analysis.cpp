@@ -1,5 +1,5 @@
-// The analysis walks over the code a fixed number of times: regions, uses and forms, strides, cells, and live ranges, each of which needs
-// what the one before has found.
+// The analysis walks over the code a fixed number of times. It finds blocks and regions, uses and forms, strides, cells, and live ranges,
+// in this order, because each step needs the results of the steps before it.
 #include "vyre/run/cpu/native/analysis.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-// Blocks may be nested this deep: some steps look at all blocks around a position.
-constexpr std::uint32_t kDeepest = 64;  // the refusal below says so too
+// The deepest nesting of blocks that is translated. It is limited because some steps look at all blocks around a position.
+constexpr std::uint32_t kDeepest = 64;  // the refusal below names this number, too
 
 class Analyser {
  public:
@@ -29,8 +29,8 @@ class Analyser {
       return std::nullopt;
     }
     if (!find_regions()) {
-      refusal_ = {"not all invocations are known to come to its Barriers at once",
-                  "put Barriers where a condition that is the same for the whole workgroup decides, and Returns behind them"};
+      refusal_ = {"some invocations of a workgroup may not reach its Barriers together with the others",
+                  "put Barriers only under conditions that are uniform in the workgroup, and divergent Returns behind the last one"};
       return std::nullopt;
     }
     find_forms();
@@ -46,12 +46,13 @@ class Analyser {
   bool varies(ValueId value) const { return value.valid() && varies(value.index); }
   bool is_used(std::uint32_t position) const { return found_.selected[position] != Selected::Nothing; }
 
-  // Whether control flow may diverge at the block that begins at the position: its lanes part.
+  // Whether control flow may diverge in the If or Loop that begins at position `block`.
   bool parts(std::uint32_t block) const { return at(block).op == Opcode::Loop ? found_.uniformity.parts_loop(block) : varies(at(block).a); }
 
   // --- Blocks and regions ---
 
-  // The blocks around each position, as a chain: the innermost If or Loop that contains it, but is not opened or closed there.
+  // Finds for each position the innermost If or Loop around it. The instructions that open and close a block lie outside of it, so around_
+  // leads from the start of each block to the next outer one. Returns false if the nesting is too deep.
   bool find_blocks() {
     std::uint32_t depth = 0;
     around_.assign(size_, kNone);
@@ -84,7 +85,7 @@ class Analyser {
     return false;
   }
 
-  // A Return or Break that some lanes may do while others go on changes the active lanes of the blocks around it.
+  // Marks the blocks that the Return or Break at the position leaves, if some lanes may leave them while others go on.
   void mark_exit(std::uint32_t position) {
     const bool is_break = at(position).op == Opcode::Break;
     std::vector<std::uint32_t> left;
@@ -180,7 +181,7 @@ class Analyser {
       user[value] = position;
       conditions[value] = conditions[value] && is_condition(position, value);
     });
-    std::uint32_t straight = 0;  // the number of the straight piece of code
+    std::uint32_t straight = 0;  // the number of the basic block; a Barrier ends a block, too
     std::vector<std::uint32_t> piece(size_);
     for (std::uint32_t position = 0; position < size_; ++position) {
       piece[position] = straight;
@@ -279,7 +280,7 @@ class Analyser {
         if (of(instruction.a) && constant(instruction.b)) return *of(instruction.a) << (*constant(instruction.b) & 31);
         return both_same(instruction);
       case Opcode::Loop:
-        return of(instruction.a);  // the variable of each lane rises by one, also where the lane has left the loop
+        return of(instruction.a);  // the variable rises by one in every lane, also in lanes that have left the loop
       default:
         return lower::is_lanewise(instruction.op) ? both_same(instruction) : std::nullopt;
     }
@@ -309,7 +310,8 @@ class Analyser {
     return !found_.whole_workgroups || (size[1] == 1 && size[2] == 1);
   }
 
-  // Whether the value rises by one from lane to lane of a group, and the value of the first lane can be computed from an operand's.
+  // Whether the value rises by one from lane to lane of a group, and its value in the first lane can be computed without the vectors: it is
+  // an id, or the sum or difference of a uniform operand and an operand whose first lane is known.
   bool has_first_lane(std::uint32_t position) const {
     const Instruction& instruction = at(position);
     if (!varies(position) || !lines() || found_.strides[position] != 1u) return false;
@@ -373,7 +375,7 @@ class Analyser {
     }
   }
 
-  // The end of the outermost loop that contains the position, but not the definition.
+  // The end of the outermost loop that contains the position, but not the definition; the position itself if there is no such loop.
   std::uint32_t until(std::uint32_t definition, std::uint32_t position) const {
     std::uint32_t result = position;
     for (std::uint32_t block = around_[position]; block != kNone && block >= definition; block = around_[block]) {
@@ -496,7 +498,7 @@ class Analyser {
     return std::max(kernel_.partner[loop], until(definition, loop));
   }
 
-  // Whether the ids of a row are computed by a division.
+  // Whether the instruction is an id that is computed by a division by the workgroup's size along x.
   bool divides_ids(const Instruction& instruction) const {
     const std::uint32_t size = kernel_.workgroup_size[0];
     if (found_.whole_workgroups || (size & (size - 1)) == 0) return false;
@@ -529,8 +531,9 @@ class Analyser {
     }
   }
 
-  // A variable that is written before anything else in the block of its first access, and used nowhere else, lives from there on; otherwise
-  // it may carry a value from one turn of a loop to the next, and lives through all of the loops around its accesses.
+  // Finds the live range of a variable from the positions of its accesses. If the first access is a write, and no access is outside of the
+  // block of this write, the range begins with the write. Otherwise the variable may carry a value from one turn of a loop to the next, so
+  // the range covers all loops around the accesses.
   void range_of(const std::vector<std::uint32_t>& positions, std::uint32_t& begin, std::uint32_t& end) const {
     begin = positions.front();
     end = positions.back();

@@ -1,7 +1,7 @@
-// What native code needs to know of a kernel before a register is assigned: which values lanes share, where barriers cut the code, which
-// comparisons are made where they are used, and how long each word of a value or of a variable lives.
+// Analyses a kernel before registers are assigned to it: which values are uniform, where barriers cut the code into regions, which
+// comparisons are computed by the instruction that uses them, and the live range of each cell.
 //
-// A cell is one word of a value or of a variable. Taking a lane of a value and packing lanes make no cells: they name the cells of others.
+// A cell is one word of a value or of a variable. Lane and Pack instructions make no cells; they name the cells of their operands.
 #pragma once
 
 #include <array>
@@ -20,27 +20,27 @@ namespace vyre::run::cpu::native {
 using CellId = std::uint32_t;
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-// How a cell of varying lanes stands in a vector.
+// How a varying cell is represented in a vector.
 enum class Form : std::uint8_t {
   Word,
-  Ones,    // a truth as ~0 or 0
+  Ones,    // a condition, as ~0 or 0
   Folded,  // a comparison, or a combination of comparisons, that its only user makes itself; the cell has no home
 };
 
 struct Cell {
   std::uint32_t value = kNone;  // the instruction that makes it; kNone for a variable
   bool varying = false;
-  bool of_group = false;  // uniform, but for one group of vectors: the value of its first lane
+  bool of_group = false;  // uniform within a group of vectors: the value of the group's first lane
   bool constant = false;
   Form form = Form::Word;
-  // Twice the positions in the code: an instruction reads its operands at 2p, and makes its value at 2p + 1.
+  // The live range, in half positions: the instruction at position p reads its operands at 2p and makes its value at 2p + 1.
   std::uint32_t begin = 0, end = 0;
   bool crosses = false;         // it lives in more than one region
-  bool read_as_vector = false;  // of a uniform cell
-  float weight = 0;             // reads and writes, where those in loops count more
+  bool read_as_vector = false;  // a uniform cell that vector instructions read
+  float weight = 0;             // the number of reads and writes, where accesses in loops count more
 };
 
-// A run of code without a barrier, which is done for one vector of lanes after the other.
+// A stretch of code without a barrier. It runs for one group of vectors after the other.
 struct Region {
   std::uint32_t begin, end;
 };
@@ -52,12 +52,12 @@ struct Analysis {
   std::vector<Cell> cells;
   std::vector<std::array<CellId, 4>> of_value;     // by instruction: the cells of its lanes
   std::vector<std::array<CellId, 4>> of_variable;  // by variable
-  // By instruction: the difference of its value between neighbouring lanes of a vector, where it is known; of values of one lane.
+  // By instruction: how much its value rises from each lane of a vector to the next, if that is known. Only values of one word have one.
   std::vector<std::optional<std::uint32_t>> strides;
-  // By instruction whose value rises by one from lane to lane through all of a group: a uniform cell with the value of the first lane.
-  // Accesses use it in place of the lanes' own values, and those are made of it where they are needed.
+  // By instruction whose value rises by one from lane to lane of a group: a uniform cell with the value of the first lane; else kNone.
+  // Accesses to memory use this cell as the index. The vectors of the value are computed from it where they are needed.
   std::vector<CellId> first_lane;
-  // By instruction: an If, Else, EndIf, Loop, EndLoop, Barrier, Return or Break that the whole workgroup does at once.
+  // By instruction: an If, Else, EndIf, Loop, EndLoop, Barrier, Return or Break that all lanes of the workgroup take together.
   std::vector<bool> of_workgroup;
   std::vector<Region> regions;
   bool returns = false;                  // some lanes may return before others
@@ -72,7 +72,7 @@ struct Refusal {
   std::string_view reason, fix;
 };
 
-// Nothing when native code cannot do the kernel; `refusal` then says why.
+// Returns nothing if the kernel cannot be translated to native code; `refusal` then says why.
 std::optional<Analysis> analyse(const lower::Kernel& kernel, Refusal& refusal);
 
 }  // namespace vyre::run::cpu::native

@@ -11,7 +11,7 @@ namespace {
 
 using lower::Opcode;
 
-// The code is made in plain memory, and copied to pages that can be executed.
+// xbyak writes the code to plain memory. It is copied to executable pages later (code_pages.hpp).
 class PlainMemory : public Xbyak::Allocator {
  public:
   bool useProtect() const override { return false; }
@@ -112,7 +112,7 @@ void Assembler::write_constants() {
 }
 
 void Assembler::write_later() {
-  // A cold path may have cold paths of its own.
+  // Writing a cold path may add further cold paths to the end of later_.
   for (std::size_t k = 0; k < later_.size(); ++k) {
     const Later one = std::move(later_[k]);
     mark(Part::Rare, one.position);
@@ -136,11 +136,11 @@ Mask Assembler::compare(Opcode op, const Xmm& a, const Operand& b, const Xmm* b_
     case Opcode::Ne:
       vpcmpeqd(to, a, b);
       return {scratch, op == Opcode::Ne};
-    case Opcode::Le:  // the lesser one is a
+    case Opcode::Le:  // a <= b if min(a, b) == a
       vpminud(to, a, b);
       vpcmpeqd(to, to, a);
       return {scratch, false};
-    case Opcode::Lt:  // not: the greater one is a
+    case Opcode::Lt:  // a < b unless max(a, b) == a
       vpmaxud(to, a, b);
       vpcmpeqd(to, to, a);
       return {scratch, true};

@@ -1,7 +1,7 @@
 // xbyak's assembler with one vocabulary for vectors of 8 lanes (AVX2) and of 16 lanes (AVX-512): vectors, masks of lanes, constants.
 //
-// A mask is a vector of ones and zeros with AVX2 and a mask register with AVX-512. Some comparisons give the inverse of their mask, which
-// costs nothing where the user of the mask can exchange two operands; a Mask says so.
+// With AVX2, a mask is a vector whose lanes are ~0 or 0; with AVX-512, it is a mask register. Some comparisons compute the inverse of their
+// mask, and Mask::inverted says so. The inverse costs nothing if the user of the mask can exchange two operands.
 #pragma once
 
 #include <xbyak/xbyak.h>
@@ -19,7 +19,7 @@
 namespace vyre::run::cpu::native {
 
 struct Mask {
-  int reg;  // of a vector, or of a mask register
+  int reg;  // the number of a vector register (AVX2) or of a mask register (AVX-512)
   bool inverted = false;
 };
 
@@ -44,7 +44,7 @@ class Assembler : public Xbyak::CodeGenerator {
   void move(const Xmm& to, const Xmm& from);
   void load(const Xmm& to, const Address& from);
   void store(const Address& to, const Xmm& from);
-  void broadcast(const Xmm& to, const Operand& word);  // of a word in memory, or of the lowest one of a vector
+  void broadcast(const Xmm& to, const Operand& word);  // `word` is in memory, or the lowest word of a vector
   void bit_and(const Xmm& to, const Xmm& a, const Operand& b);
   void bit_or(const Xmm& to, const Xmm& a, const Operand& b);
   void bit_xor(const Xmm& to, const Xmm& a, const Operand& b);
@@ -57,17 +57,18 @@ class Assembler : public Xbyak::CodeGenerator {
   // --- Constants, in memory behind the code ---
   Address constant(std::uint32_t word);                                 // in all lanes
   Address constant_quad(std::uint64_t quad);                            // in all pairs of lanes
-  Address constant_bytes(const std::array<std::uint8_t, 16>& sixteen);  // in all quarters
+  Address constant_bytes(const std::array<std::uint8_t, 16>& sixteen);  // in each 128 bits
   Address constant_words(const std::array<std::uint32_t, 16>& words);   // of vectors of 16 lanes
   Address count_up();                                                   // 0, 1, 2 ...
   void write_constants();
-  // Where write_constants() put them: offsets, in order. All have the size of a vector.
+  // The offsets at which write_constants() wrote the constants, in order. Each constant has the size of a vector.
   const std::vector<std::uint32_t>& constant_offsets() const { return constant_offsets_; }
 
   // --- Masks; `scratch` names a vector (AVX2) or a mask register (AVX-512) that the result may take ---
+  // `b_register` is `b` if it is in a register, else null.
   Mask compare(lower::Opcode op, const Xmm& a, const Operand& b, const Xmm* b_register, int scratch);
   Mask non_zero(const Xmm& a, int scratch);
-  Mask from_ones(const Xmm& ones, int scratch);     // of a vector of ~0 and 0
+  Mask from_ones(const Xmm& ones, int scratch);     // `ones` has ~0 or 0 in each lane
   void to_ones(const Xmm& to, const Mask& mask);    // ~0 and 0
   void to_truths(const Xmm& to, const Mask& mask);  // 1 and 0
   // to = mask ? if_true : if_false. `to` may be any of them.
@@ -81,17 +82,18 @@ class Assembler : public Xbyak::CodeGenerator {
   void mask_none(int to);
   void mask_load(int to, const Address& from);
   void mask_store(const Address& to, int from);
-  void mask_bits(const Xbyak::Reg32& to, int mask);  // a bit a lane
+  void mask_bits(const Xbyak::Reg32& to, int mask);  // one bit for each lane
   // to = a without b
   void mask_without(int to, int a, int b);
   void mask_or_to_memory(const Address& memory, int mask, int scratch);
-  // Loads and stores of the lanes of a mask; lanes that are not loaded are zero. No other lane's memory is touched.
+  // Load and store the lanes of a mask. Loads set the other lanes of `to` to zero. The memory of the other lanes is not accessed.
   void load_masked(const Xmm& to, int mask, const Address& from);
   void store_masked(const Address& to, int mask, const Xmm& from);
-  // The elements at base + index * scale of the lanes of a mask, zeros in the others. Destroys the mask; all registers differ.
+  // Loads the words at base + offset + index * scale in the lanes of a mask, and zeros in the others. Destroys the mask. All registers must
+  // differ.
   void gather(const Xmm& to, const Xbyak::Reg64& base, int offset, const Xmm& index, int scale, int mask);
 
-  // A label behind the code where `emit` continues when it is written; the cold path of a check.
+  // Keeps `emit`, which writes a cold path, until write_later() calls it behind the other code.
   void later(std::function<void()> emit) { later_.push_back({std::move(emit), marks_.empty() ? 0 : marks_.back().position}); }
   void write_later();
 

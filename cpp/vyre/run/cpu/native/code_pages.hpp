@@ -1,4 +1,4 @@
-// Machine code in memory that is executed and cannot be written.
+// Holds machine code in memory that can be executed and cannot be written.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace vyre::run::cpu::native {
 
 enum class Backing : std::uint8_t {
-  SealedFile,  // nothing can write to the code later
-  Anonymous,   // written, then executable and not writable: perf looks for the names of such memory alone (perf_map.hpp)
+  SealedFile,  // the code can never be written again, through any mapping
+  Anonymous,   // writable only until it is executable; needed for perf, which names code in anonymous memory only (perf_map.hpp)
 };
 
 class CodePages {

@@ -1,4 +1,4 @@
-// What native code is called with. The code finds everything through one pointer to a Context, so that it holds no address of this process.
+// The argument of native code. The code finds all data through one pointer to a Context, so that it contains no address of this process.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ using Word = std::uint32_t;
 struct Extent {
   std::byte* words;
   std::uint64_t length;      // elements
-  std::int64_t full;         // the last index at which elements for all lanes of a group fit; negative when there is none
+  std::int64_t full;         // the last index at which a whole group of lanes can begin and be in range; negative when there is none
   std::int64_t full_vector;  // the same for one vector
 };
 
@@ -22,7 +22,7 @@ struct Context {
   std::byte* privates;    // private arrays
   const Word* local_ids;  // of a workgroup's lanes: all x, then all y, then all z
   std::uint64_t lanes;    // how many lanes this call has
-  Word workgroup[3];      // ids that all lanes share; in a row, the x of the first lane is in invocation[0]
+  Word workgroup[3];      // the ids that all lanes share; for a row, invocation[0] is the x of the first lane
   Word local[3];
   Word invocation[3];
   Word stopped;       // whether `poll` ended the run
@@ -31,10 +31,10 @@ struct Context {
   bool (*poll)(Context*);
   void* user;
   std::byte* saved;   // room for all registers while `poll` runs
-  Extent extents[1];  // the buffers, then the shared arrays; as many as there are
+  Extent extents[1];  // one for each buffer, then one for each shared array; they go on behind the struct
 };
 
-// A row of invocations along x, or a workgroup, as the code was compiled for.
+// The compiled code. It runs a row of invocations along x, or a workgroup if it was compiled for whole workgroups.
 using Function = void (*)(Context*);
 
 // How much memory a thread needs to run the code, in bytes.

@@ -1,5 +1,6 @@
-// Linear scan: cells are taken in the order of their definitions, and where no register is free, the cell with the fewest accesses for its
-// length gives up its register for all of its life. On x86 an operand in memory costs little, so nothing is moved between the two.
+// Assigns registers by a linear scan: cells are taken in the order of their definitions. If no register is free, the cell with the fewest
+// accesses for the length of its live range is spilled for the whole range. On x86 an operand in memory costs little, so no cell moves
+// between a register and memory.
 #include "vyre/run/cpu/native/homes.hpp"
 
 #include <algorithm>
@@ -111,7 +112,7 @@ Homes assign_homes(const Analysis& analysis, const RegisterFile& file, std::uint
     } else if (cell.varying && homes.of[id].reg < 0) {
       spilled.push_back(id);
     } else if (!cell.varying && cell.crosses) {
-      // A region reads it once for each vector of lanes, and must not have put something else there meanwhile.
+      // A region reads this slot again for each group of lanes, so no other cell may share the slot.
       homes.of[id].slot = static_cast<std::int32_t>(crossing_words++ * sizeof(std::uint32_t));
     } else if (!cell.varying && (cell.read_as_vector || homes.of[id].reg < 0)) {
       words.push_back(id);

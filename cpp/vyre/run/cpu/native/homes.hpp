@@ -1,4 +1,4 @@
-// Where the cells of a kernel live: in registers for their whole life, or in memory.
+// Assigns a home to each cell of a kernel: a register for its whole live range, or a place in memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace vyre::run::cpu::native {
 
 // The registers that cells may have.
 struct RegisterFile {
-  int vectors;                // registers of a part, for `parts` parts each
+  int vectors;                // how many varying cells fit into the vector registers
   std::vector<int> generals;  // by number
 };
 
@@ -22,11 +22,11 @@ struct Home {
 
 struct Homes {
   std::vector<Home> of;              // by cell
-  std::uint32_t frame_bytes = 0;     // of all slots
-  std::uint32_t crossing_cells = 0;  // those in `crossing`
+  std::uint32_t frame_bytes = 0;     // the size of all slots in the frame
+  std::uint32_t crossing_cells = 0;  // the number of cells that lie in `crossing`
 };
 
-// The most varying cells that are alive at one time.
+// The register pressure: the largest number of varying cells that are live at one time and do not cross a barrier.
 std::uint32_t pressure(const Analysis& analysis);
 
 // `vector_bytes` is the size of a varying cell in the frame; a cell that crosses takes `crossing_bytes`.

@@ -7,13 +7,13 @@ namespace vyre::run::cpu::native {
 
 enum class Part : std::uint8_t {
   Entry,        // of the function
-  Full,         // the loop over groups of lanes that all exist, and what begins a turn
-  Rest,         // the same for the lanes that are left, under masks
+  Full,         // the loop over full groups of lanes, and the code that begins a turn
+  Rest,         // the same for the remaining lanes, under masks
   Instruction,  // of the kernel
-  Rare,         // what the instruction seldom comes to; placed behind the code
-  Next,         // to the next group
+  Rare,         // the cold path of an instruction, placed behind the other code
+  Next,         // goes on to the next group of lanes
   Leave,        // the end of the function
-  Poll,         // asks whether to go on
+  Poll,         // the subroutine that asks whether to go on
 };
 
 struct Mark {

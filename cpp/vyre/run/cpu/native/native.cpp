@@ -24,7 +24,8 @@ bool is_supported(const lower::Kernel& kernel) {
   return kernel.private_bytes() * std::max<std::uint64_t>(lanes, 64) <= kMostPrivateBytes;
 }
 
-// A batch whose loops turn less often is short, and one whose loops turn more often may be the last that a thread waits for.
+// The number of turns that the size of batches assumes for a loop of unknown length. If the loop turns less often, batches are
+// too short to be worth taking; if it turns more often, they are so long that threads wait for the last one.
 constexpr std::uint64_t kUnknownTurns = 64;
 
 }  // namespace
@@ -54,7 +55,7 @@ std::optional<Translation> translate(const lower::Kernel& given, Vectors vectors
   result.padded = translator.padded_lanes();
   return result;
 } catch (const Xbyak::Error&) {
-  // Of no memory for the code, or of code that is too long for a jump.
+  // xbyak has no memory for the code, or the code is too long for a jump.
   refusal = {"its code is too long", "divide it into several programs"};
   return std::nullopt;
 }
@@ -154,7 +155,7 @@ void NativeThread::run_workgroup(std::uint32_t x, std::uint32_t y, std::uint32_t
   code_.function()(context_);
 }
 
-// Enough work for a batch to be worth taking, and not so much that a thread is left alone with the last one.
+// A batch has enough work to be worth taking, and not so much that the other threads wait while one thread runs the last batch.
 NativeBatches::NativeBatches(const NativeCode& code, const lower::Kernel& kernel, Grid grid)
     : code_(code), groups_{grid.x, grid.y, grid.z} {
   constexpr std::uint64_t kWork = std::uint64_t{1} << 19, kMostLanes = std::uint64_t{1} << 16;

@@ -1,4 +1,4 @@
-// Machine code of a kernel for this processor, and the memory that a thread needs to run it.
+// Translates a kernel to machine code for this processor, gives a thread the memory to run it, and cuts a grid into batches.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace vyre::run::cpu::native {
 
-// What a kernel becomes, before it is put where it can be executed.
+// The machine code of a kernel, before it is copied to executable memory.
 struct Translation {
   std::vector<std::byte> code;           // instructions, then constants; it may be placed anywhere
   std::vector<Mark> marks;               // with positions in the kernel that was given; values that no loop changes stand before it
@@ -35,35 +35,35 @@ struct NativeCode {
   std::unique_ptr<CodePages> pages;
   Layout layout;
   bool whole_workgroups = false;
-  int width = 0, lanes = 0;  // of a vector, and of a group
-  std::uint32_t padded = 0;  // lanes of a workgroup, in whole groups of vectors
+  int width = 0, lanes = 0;  // the lanes of a vector, and of a group of vectors
+  std::uint32_t padded = 0;  // the lanes of a workgroup, rounded up to whole groups
   std::uint64_t work = 1;    // about how many instructions an invocation runs
-  bool loops = false;        // so that it may run more
+  bool loops = false;        // the kernel has loops, so that an invocation may run more than `work`
   Function function() const { return reinterpret_cast<Function>(const_cast<void*>(pages->start())); }
 };
 
-// Nothing where the kernel has something that only the interpreter does; `refusal` then says what.
+// Returns nothing if only the interpreter can run the kernel; `refusal` then says why.
 std::optional<Translation> translate(const lower::Kernel& kernel, Vectors vectors, Refusal& refusal);
 
-// Null where the kernel has something that only the interpreter does, and where the system lets no process execute what it has written.
+// Returns null if only the interpreter can run the kernel, or if the system does not let a process execute code that it has written.
 std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Vectors vectors, Backing backing = Backing::SealedFile);
 
-// Whether the code can run with these buffers: it counts elements with signed words.
+// Whether the code can run with these buffers. Very long buffers are refused, because the code computes with signed 32-bit indices.
 bool can_run(const lower::Kernel& kernel, std::span<const Memory> buffers);
 
-// One thread's memory for the code.
+// The memory that one thread needs to run the code.
 class NativeThread {
  public:
   // All arguments must outlive it. `stop` is called about every millisecond; when it returns true, the run ends early.
   NativeThread(const NativeCode& code, const lower::Kernel& kernel, std::span<const Memory> buffers, const std::function<bool()>& stop);
 
-  // A part of a row of invocations.
+  // Runs `lanes` invocations of a row along x; the first of them has the id (x, y, z).
   void run_row(std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint64_t lanes);
   void run_workgroup(std::uint32_t x, std::uint32_t y, std::uint32_t z);
   bool stopped() const { return context_->stopped != 0; }
 
  private:
-  // What most programs need, so that their calls allocate nothing. Larger arenas never lie on a stack.
+  // The memory inside the object, which may lie on a stack. It is enough for most programs, so that their calls allocate nothing.
   static constexpr std::size_t kInlineBytes = 6144;
 
   static bool poll(Context* context);
@@ -77,7 +77,7 @@ class NativeThread {
   alignas(64) std::byte inline_[kInlineBytes];  // not initialised
 };
 
-// A grid as parts of rows, or as workgroups; numbered from 0.
+// Cuts a grid into batches, which are numbered from 0. A batch is a part of a row, or some whole rows, or some workgroups.
 class NativeBatches {
  public:
   NativeBatches(const NativeCode& code, const lower::Kernel& kernel, Grid grid);
@@ -89,8 +89,8 @@ class NativeBatches {
   const NativeCode& code_;
   std::uint64_t groups_[3];
   std::uint64_t invocations_[3];
-  std::uint64_t lanes_ = 0;    // of a batch in a row
-  std::uint64_t a_row_ = 1;    // batches in a row
+  std::uint64_t lanes_ = 0;    // invocations in a part of a row
+  std::uint64_t a_row_ = 1;    // parts in a row
   std::uint64_t at_once_ = 1;  // rows or workgroups in a batch
   std::uint64_t rows_ = 0;
   std::uint64_t count_ = 0;

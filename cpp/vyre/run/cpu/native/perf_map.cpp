@@ -41,7 +41,7 @@ std::string perf_map_line(const void* start, std::size_t bytes, std::string_view
 }
 
 std::string append_line(const char* path, std::string_view line) {
-  // Does not block, because a pipe without a reader must not hold the program up.
+  // Opens the file without blocking, because a pipe without a reader must not hold the program up.
   const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.number() < 0) return std::strerror(errno);
   struct stat found {};
@@ -49,14 +49,14 @@ std::string append_line(const char* path, std::string_view line) {
   if (!S_ISREG(found.st_mode)) return "it is not a plain file";
   if (found.st_uid != geteuid()) return "it belongs to another user";
   if (found.st_nlink != 1) return "it has another name too";
-  // In one piece, so that lines of several threads do not mix.
+  // Writes the line in one call, so that lines of several threads do not mix.
   const ssize_t written = write(file.number(), line.data(), line.size());
   if (written < 0) return std::strerror(errno);
   return static_cast<std::size_t>(written) == line.size() ? "" : "no room is left";
 }
 
 void add_to_perf_map(const void* start, std::size_t bytes, std::string_view name) {
-  // By the id at this moment: a process that was forked has a list of its own.
+  // Reads the process id each time, because a forked process has a list of its own.
   const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
   const std::string problem = append_line(path.c_str(), perf_map_line(start, bytes, name));
   if (problem.empty()) return;

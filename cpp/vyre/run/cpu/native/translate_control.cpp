@@ -1,8 +1,9 @@
-// Control flow. Where all lanes take one way, a jump does; where they may part, a mask of the active lanes changes, and code that no lane
-// takes is jumped over. Outside of every such block, and with all lanes there, no mask is used at all.
+// Translates control flow. Where all lanes take the same way, the code jumps. Where control flow may diverge, the code changes the
+// execution mask and jumps over blocks that no lane takes. Outside of divergent blocks, no mask is used as long as all lanes of the group
+// are active.
 //
-// A block whose lanes part keeps the mask around it, and gives it back at its end, without the lanes that have returned, or left the loop
-// around it, meanwhile. When none is left, the code goes on where the next block around it ends.
+// A divergent block saves the execution mask from before it. At its end it restores this mask, without the lanes that have returned or left
+// the loop around the block meanwhile. If no lane is left, the code jumps to the Else or the end of the next divergent block around it.
 #include <algorithm>
 #include <cstddef>
 
@@ -43,7 +44,8 @@ void Translator::jump_unless_any(Label& label) {
   a_.jz(label);
 }
 
-// No lane is active any more: on to where the innermost block that parts lanes finds out which ones go on.
+// Jumps on when no lane is active any more: to the Else or the end of the innermost divergent block, which finds out which lanes go on, or
+// to the end of the group.
 void Translator::go_on_elsewhere() {
   const auto block = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const Block& each) { return each.parts; });
   if (block == blocks_.rend()) {
@@ -142,7 +144,7 @@ void Translator::end_if(std::uint32_t) {
   restore_lanes(block);
 }
 
-// Ends the innermost block, whose lanes may have parted.
+// Ends the innermost block, which is divergent: activates the lanes that were active before it, without those that have left meanwhile.
 void Translator::restore_lanes(const Block& block) {
   const bool exits = analysis_.has_exit(block.position), was_masked = block.was_masked;
   const std::uint32_t depth = block.depth;
@@ -314,7 +316,7 @@ void Translator::break_lanes(std::uint32_t) {
   go_on_elsewhere();
 }
 
-// Counts the work of a turn, and calls out after about a millisecond of it.
+// Counts the work of one turn of a loop, and calls Context::poll after about a millisecond of work.
 void Translator::poll(std::uint32_t from, std::uint32_t to) {
   auto *const due = new_label(), *const back = new_label();
   const std::uint64_t work = std::uint64_t{to - from} * static_cast<std::uint64_t>(lanes());

@@ -1,5 +1,7 @@
-// Accesses to memory. Neighbouring lanes that access neighbouring elements do so in one piece, with one check for all of them; the rest is
-// gathered, or done one lane after the other. Memory of lanes that are not active, or whose index is out of range, is never touched.
+// Translates accesses to memory. If neighbouring lanes access neighbouring elements, one access with one bounds check serves all of them.
+// Other elements are gathered, or accessed one lane after the other. The memory of lanes that are not active, or whose index is out of
+// range, is never touched.
+#include <algorithm>
 #include <cstddef>
 
 #include "vyre/base/assert.hpp"
@@ -58,7 +60,7 @@ Translator::Address Translator::extent(const AccessedArray& accessed, std::size_
 }
 void Translator::base_to_rdx(const AccessedArray& accessed) { a_.mov(a_.rdx, extent(accessed, offsetof(Extent, words))); }
 
-// Overwrites vector 2, and with AVX2 vector 3, which then holds the mask.
+// Returns the lanes that are active and whose index is in range. Overwrites vector 2, and with AVX2 vector 3, which then holds the mask.
 Translator::Active Translator::active_lanes(const AccessedArray& accessed, const Xmm& index, int part) {
   if (!accessed.bounded) return {exec(part), !masked_};
   const int to = mask_scratch(0);
@@ -79,7 +81,7 @@ Translator::Active Translator::active_lanes(const AccessedArray& accessed, const
   return {to, false};
 }
 
-// A mask that may be destroyed.
+// Returns the mask in a scratch register, where it may be destroyed.
 int Translator::active_mask(const Active& active) {
   const int to = mask_scratch(0);
   if (active.all) {
@@ -101,6 +103,8 @@ void Translator::fix_wrapped_row() {
 
 void Translator::load(std::uint32_t position) {
   const Instruction& i = at(position);
+  // Where nothing uses the value, nothing may have computed the index either.
+  if (std::ranges::none_of(analysis_.of_value[position], [this](CellId id) { return id != kNone && is_needed(id); })) return;
   const AccessedArray accessed = accessed_array(i, i.bounded);
   if (!varies(position)) return load_word(position, accessed);
   if (is_line(i) && !masked_) return load_row(position, accessed, 0, parts_);
@@ -163,7 +167,7 @@ void Translator::load_word(std::uint32_t position, const AccessedArray& accessed
   a_.L(end);
 }
 
-// Emits a jump to cold code, made by `rare`, that runs if a lane of the part is not active and must jump back by itself.
+// Emits a jump to a cold path, which is taken if some lanes of the part are not active. `rare` emits the cold path and its jump back.
 template <class Rare>
 void Translator::when_some_lanes(int part, const Rare& rare) {
   auto* const some = new_label();
@@ -177,7 +181,8 @@ void Translator::when_some_lanes(int part, const Rare& rare) {
   });
 }
 
-// Rows of four words overwrite vector 4, which with AVX2 holds the mask of the first part, so that mask is saved around `row`.
+// Emits `row`. Rows of elements of four words overwrite vector 4. With AVX2, this vector holds the execution mask of the first part, so the
+// mask is saved around `row`.
 template <class Row>
 void Translator::keeping_mask(const AccessedArray& accessed, const Row& row) {
   const bool is_taken = accessed.lanes == 4 && !a_.wide();
@@ -500,7 +505,7 @@ void Translator::store_masked_row(std::uint32_t position, const AccessedArray& a
   const Xmm value = in(cell_of(i.b), part, 1);
   const Address to = a_.ptr[a_.rdx + a_.rax * 4];
   if (a_.wide()) return a_.store_masked(to, active.mask, value);
-  // A store under a mask takes many times as long with AVX2.
+  // With AVX2, a masked store takes many times as long as a plain store.
   Label some, end;
   a_.mask_bits(a_.ecx, active.mask);
   a_.cmp(a_.ecx, 0xFF);
@@ -609,7 +614,7 @@ void Translator::store_pieces(const Instruction& i, const AccessedArray& accesse
     scatter_pieces(3, 1, 2);
     return;
   }
-  // Words 0 and 1 of the lanes, then words 2 and 3; each pair of lanes in two vectors.
+  // Interleaves words 0 and 1 of the lanes in vectors 2 and 3, and words 2 and 3 of the lanes in vectors 4 and 1.
   const Xmm first = in(cell_of(i.b, 0), part, 0), second = in(cell_of(i.b, 1), part, 1);
   a_.vpunpckldq(a_.v(2), first, second);
   a_.vpunpckhdq(a_.v(3), first, second);
@@ -653,7 +658,7 @@ void Translator::store_elements(const Instruction& i, const AccessedArray& acces
   }
 }
 
-// Stores the low bytes of a vector's lanes, side by side.
+// Stores the low byte or the low two bytes of each lane of a vector, side by side.
 void Translator::store_narrow_row(const AccessedArray& accessed, const Xmm& value, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
@@ -720,7 +725,7 @@ void Translator::atomic(std::uint32_t position) {
   }
 }
 
-// Does the atomic of lane rax on the element with index r11d. It is locked for buffers, which other threads access as well.
+// Emits the atomic of lane rax on the element with index r11d. On a buffer it is locked, because other threads access the buffer as well.
 void Translator::atomic_once(const Instruction& i, const AccessedArray& accessed, bool is_needed) {
   const auto value = [&](std::uint32_t which) { return a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues + 64 * which)]; };
   const auto locked = [&] {
@@ -770,7 +775,7 @@ void Translator::atomic_once(const Instruction& i, const AccessedArray& accessed
   a_.mov(a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kResults)], a_.edx);
 }
 
-// --- Private arrays: word w of lane l is at (w * lanes + l), so that lanes that use one index use neighbouring words ---
+// --- Private arrays: word w of lane l is at (w * lanes + l), so that lanes with equal indices use neighbouring words ---
 
 void Translator::clear_privates() {
   a_.zero(a_.v(0));
@@ -785,7 +790,7 @@ void Translator::clear_privates() {
   a_.jnz(next);
 }
 
-// rdx = where the part's words of the array begin; rax is scratch.
+// rdx = the address of the part's first word in the private array; rax is scratch.
 void Translator::private_base(const Instruction& i, int part) {
   std::uint32_t before = 0;  // words of a lane in the arrays before this one
   for (std::uint32_t array = 0; array < i.imm; ++array) before += kernel_.privates[array].lanes * kernel_.privates[array].count;
@@ -799,7 +804,7 @@ void Translator::private_base(const Instruction& i, int part) {
   a_.lea(a_.rdx, a_.ptr[a_.rdx + a_.rax + offset]);
 }
 
-// Vector 2 = which word each lane accesses.
+// Vector 2 = the index of the word that each lane accesses, counted from private_base.
 void Translator::private_offsets(const Instruction& i, std::uint32_t lane, int part) {
   const auto stride = static_cast<std::uint32_t>(lanes());
   const std::uint32_t words = kernel_.privates[i.imm].lanes;

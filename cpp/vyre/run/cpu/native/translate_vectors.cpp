@@ -1,5 +1,5 @@
-// Translates instructions on varying lanes. One that the processor has becomes one instruction, any other becomes several. The result is
-// written to its register last, because an operand may be in the same register.
+// Translates instructions whose values vary between lanes. An operation that the processor has becomes one machine instruction, and any
+// other becomes several. The result is written to its register last, because an operand may be in the same register.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -224,8 +224,9 @@ void Translator::vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b) {
   a_.bit_or(to, to, odd);
 }
 
-// Vector a becomes a / b; both are destroyed. The truncated quotient in double precision is exact, because a quotient of words that is no
-// integer differs from the next one by at least 2^-32 of its value. Divisors of zero, which inactive lanes may have, become 1.
+// Replaces vector a by a / b, and destroys vector b. The quotient in double precision, truncated, is exact: a quotient of two words that is
+// no integer differs from every integer by at least 2^-32 of its value, which is more than the rounding error. Divisors of zero, which
+// inactive lanes may have, become 1.
 void Translator::unsigned_quotient(int a, int b) {
   a_.vpmaxud(a_.v(b), a_.v(b), a_.constant(1));
   if (a_.wide()) {
@@ -343,7 +344,7 @@ void Translator::vector_bits(const Instruction& i, CellId dest, int part) {
     case Opcode::Popcount:
       count_bits(to, a);
       break;
-    case Opcode::Ctz:  // the bits below the lowest one
+    case Opcode::Ctz:  // counts the ones of ~a & (a - 1), which are the bits below the lowest one of a
       a_.vpaddd(to, a, a_.constant(~0u));
       a_.bit_andn(to, a, to);
       count_bits(to, to);
@@ -380,7 +381,7 @@ void Translator::vector_bits(const Instruction& i, CellId dest, int part) {
 
 // --- Comparisons and conditions ---
 
-// `scratch` as for Assembler::compare; with AVX2, vectors 0 and 1 are scratch too.
+// `scratch` is as for Assembler::compare. Vectors 0 and 1 are scratch, too.
 Mask Translator::comparison(const Instruction& i, int part, int scratch) {
   CellId first = cell_of(i.a), second = cell_of(i.b);
   if ((i.op == Opcode::Eq || i.op == Opcode::Ne) && (!cell(first).varying || homes_.of[first].reg < 0)) std::swap(first, second);
@@ -400,7 +401,7 @@ void Translator::vector_compare(const Instruction& i, CellId dest, int part) {
   out(dest, part, to);
 }
 
-// The lanes for which a value is not zero.
+// Returns the mask of the lanes in which a value is not zero.
 Mask Translator::condition(ValueId value, int part, int which) {
   const CellId id = cell_of(value);
   const int scratch = mask_scratch(which);
@@ -436,7 +437,7 @@ bool Translator::combines_two(ValueId value) const {
 
 void Translator::vector_select(std::uint32_t position, int part) {
   const Instruction& i = at(position);
-  if (!varies(i.a)) {  // the lanes agree, but what they choose differs
+  if (!varies(i.a)) {  // the condition is uniform, but an operand varies
     Label otherwise, end;
     get(a_.eax, cell_of(i.a));
     a_.test(a_.eax, a_.eax);

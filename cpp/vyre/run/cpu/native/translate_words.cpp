@@ -1,4 +1,5 @@
-// Uniform values: one word in a general register. Everything is computed in eax, and put in its place at the end.
+// Translates instructions on uniform values, each of which is one word for all lanes, and accesses to variables. A uniform result is
+// computed in eax and moved to its home at the end.
 #include <cstddef>
 
 #include "vyre/base/assert.hpp"
@@ -23,7 +24,7 @@ void Translator::scalar_lanewise(std::uint32_t position) {
       a_.imul(a_.eax, a_.ecx);
       break;
     case Opcode::MulHigh:
-      a_.imul(a_.rax, a_.rcx);  // both are extended by zeros, and the upper half of the product is the same for either sign
+      a_.imul(a_.rax, a_.rcx);  // both factors are zero-extended, so their product has at most 64 bits
       a_.shr(a_.rax, 32);
       break;
     case Opcode::And:
@@ -85,7 +86,7 @@ void Translator::scalar_lanewise(std::uint32_t position) {
   put(dest, a_.eax);
 }
 
-// Of eax and ecx.
+// eax = the comparison, minimum or maximum of eax and ecx.
 void Translator::scalar_compare(Opcode op) {
   using G = Xbyak::CodeGenerator;
   const auto truth = [&](void (G::*set)(const Operand&)) {
@@ -138,7 +139,7 @@ void Translator::scalar_reverse() {
   swap(1, 0x55555555u);
 }
 
-// Of eax by ecx. Divisors that would trap stand only in code whose value is not used, and become 1.
+// Divides eax by ecx. A divisor that may trap (0, and -1 for signed numbers) becomes 1; the result is not used then.
 void Translator::scalar_divide(const Instruction& i) {
   const bool is_signed = i.op == Opcode::SDiv || i.op == Opcode::SMod;
   a_.mov(a_.r11d, 1);
@@ -191,7 +192,7 @@ void Translator::scalar_id(std::uint32_t position) {
   put(dest, a_.eax);
 }
 
-// The value of a group's first lane, where the lanes rise by one from there.
+// Computes the value of a group's first lane, from which the value rises by one from lane to lane.
 void Translator::first_lane(std::uint32_t position) {
   const Instruction& i = at(position);
   if (i.op == Opcode::InvocationId || i.op == Opcode::LocalId) {

@@ -1,4 +1,5 @@
-// The frame of the code: the loops over vectors of lanes, the places of cells, and the call that asks from time to time whether to go on.
+// Translates the structure of the code: its entry and exit, the loops over groups of lanes, the accesses to cells, and the call that asks
+// from time to time whether to go on.
 #include "vyre/run/cpu/native/translator.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
 
-// General registers that keep their value across a call: the caller expects them unchanged.
+// The callee-saved general registers: the code restores their values before it returns.
 constexpr int kSavedGenerals[] = {3 /* rbx */, 5 /* rbp */, 12, 13, 14, 15};
 
 }  // namespace
@@ -25,7 +26,7 @@ Translator::Translator(const lower::Kernel& kernel, Analysis analysis, Vectors v
   lay_out();
 }
 
-// More parts hide the latency of operations, as long as the values of all parts fit into registers.
+// Chooses how many vectors a group has. More vectors hide the latency of operations, as long as all of their values fit into registers.
 void Translator::choose_parts() {
   if (kernel_.code.size() > kLargest) return;
   // Where lanes take different numbers of turns, all parts wait for the last lane: little is lost where a turn is arithmetic alone, more
@@ -86,7 +87,7 @@ std::vector<std::byte> Translator::run() {
 
 void Translator::prologue() {
   for (const int reg : kSavedGenerals) a_.push(Reg64(reg));
-  // Divisions need the default floating-point state (MXCSR), and the caller's is kept.
+  // Divisions need the default floating-point state (MXCSR). The epilogue restores the caller's state.
   if (analysis_.divides) {
     a_.sub(a_.rsp, 16);
     a_.stmxcsr(a_.dword[a_.rsp]);
@@ -107,7 +108,7 @@ void Translator::epilogue() {
   a_.ret();
 }
 
-// Called with all registers in use; keeps all of them.
+// Writes the subroutine that calls Context::poll. The code calls it while all registers are in use, so it saves and restores all of them.
 void Translator::write_poll() {
   a_.L(poll_);
   constexpr int kKept[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};  // general registers that a call may change
@@ -143,7 +144,7 @@ void Translator::write_poll() {
   a_.cmp(a_.byte[a_.r14 + control_ + 32], 0);
   a_.je(go_on);
   a_.mov(a_.dword[a_.r15 + offsetof(Context, stopped)], 1);
-  a_.add(a_.rsp, 8);  // the address to return to
+  a_.add(a_.rsp, 8);  // drops the return address of the subroutine
   a_.jmp(leave_);
   a_.L(go_on);
   a_.mov(a_.rax, a_.qword[a_.r14 + control_ + 16]);
@@ -166,7 +167,8 @@ void Translator::walk() {
 }
 
 void Translator::region(const Region& region) {
-  // A uniform variable that lives longer than the region has the same word at the start of the region for every vector.
+  // A uniform variable that is live across regions must have the same word for every group when the region starts. If the region writes
+  // such a variable, its word is saved first, and restored before each group.
   std::vector<CellId> carried;
   if (analysis_.whole_workgroups) {
     for (std::uint32_t position = region.begin; position < region.end; ++position) {
@@ -194,6 +196,7 @@ void Translator::region(const Region& region) {
 
   Label full, rest, done;
   const bool whole_vectors = analysis_.whole_workgroups && workgroup_lanes_ % static_cast<std::uint32_t>(lanes()) == 0;
+  // The code of a long kernel is written once: one loop runs all groups under masks.
   const bool once = !whole_vectors && kernel_.code.size() > kLargest;
   a_.mark(once ? Part::Rest : Part::Full);
   a_.xor_(a_.r13d, a_.r13d);

@@ -1,11 +1,11 @@
 // Translates a kernel to machine code, one instruction after the other.
 //
-// A region is a loop over vectors of lanes: a copy of its code without masks takes the vectors whose lanes all exist, and a copy with masks
-// takes the rest. Each value of varying lanes is `parts` vectors, so that the processor has several independent chains to work on. Uniform
-// values are computed once a vector, in general registers.
+// A region becomes a loop over groups of lanes: one copy of its code, without masks, runs full groups, and another copy, with masks, runs
+// the remaining lanes. A group is one or more vectors, its parts: a varying value has a vector for each part, so that the processor has
+// several independent chains to work on. Uniform values are computed once for a group, in general registers.
 //
-//   r15 the Context   r14 the frame   r13 the first lane of the vector   r12 the vector's part of the cells that cross barriers
-//   rax rcx rdx r11 and vectors 0 to 3: scratch   then, with AVX2, a vector for the active lanes of each part (AVX-512: k1 to k4)
+//   r15 the Context   r14 the frame   r13 the first lane of the group   r12 the group's words of the cells that cross barriers
+//   rax rcx rdx r11 and vectors 0 to 3: scratch   the execution mask of each part: vectors 4 and up (AVX2) or k1 to k4 (AVX-512)
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ class Translator {
  public:
   Translator(const lower::Kernel& kernel, Analysis analysis, Vectors vectors);
 
-  // The code of a Function; it may be placed anywhere.
+  // Returns the machine code of a Function, which may be placed at any address.
   std::vector<std::byte> run();
   Layout layout() const { return layout_; }
   int width() const { return a_.width(); }           // lanes of a vector
-  int lanes() const { return a_.width() * parts_; }  // of a group, for which the code runs at a time
+  int lanes() const { return a_.width() * parts_; }  // lanes of a group, which the code runs at a time
   std::uint32_t padded_lanes() const { return crossing_bytes_ / 4; }
   const std::vector<Mark>& marks() const { return a_.marks(); }
   const std::vector<std::uint32_t>& constants() const { return a_.constant_offsets(); }
@@ -45,9 +45,9 @@ class Translator {
   using Reg64 = Xbyak::Reg64;
   using Label = Xbyak::Label;
 
-  // Vectors 0 to 4 are scratch; with AVX2 the last of them only where there are no masks.
+  // Vectors 0 to 4 are scratch. With AVX2, vector 4 is scratch only in code without masks, because it holds the first execution mask.
   int first_vector() const { return a_.wide() ? 5 : 4 + parts_; }
-  static constexpr std::uint32_t kLargest = 4096;  // instructions of which two copies are made
+  static constexpr std::uint32_t kLargest = 4096;  // the longest kernel, in instructions, of whose code two copies are made
 
   // An operand of an instruction, in a register or in memory.
   struct Source {
@@ -80,9 +80,9 @@ class Translator {
   Address slot(CellId id, int part);
   Address word_slot(CellId id);
   Address frame(std::uint32_t offset);
-  Xmm in(CellId id, int part, int scratch);            // in a register
+  Xmm in(CellId id, int part, int scratch);            // the cell's vector, loaded to `scratch` if it has no register
   Source source(CellId id, int part, int scratch);     // in a register or in memory
-  Xmm target(CellId id, int part, int scratch) const;  // where to make a value; out() puts it in its place
+  Xmm target(CellId id, int part, int scratch) const;  // where to compute a value; out() moves it to the cell's home
   void out(CellId id, int part, const Xmm& value);
   bool is_needed(CellId id) const;
   void get(const Reg32& to, CellId id);
@@ -121,23 +121,24 @@ class Translator {
   // --- Accesses (translate_memory.cpp) ---
   // The array that an instruction accesses.
   struct AccessedArray {
-    std::uint32_t extent = 0;  // of the Context
+    std::uint32_t extent = 0;  // the index in Context::extents
     std::uint32_t lanes = 1;   // words of an element
     std::uint32_t narrow = 0;  // bytes of an element that is shorter than a word
     bool is_signed = false;
     bool bounded = false;
     bool shared = false;
-    std::optional<std::uint32_t> count = std::nullopt;  // elements, where they are known
+    std::optional<std::uint32_t> count = std::nullopt;  // the number of elements, if it is a constant
   };
   AccessedArray accessed_array(const Instruction& i, bool bounded) const;
   Address extent(const AccessedArray& accessed, std::size_t member);
   void base_to_rdx(const AccessedArray& accessed);
   void load(std::uint32_t position);
   void load_word(std::uint32_t position, const AccessedArray& accessed);
-  // Where a row begins in memory: rdx the base and rax the index, of which the part's elements are `elements` further.
+  // Whether the lanes of a group access consecutive elements, which are a row. A row begins at the index in rax, counted from the base in
+  // rdx; the elements of a part begin `elements` after that.
   bool is_line(const Instruction& i) const { return analysis_.first_lane[i.a.index] != kNone; }
   void row_to_rax(const Instruction& i, int part);
-  Xmm index_of(const Instruction& i, int part);  // in a register, or in vector 0
+  Xmm index_of(const Instruction& i, int part);  // the indices of the part's lanes, in a register or in vector 0
   void first_lane(std::uint32_t position);
   void vector_of_line(std::uint32_t position, int part);
   void load_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
@@ -172,13 +173,13 @@ class Translator {
   void private_base(const Instruction& i, int part);
   void private_offsets(const Instruction& i, std::uint32_t lane, int part);
   void clear_privates();
-  // A loop over the lanes that access memory: `each` finds the lane in rax, and the lane's word of vector 0 in r11d.
+  // Emits a loop over the lanes that access memory. The code of `each` finds the lane in rax, and the lane's word of `words` in r11d.
   template <class Each>
   void for_each_lane(const Xmm& words, const AccessedArray& accessed, const Xmm* index, int part, const Each& each);
   // The lanes that access memory: the active ones whose index is in range.
   struct Active {
     int mask;
-    bool all;  // every lane does, and there is no mask
+    bool all;  // all lanes access memory, and `mask` is not valid
   };
   Active active_lanes(const AccessedArray& accessed, const Xmm& index, int part);
   int active_mask(const Active& active);
@@ -187,8 +188,8 @@ class Translator {
   // --- Control flow (translate_control.cpp) ---
   struct Block {
     std::uint32_t position;
-    bool parts = false;       // its lanes may take different ways
-    bool was_masked = false;  // around it
+    bool parts = false;       // control flow may diverge in it
+    bool was_masked = false;  // whether masks are in use around it
     bool of_workgroup = false;
     Label other, end, top;
     bool has_else = false;
@@ -212,6 +213,7 @@ class Translator {
   void mask_rest_of_lanes();
   void poll(std::uint32_t from, std::uint32_t to);
   Address mask_slot(std::uint32_t depth, std::uint32_t which, int part);
+  // The masks that a divergent block saves: the lanes active before it, the lanes that took its If, and the lanes that left it by a Break.
   enum : std::uint32_t { kBefore, kTaken, kBroken, kMaskKinds };
   int exec(int part) const { return (a_.wide() ? 1 : 4) + part; }
   int mask_scratch(int which) const { return a_.wide() ? 5 + which : 3 - which; }
@@ -222,12 +224,13 @@ class Translator {
   Homes homes_;
   Layout layout_;
   int parts_ = 1;
+  // Whether the code at the current place uses execution masks.
   bool masked_ = false;
   std::uint32_t masks_ = 0, returned_ = 0, scratch_memory_ = 0, privates_ = 0, entries_ = 0, control_ = 0;  // offsets in the frame
   std::uint32_t crossing_bytes_ = 0;
   std::uint32_t workgroup_lanes_ = 0;
   std::vector<Block> blocks_;
-  std::uint32_t depth_ = 0;  // of the open blocks that part lanes
+  std::uint32_t depth_ = 0;  // the number of open divergent blocks
   // A label that lives until the code is complete.
   Label* new_label() { return &labels_.emplace_back(); }
 

@@ -60,7 +60,7 @@ PhysicalDevice describe(const Api& api, int ordinal, int version, const std::str
   device.info.kind = of(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0 ? "integrated gpu" : "discrete gpu";
   const int capability =
       static_cast<int>(10 * of(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) + of(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  // WSL and some containers do not tell the release, and the version stays while releases change; then the library's file tells them apart.
+  // On WSL and in some containers the release is empty, and several releases share a CUDA version; `file` then tells the drivers apart.
   device.key = fmt::format("cuda{}-{}-{}-sm{}", version, release, file, capability);
   for (int axis = 0; axis < 3; ++axis) {
     device.max_group_size[static_cast<std::size_t>(axis)] = of(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + axis);
@@ -130,7 +130,7 @@ std::array<std::uint32_t, 3> Context::max_group_count() const {
 
 Current::Current(Context& context) : api_(context.api()) {
   CUcontext wanted = context.context_;
-  // A context that was given back must not be taken for the one of a thread that has none either.
+  // A released context is null. Without this check it would compare equal to the current context of a thread that has none.
   if (wanted == nullptr) context.check(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxPushCurrent");
   CUcontext now = nullptr;
   if (api_.cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == wanted) return;

@@ -1,5 +1,5 @@
-// A GPU as the driver describes it, and the context in which everything on it lives: the primary one, which the CUDA runtime and libraries
-// such as PyTorch and CuPy use too.
+// Describes the GPUs that the driver reports, and holds the primary context of a GPU. The CUDA runtime and libraries such as PyTorch and
+// CuPy use the same context.
 #pragma once
 
 #include <array>
@@ -60,7 +60,7 @@ class Instance {
 
 class Context {
  public:
-  // Throws DeviceError and its kinds.
+  // Throws DeviceError or a type derived from it.
   Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, Options options);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -11,7 +11,7 @@ namespace {
 
 void* library = nullptr;
 
-// Empty where the system does not tell.
+// Identifies the file that holds the function by its size and modification time. Empty where the system does not report them.
 std::string file_of(const void* function) {
   Dl_info found{};
   struct stat file {};
@@ -22,10 +22,11 @@ std::string file_of(const void* function) {
 }  // namespace
 
 Library system_library() {
-  // The object is never destroyed. To register a destructor takes a lock of the C library, which nothing releases in a child that was
-  // forked while another thread loaded a driver.
+  // The object is never destroyed, because registering a destructor takes a lock of the C library. If a process forks while another thread
+  // loads a driver and holds this lock, the lock stays taken in the child for ever.
   static const Library& found = *new Library([] {
-    // Containers and distributions differ in where the driver lies; the system's own search knows. WSL has a folder that it may not know.
+    // Containers and distributions install the driver in different folders, which the dynamic loader searches. It may not search the folder
+    // of WSL.
     for (const char* const name : {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"}) {
       if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     }

@@ -1,7 +1,7 @@
 // Finds the CUDA driver's library at run time and keeps its functions in a table.
 //
-// Nothing links libcuda, so the package loads on a machine without it and can say why there is no device. The table is a value, so the
-// tests' driver that fails on command can stand in the place of the system's.
+// Nothing links libcuda, so the package loads on a machine without it and can say why there is no device. The table is a value, so tests
+// can replace the system's driver with one that fails on command.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ using FindSymbol = void* (*)(const char* symbol);
 struct Library {
   FindSymbol find = nullptr;
   std::string reason;
-  std::string file = {};  // names the library's file by its size and the time of its last change, which another driver changes
+  std::string file = {};  // the size and modification time of the library's file, which differ between drivers
 };
 
-// The driver of this machine, which is searched for once in a process.
+// Returns the driver of this machine. Searches for it once per process.
 Library system_library();
 
 struct Api {

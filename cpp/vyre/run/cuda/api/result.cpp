@@ -8,7 +8,7 @@
 
 namespace vyre::run::cuda {
 
-// These are the errors after which, by the driver's documentation, all further work of the process fails on the device.
+// According to the driver's documentation, all further work of this process on the device fails after one of these errors.
 bool is_lost(CUresult result) {
   switch (result) {
     case CUDA_ERROR_DEINITIALIZED:

@@ -73,7 +73,7 @@ void Context::open() {
     const PlainFloats plain_floats;
     vulkan::check(api.vkCreateDevice(physical_.handle, &create, nullptr, &device), "vkCreateDevice", name());
   }
-  // If the table of functions cannot be loaded, vkDestroyDevice has to be looked up alone.
+  // If the table of functions cannot be loaded, vkDestroyDevice is looked up by itself, so that the device can still be closed.
   try {
     api_ = load_device(api, device);
   } catch (...) {

@@ -1,4 +1,5 @@
-// An open VkDevice with its queue, its limits and its error check: what everything on a device needs. device.hpp owns what is made from it.
+// An open VkDevice with its queue, its limits and its error check. Everything that runs on a device uses its Context; Device (device.hpp)
+// owns the Context and the objects that are made from it.
 #pragma once
 
 #include <array>
@@ -37,7 +38,8 @@ class Context {
   // Throws a typed error if a Vulkan call failed. VK_ERROR_DEVICE_LOST also makes the device unusable.
   void check(VkResult result, const char* call);
 
-  // Whether the device was lost, or a wait for it failed, so that its state is unknown. The next call opens it anew.
+  // Whether the device must not be used any more: it was lost, or a submission or a wait failed, so that its state is unknown. The next
+  // call opens the device anew.
   bool unusable() const { return unusable_; }
   void mark_unusable() { unusable_ = true; }
 
@@ -52,12 +54,13 @@ class Context {
     if (forked()) vulkan::check_process(api_.process);
   }
 
-  // What devices/probes.hpp finds out right after the device was opened.
+  // The results of the probes (devices/probes.hpp), which run right after the device was opened.
   Probes probes;
 
   // The largest number of workgroups of one dispatch, by axis.
   std::array<std::uint32_t, 3> max_group_count() const;
-  // The largest array that a shader can have bound, in bytes. A larger one is reached by its address, where the device has addresses.
+  // The size in bytes of the largest array that can be bound to a shader. If the device has addresses, shaders reach larger arrays by
+  // address.
   std::uint64_t max_storage_range() const;
   bool has_addresses() const { return physical_.buffer_addresses; }
   // The hard limit on an array's size in bytes, and the name of the limit for messages. maxMemoryAllocationSize is a promise of the driver

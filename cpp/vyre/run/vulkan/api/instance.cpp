@@ -90,7 +90,7 @@ Extensions extensions_of(const InstanceApi& api, const PhysicalDevice& device) {
       "vkEnumerateDeviceExtensionProperties", device.info.name)};
 }
 
-// The driver, its limits, and the key of compiled pipelines.
+// Reads the driver's name and limits, and makes the key of compiled pipelines.
 void read_properties(const InstanceApi& api, const Extensions& extensions, PhysicalDevice& device) {
   VkPhysicalDeviceDriverProperties driver{};
   driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
@@ -155,7 +155,7 @@ void find_queue(const InstanceApi& api, PhysicalDevice& device) {
   api.vkGetPhysicalDeviceQueueFamilyProperties(device.handle, &family_count, nullptr);
   std::vector<VkQueueFamilyProperties> families(family_count);
   api.vkGetPhysicalDeviceQueueFamilyProperties(device.handle, &family_count, families.data());
-  // The first family with compute. On every GPU that is the family that also draws, which can use all of the GPU.
+  // Takes the first family that supports compute. On GPUs this is the graphics family, which can use the whole GPU.
   bool computes = false;
   for (std::uint32_t family = 0; family < family_count && !computes; ++family) {
     if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
@@ -222,7 +222,7 @@ Instance::Instance(const Loader& loader) : process_(getpid()) {
   const PlainFloats plain_floats;
   VkInstance instance = VK_NULL_HANDLE;
   const VkResult result = global.vkCreateInstance(&create, nullptr, &instance);
-  // The loader may report a damaged file as a lack of memory or of drivers.
+  // If a driver's file is damaged, the loader may report that it is out of memory or that there is no driver.
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
     if (const std::string damage = damaged_driver(); !damage.empty()) throw NoVulkanError(damage);
   }

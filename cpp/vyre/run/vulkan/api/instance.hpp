@@ -1,4 +1,4 @@
-// The Vulkan instance of this process: its devices, what each of them can do, and why one cannot be used.
+// The Vulkan instance of this process: its devices, their properties, and the reasons why a device cannot be used.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace vyre::run::vulkan {
 
-// The machine has no Vulkan: no loader, too old a loader, or no driver. When Vulkan is there and fails, the error is another one.
+// The machine has no Vulkan: no loader, too old a loader, or no driver. If Vulkan exists but a call fails, another DeviceError is thrown.
 class NoVulkanError : public DeviceError {
  public:
   using DeviceError::DeviceError;

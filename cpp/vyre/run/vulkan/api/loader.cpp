@@ -18,8 +18,8 @@ void require(PFN_vkVoidFunction function, const char* name) {
 }  // namespace
 
 Loader system_loader() {
-  // volk opens the library. Only the entry point is read from its globals, once. The object is never
-  // destroyed, for the reason that run/cuda/api/library.cpp gives.
+  // volk opens the library, and of volk's global variables only the entry point is read, once. The Loader is never destroyed:
+  // system_library() in run/cuda/api/library.cpp gives the reason.
   static const Loader& loader = *new Loader([] {
     if (volkInitialize() != VK_SUCCESS || vkGetInstanceProcAddr == nullptr) {
       return Loader{nullptr, "no Vulkan loader (libvulkan.so.1) was found. Fix: install it; `vyre doctor` names the command."};

@@ -1,7 +1,7 @@
 // Finds Vulkan at run time and keeps its functions in tables: one for an instance, one for each device.
 //
 // Nothing links libvulkan, so the package loads on a machine without it and can say why there is no device. The tables are values, and no
-// function is called through a global pointer, so several devices, and the tests' Vulkan that fails on command, can exist in one process.
+// function is called through a global pointer. So one process can have several devices, and tests can use a Vulkan that fails on command.
 #pragma once
 
 #include <unistd.h>

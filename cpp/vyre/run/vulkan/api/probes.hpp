@@ -1,4 +1,4 @@
-// Holds what a driver was found to do (devices/probes.hpp), whatever it says of itself.
+// The results of the probes (devices/probes.hpp): how a driver was found to behave, which may differ from what it reports.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 namespace vyre::run::vulkan {
 
 struct Probes {
-  // The number of loop rounds of an invocation after which the driver ends every loop of a shader with no error; none if it never does.
+  // After an invocation has run so many loop rounds, the driver ends every loop of the shader without an error. Empty if it never does
+  // that.
   std::optional<std::uint32_t> loop_budget;
-  // Whether storage buffers may have elements of 8 and of 16 bits, and accesses to them are right.
+  // Whether storage buffers may have elements of 8 and of 16 bits, and shaders access them correctly.
   bool accesses_8_bits = false, accesses_16_bits = false;
 };
 

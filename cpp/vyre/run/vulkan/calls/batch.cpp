@@ -1,8 +1,8 @@
 // How it works: the constructor records the calls into command buffers of at most Options::dispatches_per_submission dispatches, with a
-// barrier before each call that conflicts with one since the last barrier. submit() passes these command buffers to the stream. Three kinds
-// of batches take another way: with a profile open, the calls are recorded anew with timestamps and a barrier between each two of them; a
-// call of too many dispatches is recorded in pieces while its first ones run; and programs that report a status are waited for, so that
-// the caller is told before the results are used.
+// barrier before each call that conflicts with one since the last barrier. submit() passes these command buffers to the stream. There are
+// three exceptions. While a profile is open, the calls are recorded anew, with timestamps and a barrier before each call. A call with more
+// dispatches than one submission may have is recorded in pieces, the next piece while the device executes the previous one. If a program
+// reports a status, submit() waits for the calls, so that the caller learns of a failure before it uses the results.
 #include "vyre/run/vulkan/calls/batch.hpp"
 
 #include <algorithm>
@@ -64,10 +64,10 @@ void record_all(Commands& commands, const Stage& before, Calls calls) {
 
 }  // namespace
 
-// The command buffers of a batch. Retired with it, because the device may still use them.
+// The command buffers of a batch. They are retired when the batch is destroyed, because the device may still be executing them.
 class Batch::CommandBuffers final : public Retired {
  public:
-  // Records into the command buffers of `old`, as far as these go, unless it is null. The device must not be executing them.
+  // Reuses the command buffers of `old`, unless it is null, and makes new ones when these run out. The device must not be executing them.
   CommandBuffers(Device& device, Calls calls, std::unique_ptr<CommandBuffers> old = nullptr) {
     if (old) unused_.swap(old->buffers_);
     const std::uint64_t most = device.context().options().dispatches_per_submission;
@@ -86,22 +86,23 @@ class Batch::CommandBuffers final : public Retired {
       runs_.back().buffers.push_back(buffers_.back().handle());
       first = end;
     }
-    // The last run is empty after a call in pieces, and when there are no calls.
+    // The last run is empty if the last call is submitted in pieces, or if there are no calls.
     if (runs_.back().buffers.empty()) runs_.pop_back();
   }
 
-  // Command buffers, and then a call that is submitted in pieces, or null.
+  // Command buffers, followed by a call that is submitted in pieces. `then` is null if there is no such call.
   struct Run {
     std::vector<VkCommandBuffer> buffers;
     RecordedCall* then = nullptr;
   };
   const std::vector<Run>& runs() const { return runs_; }
-  // Whether there are only command buffers, so that repeating them repeats the batch.
+  // Whether no call is submitted in pieces, so that repeating the command buffers repeats the batch.
   bool is_one_run() const { return runs_.size() == 1 && runs_.front().then == nullptr; }
   // The number of command buffers of the only run.
   std::size_t size() const { return runs_.front().buffers.size(); }
-  // A copy of the batch whose first barrier is cheaper, usable only when the device is idle. Recorded on first use and only for small
-  // batches: it saves 0.3 us of a call that is waited for, and nothing when calls overlap. Otherwise empty.
+  // Returns a variant of the batch that may be submitted only to an idle device, because its first barrier does not wait for earlier work.
+  // Returns nothing unless the batch is small: the variant saves 0.3 us of a call that is waited for, and nothing when calls overlap. It is
+  // recorded on first use.
   std::span<const VkCommandBuffer> when_idle(Device& device, Calls calls) {
     if (!is_one_run() || size() != 1 || dispatches(calls) > kMaxWhenIdle) return {};
     std::call_once(recorded_when_idle_, [&] {
@@ -164,7 +165,8 @@ std::uint64_t Batch::submit(const BatchUse& use, std::uint64_t times, const RunO
   while (done < times) {
     // An interruption here ends the call between two repetitions.
     device_->stream().make_room(waiting);
-    // With a profile, a repetition may take several submissions, but still_valid is asked once.
+    // While a profile is open, one repetition may take several submissions, and only the first of them calls still_valid. So repetitions
+    // are submitted one at a time, and still_valid is called for each.
     const bool one = !recorded_->is_one_run() || (use.still_valid && profiling());
     const std::uint64_t now = one ? 1 : std::clamp<std::uint64_t>(kMaxRepeated / recorded_->size(), 1, times - done);
     try {
@@ -207,7 +209,8 @@ bool Batch::submit_recorded(const BatchUse& use, std::uint64_t times, const Wait
   return true;
 }
 
-// Command buffers with timestamps, recorded for one submission each. Each call waits for the one before it, so that its time is its own.
+// Records command buffers with timestamps, each for one submission. Each call waits for the call before it, so that their times do not
+// overlap.
 class Batch::TimedSubmissions {
  public:
   TimedSubmissions(Batch& batch, const BatchUse& use, const Waiting& waiting) : batch_(batch), use_(use), waiting_(waiting) {}
@@ -229,14 +232,14 @@ class Batch::TimedSubmissions {
     host_reads_ = host_reads_ || call.host_reads();
   }
 
-  // Submits what was recorded, if anything. Returns false if still_valid cancelled it.
+  // Submits the calls that were recorded, if there are any. Returns false if still_valid cancelled the submission.
   bool submit() {
     if (!timestamps_) return true;
     Commands& commands = timestamps_->commands();
     if (host_reads_) commands.order(kDevice, kHost);
     commands.end();
     const VkCommandBuffer handle = commands.handle();
-    // After the first submission, the rest must follow.
+    // Once the first submission was made, the rest of the batch must follow, so still_valid is not called again.
     const TimelineValue value = batch_.submit_once({&handle, 1}, begun_ ? BatchUse{use_.views, use_.written, kAlwaysValid} : use_);
     if (value == 0) return false;
     begun_ = true;
@@ -279,7 +282,7 @@ void Batch::submit_in_pieces(RecordedCall& call, const BatchUse& use, const Wait
     Commands commands;
     TimelineValue last_use = 0;
   };
-  // The device executes one command buffer while the other is recorded.
+  // Of the two command buffers, the device executes one while the host records the other.
   struct Pieces {
     explicit Pieces(Device& of) : device(of), two{std::make_unique<Piece>(of.context()), std::make_unique<Piece>(of.context())} {}
     Pieces(const Pieces&) = delete;
@@ -321,13 +324,13 @@ TimelineValue Batch::submit_once(std::span<const VkCommandBuffer> commands, cons
   };
   const auto still_valid = use.still_valid ? std::function<bool()>(std::cref(use.still_valid)) : std::function<bool()>();
   const TimelineValue value = device_->stream().submit({commands, when_idle, still_valid, std::cref(on_submit)});
-  // Recorded now everywhere: if a later submission fails, this one is still in flight.
+  // last_use is raised after each submission, because this submission stays in flight if a later one fails.
   raise(last_use_, value);
   for (RecordedCall* call : different_) raise(call->last_use, value);
   return value;
 }
 
-// On a driver that ends loops early, what the calls wrote may be wrong. The call returns only after the status words were read.
+// A driver that ends loops early may have made the results wrong. So this waits for the calls, and throws if a status word reports that.
 bool Batch::submit_checked(const BatchUse& use, std::uint64_t times, const Waiting& waiting) {
   std::vector<std::unique_lock<std::mutex>> locks;
   for (RecordedCall* call : checked_) {

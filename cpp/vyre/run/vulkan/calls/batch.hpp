@@ -1,4 +1,4 @@
-// Calls of resident arrays that are submitted together, as often as wanted.
+// A batch of calls on arrays that stay on the device. The calls are submitted together, as often as wanted.
 #pragma once
 
 #include <atomic>
@@ -22,12 +22,12 @@ struct BatchUse {
   const std::vector<bool>& written;
   // Called under the stream's lock just before submitting; returning false cancels the submission. Empty: always submit.
   const std::function<bool()>& still_valid;
-  // Commands to be executed before the calls, each time that the batch is submitted.
+  // Command buffers that the device executes before the calls.
   std::span<const VkCommandBuffer> first = {};
 };
 inline const std::function<bool()> kAlwaysValid;
 
-// The calls give the same bytes as if each had waited for all before it. Calls without a hazard between them may overlap.
+// The results are the same as if each call had waited for all calls before it. Calls without a hazard between them may overlap.
 class Batch {
  public:
   Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<RecordedCall>> calls);
@@ -36,7 +36,8 @@ class Batch {
   ~Batch();
 
   const std::shared_ptr<Device>& device() const { return device_; }
-  // Whether one submission does the whole batch, so that nothing comes between its calls; and the same while a profile is open.
+  // Whether one submission runs the whole batch, so that no other work comes between its calls. The second function tells whether that is
+  // also so while a profile is open.
   bool is_one_submission() const;
   bool is_one_timed_submission() const;
   // The last submission that uses the batch.
@@ -54,7 +55,7 @@ class Batch {
   bool submit_recorded(const BatchUse& use, std::uint64_t times, const Waiting& waiting);
   bool submit_timed(const BatchUse& use, std::uint64_t times, const Waiting& waiting);
   bool submit_checked(const BatchUse& use, std::uint64_t times, const Waiting& waiting);
-  // A call of more dispatches than one submission takes is recorded anew each time, piece by piece.
+  // Submits a call with more dispatches than one submission may have. The call is recorded piece by piece, anew each time.
   void submit_in_pieces(RecordedCall& call, const BatchUse& use, const Waiting& waiting);
   // Returns the timeline value of the submission, or 0 if `still_valid` cancelled it.
   TimelineValue submit_once(std::span<const VkCommandBuffer> commands, const BatchUse& use,
@@ -62,8 +63,8 @@ class Batch {
 
   const std::shared_ptr<Device> device_;
   const std::vector<std::shared_ptr<RecordedCall>> calls_;
-  std::vector<RecordedCall*> different_;  // the calls without repetitions, by address
-  std::vector<RecordedCall*> checked_;    // those of them with a status word
+  std::vector<RecordedCall*> different_;  // each call once, sorted by address
+  std::vector<RecordedCall*> checked_;    // the calls of different_ that report a status
   std::unique_ptr<CommandBuffers> recorded_;
   std::atomic<TimelineValue> last_use_ = 0;
 };

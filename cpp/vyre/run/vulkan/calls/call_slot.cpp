@@ -5,7 +5,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// The number of calls that can run at once without making new slots.
+// The most unused slots that are kept. So many calls can run at once without making new slots.
 constexpr std::size_t kMaxUnused = 4;
 
 }  // namespace
@@ -14,7 +14,8 @@ void CallSlot::clear() noexcept {
   kernels = {};
   timestamps.reset();
   status = {};
-  // The last one first: the heap then gives the next call the same blocks in the same order, and its descriptor set is up to date.
+  // The heap hands out first the block that came back last. So the blocks are destroyed in reverse order: the next call then gets the same
+  // blocks in the same order, and its descriptor set needs no update.
   while (!staging.empty()) staging.pop_back();
   while (!arrays.empty()) arrays.pop_back();
 }

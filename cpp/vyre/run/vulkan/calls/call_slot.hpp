@@ -16,18 +16,18 @@
 
 namespace vyre::run::vulkan {
 
-// Used by one call at a time. The stream retires the slot of a call that left before the device was done.
+// One call at a time uses a slot. If the call ends before the device is done, the slot is retired to the stream.
 struct CallSlot final : Retired {
   explicit CallSlot(Context& context) : commands(context) {}
-  // Drops all that belongs to the last call, and keeps the command buffer and the descriptor set.
+  // Drops everything that belongs to the last call, except the command buffer and the descriptor set.
   void clear() noexcept;
 
   Commands commands;
   std::optional<DescriptorSet> set;
   Kernels kernels;
-  std::vector<Block> arrays;   // on the device; with addresses, the last one is the table of addresses
-  std::vector<Block> staging;  // one for each array; empty where the host reaches device memory
-  Block status;                // of a shader that reports one
+  std::vector<Block> arrays;   // on the device; if the shader uses addresses, the last block is the table of addresses
+  std::vector<Block> staging;  // one block for each of `arrays`; empty if the host reaches device memory
+  Block status;                // the status word; only for a shader that reports a status
   std::unique_ptr<Timestamps> timestamps;
 };
 

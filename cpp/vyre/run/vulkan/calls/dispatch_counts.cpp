@@ -13,7 +13,8 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// One invocation for each word. `parts` begins with counted_by; then each word has where its part begins, and the most workgroups of it.
+// One invocation computes one word of `counts`. `parts` begins with the three words of counted_by. Two words for each word of `counts`
+// follow: along the word's axis, the first workgroup of its part and the number of workgroups that the part has at most.
 constexpr char kProgram[] = R"(vyre 1
 workgroup_size 64 1 1
 buffer given: read u32 binding 0

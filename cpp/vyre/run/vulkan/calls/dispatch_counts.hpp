@@ -1,4 +1,4 @@
-// For a grid from data (run/data_grid.hpp): computes, on the device, how many workgroups each dispatch of a call runs.
+// Computes on the device how many workgroups each dispatch of a call runs, for a grid from data (run/data_grid.hpp).
 #pragma once
 
 #include <array>
@@ -14,20 +14,22 @@
 
 namespace vyre::run::vulkan {
 
-// Each part of the largest grid becomes one dispatch, which runs the workgroups of the part that lie in the grid: perhaps none. The ids of
-// workgroups begin where they begin in the largest grid.
+// Each part of the largest grid becomes one dispatch. The dispatch runs those workgroups of its part that lie in the actual grid, perhaps
+// none. A workgroup has the same id as in the largest grid.
 class DispatchCounts {
  public:
-  // The most parts. A grid of one axis as long as it can be has half as many where a device takes 65,535 workgroups at once.
+  // The largest number of parts. A grid of 2^32 - 1 workgroups along one axis has about half as many on a device that allows 65,535
+  // workgroups along an axis of a dispatch.
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 17;
 
-  // `given` has the three counts. Every `counted_by` of them are one workgroup, and the last one may be for fewer.
+  // `given` holds the three counts. Along each axis, the number of workgroups is the count divided by `counted_by`, rounded up.
   DispatchCounts(Device& device, const VkDescriptorBufferInfo& given, const std::array<std::uint32_t, 3>& counted_by,
                  const GridParts& parts);
 
-  // Reads the array; dispatches that are recorded later use what it holds at that moment.
+  // Records commands that compute the counts from the contents that the array has when the device executes them. Dispatches that are
+  // recorded afterwards can use these counts.
   void record(Commands& commands) const;
-  // The counts of a part.
+  // Where the counts of a part lie, for an indirect dispatch.
   VkBuffer buffer() const { return counts_.buffer(); }
   VkDeviceSize offset(std::uint64_t part) const { return counts_.offset() + kPartBytes * part; }
   // Where the counts of all parts lie.
@@ -36,10 +38,10 @@ class DispatchCounts {
  private:
   static constexpr VkDeviceSize kPartBytes = 12;
 
-  const std::uint32_t words_;  // three for each part
+  const std::uint32_t words_;  // the number of words in counts_, three for each part
   std::shared_ptr<Pipeline> pipeline_;
-  Block parts_;   // what the shader must know of the parts
-  Block counts_;  // what it writes
+  Block parts_;   // input of the shader: counted_by, and where each part begins and how large it is
+  Block counts_;  // output of the shader: the counts of each part
   DescriptorSet set_;
 };
 

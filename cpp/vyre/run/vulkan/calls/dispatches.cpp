@@ -9,7 +9,8 @@ void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet se
   for (std::uint64_t index = first; index < end; ++index) {
     const GridPart part = parts[index];
     const Pipeline& pipeline = kernels.of(part.coarse);
-    // The atomics of all parts keep one order for each location. A program that has a coarsened kernel has no atomics.
+    // The barrier orders the atomics of this part after those of the parts before it. A program that has a coarsened kernel has no atomics,
+    // so it needs no barrier.
     if (index > 0 && kernels.coarse == nullptr) commands.order(kShader, kShader);
     std::copy(part.first.begin(), part.first.end(), constants.begin());
     if (index == first || part.coarse != parts[index - 1].coarse) {

@@ -1,4 +1,4 @@
-// The dispatches of a call, and the table of addresses that its shader may read.
+// Records the dispatches of a call, and builds the table of addresses that its shader may read.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace vyre::run::vulkan {
 
-// Records the parts `first` to `end` of a grid, a dispatch each. `constants` are the shader's push constants; the first three are set to
-// the workgroup at which a part begins. `counts`, where it is not null, says how much of each part runs.
+// Records a dispatch for each part of a grid from `first` up to, but not including, `end`. `constants` are the shader's push constants; the
+// first three are set to the workgroup at which a part begins. If `counts` is not null, it says how many workgroups of each part run.
 void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet set, std::span<std::uint32_t> constants,
                   const GridParts& parts, std::uint64_t first, std::uint64_t end, const DispatchCounts* counts = nullptr);
 

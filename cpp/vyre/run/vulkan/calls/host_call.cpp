@@ -1,7 +1,7 @@
-// How it works: a call borrows a slot and takes a block of the heap for each array. Where the host reaches device memory, it writes and
-// reads the blocks; elsewhere each block has a second one in host memory, and the command buffer copies between the two. The command buffer
-// is submitted to the stream, which is waited for. A call of very many dispatches is several submissions, each waited for, so that it can
-// be interrupted between them. A call that leaves early abandons its slot to the stream.
+// How it works: a call borrows a slot and takes a block of the heap for each array. If the host reaches device memory, it writes and reads
+// these blocks. Otherwise each block has a staging block in host memory, and the command buffer copies between the two. The call submits
+// the command buffer to the stream and waits. A call with very many dispatches makes several submissions and waits for each, so that it can
+// be interrupted between them. A call that ends early abandons its slot to the stream.
 #include "vyre/run/vulkan/calls/host_call.hpp"
 
 #include <algorithm>
@@ -46,7 +46,8 @@ class HostCall {
   }
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
-  // A failed call has set up its slot only in part, so the slot is not given back for reuse.
+  // The slot of a failed call may be set up only in part, so it is not given back for reuse. If the device still uses the slot, the stream
+  // keeps it alive.
   ~HostCall() {
     if (slot_ && in_flight_ != 0) device_.stream().abandon(in_flight_, std::move(slot_));
   }
@@ -100,7 +101,7 @@ class HostCall {
 
   void bind() {
     std::vector<VkDescriptorBufferInfo> bindings;
-    // Exactly the array and not its whole block: robust access then ends where the host's array does.
+    // Only the array is bound, in whole words, and not its whole block, so that robust access catches what lies beyond the array.
     for (std::size_t i = shader_.addressed ? buffers_.size() : 0; i < slot_->arrays.size(); ++i) {
       bindings.push_back({slot_->arrays[i].buffer(), slot_->arrays[i].offset(), bytes_of(i)});
     }
@@ -118,7 +119,7 @@ class HostCall {
     slot_->timestamps = device_.timing().begin_if_profiled(waiting_.options());
   }
 
-  // Records commands, which are `work` for a profile.
+  // Runs `record`, which records commands. If a profile is open, timestamps around these commands report them as `work`.
   template <class Record>
   void timed(const Work& work, const Record& record) {
     if (slot_->timestamps) slot_->timestamps->begin(slot_->commands, work);
@@ -157,7 +158,7 @@ class HostCall {
         }
       });
     }
-    // The shader wrote the status where the host reads it.
+    // The shader writes the status directly into host memory, so the host must also wait for the shader's writes.
     slot_->commands.order(!staged_ ? kShader : shader_.has_status ? kDevice : kTransfer, kHost);
   }
 
@@ -167,7 +168,7 @@ class HostCall {
 
   void submit_and_wait() {
     slot_->commands.end();
-    // A call that is over time before it is submitted need not be abandoned.
+    // If the call is out of time or interrupted, it ends before the submission, so that there is nothing to abandon.
     waiting_.stop_if_unwanted(device_.name());
     const VkCommandBuffer commands = slot_->commands.handle();
     const std::int64_t submitted = slot_->timestamps ? host_now() : 0;

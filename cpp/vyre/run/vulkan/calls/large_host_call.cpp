@@ -11,14 +11,15 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// The sum of all arrays, in bytes. Below it, recording and submitting several copies costs more than the copying of one thread.
+// A call is large if its arrays have at least so many bytes in all. For smaller calls, recording and submitting several copies costs more
+// than copying on one thread.
 constexpr std::uint64_t kLargeBytes = std::uint64_t{4} << 20;
 
 }  // namespace
 
 bool is_large_call(const Device& device, std::span<const BufferView> buffers, const RunOptions& options) {
-  // Results are copied back in chunks. If the device is lost in between, some of the host's arrays have changed, which only a call in place
-  // allows.
+  // Results are copied back in chunks. If the device is lost between two chunks, a part of the host's arrays has changed already, and only
+  // a call in place allows that.
   if (!options.in_place || device.context().unified()) return false;
   std::uint64_t bytes = 0;
   for (const BufferView& buffer : buffers) bytes += buffer.bytes.size();

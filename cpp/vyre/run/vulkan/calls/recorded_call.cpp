@@ -22,8 +22,8 @@ std::vector<RecordedCall::Array> RecordedCall::arrays_of(std::span<const Storage
   std::vector<Array> arrays;
   for (const StorageView& view : views) {
     const Block& block = storage_of(view).block();
-    // For an index out of bounds, a shader reads element 0 and drops the value, so there must be memory at the offset of an empty array,
-    // too. That offset may be the end of its block, so the array is bound at the beginning of the block.
+    // For an index out of bounds, a shader reads element 0 and drops the value, so an empty array needs memory at its offset, too. The
+    // offset of an empty array may be the end of its block, so it is bound at the beginning of the block.
     arrays.push_back({block.buffer(), block.offset() + (view.length == 0 ? 0 : view.offset), view.bytes, view.length});
   }
   return arrays;
@@ -74,7 +74,7 @@ bool RecordedCall::rebind(std::vector<Array> arrays) {
   std::vector<VkDescriptorBufferInfo> bindings;
   for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
     const VkDescriptorBufferInfo& bound = bindings.emplace_back(range_of(arrays_[slot]));
-    // Without copies, these are the first accesses.
+    // A call without copies has one access for each slot, and these come first in accesses_.
     accesses_[slot] = access_of(bound, accesses_[slot].written);
   }
   if (shader().has_status) bindings.push_back({status_.buffer(), status_.offset(), kMinBufferBytes});

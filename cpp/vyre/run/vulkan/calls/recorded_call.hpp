@@ -1,4 +1,4 @@
-// One call of resident arrays, ready to be recorded into command buffers, as often and into as many as wanted.
+// One call on arrays that stay on the device. It can be recorded into any number of command buffers, as often as wanted.
 #pragma once
 
 #include <atomic>
@@ -35,24 +35,25 @@ class RecordedCall final : public Retired {
     std::uint32_t length;
   };
   static std::vector<Array> arrays_of(std::span<const StorageView> views);
-  // The workgroups that the call runs; with `counts` the most of them, and the array says how many (run/data_grid.hpp).
+  // The workgroups that the call runs. If `counts` is set, the grid comes from data (run/data_grid.hpp): `grid` is the largest grid, and
+  // the array `counts` holds the actual counts.
   struct Groups {
     Grid grid;
     std::optional<Array> counts = std::nullopt;
     std::array<std::uint32_t, 3> counted_by = {1, 1, 1};
 
-    // The grid by which kernels are chosen. A coarsened kernel begins its parts at workgroups that depend on the counts, so there is none
-    // for a grid from data.
+    // The grid by which kernels are chosen. A grid from data gets no coarsened kernel, because the workgroup at which the plain kernel
+    // would take over from it depends on the counts.
     Grid for_kernels() const { return counts ? Grid{0, 0, 0} : grid; }
   };
-  // The call is retired to the stream when the last owner leaves, so the device may still use it then. Throws CapabilityError for a grid
-  // from data that would be too many dispatches.
+  // When the last owner drops the call, it is retired to the stream, because the device may still use it. Throws CapabilityError for a grid
+  // from data that needs too many dispatches.
   static std::shared_ptr<RecordedCall> make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays,
                                             const Groups& groups);
 
-  // Binds other arrays of the same sizes and lengths, which the next submission works with; the device must not be executing the call.
-  // Grids from data keep their array. Returns false, having done nothing, if such a call needs other commands: one with copies of arrays
-  // that lie where the device cannot bind them, or with addresses.
+  // Binds other arrays of the same sizes and lengths; the array of a grid from data stays. The device must not be executing the call, and
+  // its commands must be recorded anew afterwards (Batch::record_again). Returns false, having done nothing, if the call uses addresses, or
+  // if one of the old or new arrays needs a copy because it lies where the device cannot bind it.
   bool rebind(std::vector<Array> arrays);
 
   const Shader& shader() const { return kernels_.plain->shader(); }
@@ -60,15 +61,15 @@ class RecordedCall final : public Retired {
   const Groups& groups() const { return groups_; }
   // The number of dispatches.
   std::uint64_t count() const { return parts_.count(); }
-  // Records the dispatches `first` to `end`, with what must come before the first of all and after the last of all. A profile sees them as
-  // one interval.
+  // Records the dispatches from `first` up to, but not including, `end`. Copies that the call needs are recorded before its first dispatch
+  // and after its last one. A profile sees the dispatches as one interval.
   void record(Commands& commands, std::uint64_t first, std::uint64_t end, Timestamps* timestamps = nullptr) const;
-  // Whether the host reads memory that the call wrote, so that its last command buffer must end with order(kDevice, kHost).
+  // Whether the host reads memory that the call writes, so that the last command buffer of the call must end with order(kDevice, kHost).
   bool host_reads() const;
   const std::vector<MemoryAccess>& accesses() const { return accesses_; }
   // Whether the call has copies in addition to its dispatches.
   bool copies() const { return !copied_.empty() || !addresses_.empty(); }
-  // Where a shader with a status reports that the driver ended a loop early.
+  // The status word, in which a shader with has_status reports that the driver ended a loop early.
   std::byte* status() { return status_.mapped(); }
 
   // The last submission that uses the call.
@@ -79,18 +80,19 @@ class RecordedCall final : public Retired {
  private:
   RecordedCall(Device& device, Kernels kernels, std::vector<Array> arrays, const Groups& groups);
 
-  // An array at an offset where the device cannot bind it. The dispatch uses a copy, which is copied back afterwards if it is written.
+  // An array at an offset where the device cannot bind it. The dispatches use a copy, which is copied back afterwards if they write it.
   struct Copied {
     VkDescriptorBufferInfo original, copy;
     VkDeviceSize bytes;
     bool back;
   };
-  // Where the device can bind the array of a slot, in bytes.
+  // The array of this slot can be used in place if its offset is a multiple of so many bytes.
   VkDeviceSize alignment_of(std::size_t slot) const;
-  // Where a shader finds an array: in its place, or in a copy.
+  // Returns where the shader accesses an array: in place, or in a copy if the array's offset is not aligned. Adds the accesses to
+  // accesses_.
   VkDescriptorBufferInfo placed(const Array& array, VkDeviceSize alignment, bool written);
   void read_counts();
-  // Makes the table of these arrays' addresses, and returns where it lies.
+  // Makes the table of the addresses of these arrays, and returns where the table lies.
   VkDescriptorBufferInfo address_table(std::span<const VkDescriptorBufferInfo> arrays);
   static MemoryAccess access_of(const VkDescriptorBufferInfo& part, bool written) {
     return {std::bit_cast<std::uint64_t>(part.buffer), part.offset, part.offset + part.range, written};

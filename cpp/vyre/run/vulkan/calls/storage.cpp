@@ -1,7 +1,7 @@
-// How it works: last_use_ is the timeline value of the last submission that uses the block. Reads wait for it. Where the host reaches
-// device memory, it reads and writes the block; elsewhere Transfers copies through staging memory. When a storage
-// is destroyed while the device still uses its block, the block is given back with last_use_: to work that is submitted later at once, to
-// the host when that value is past.
+// How it works: last_use_ is the timeline value of the last submission that uses the block. Reads wait for it. If the host reaches device
+// memory, it reads and writes the block; otherwise Transfers copies through staging memory. A storage may be destroyed while the device
+// still uses its block. If the host cannot reach the block, it then goes back to the heap together with last_use_: work that is submitted
+// later may use it at once. Otherwise, or if the heap keeps enough unused memory already, the block is retired until that value is past.
 #include "vyre/run/vulkan/calls/storage.hpp"
 
 #include <fmt/format.h>
@@ -38,14 +38,14 @@ VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes
   if (device_->context().unified()) {
     memory_ = std::make_unique<Memory>(device_->heap().allocate(bytes));
   } else {
-    // Here, submissions alone reach the array.
+    // The host cannot reach this block. Only submissions use it, and they wait for the earlier submissions that still use it.
     Heap::InOrder given = device_->heap().allocate_in_order(bytes);
     memory_ = std::make_unique<Memory>(std::move(given.block));
     last_use_ = given.busy_until;
   }
   if (bytes <= HostMirror::kMaxBytes) mirror_ = std::make_unique<HostMirror>(bytes, zeroed);
   if (!zeroed) return;
-  // The device does not use a block that the host can reach and that comes from the heap.
+  // The host can clear a block that it reaches, because the device does not use such a block when it comes from the heap.
   if (std::byte* mapped = block().mapped()) {
     std::memset(mapped, 0, block().bytes());
   } else {

@@ -29,7 +29,7 @@ class VulkanStorage final : public Storage {
 
   Device& device() const { return *device_; }
   const Block& block() const;
-  // Throws in a forked process, after the device was lost, and what a failed call left behind.
+  // Throws in a forked process and after the device was lost. If a call that was to write this storage failed, throws that call's error.
   void check_usable() const;
   // Null for a storage larger than HostMirror::kMaxBytes.
   HostMirror* mirror() const { return mirror_.get(); }
@@ -40,7 +40,7 @@ class VulkanStorage final : public Storage {
   // Throws in a forked process, and after the device was lost.
   void check_reachable() const;
   void upload(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options);
-  // Writes a small storage between two submissions. Returns false, having done nothing, while the device may use it.
+  // Writes a small storage between two submissions. Returns false, having done nothing, if the device may still use the storage.
   bool write_if_unused(std::byte* mapped, std::uint64_t offset, std::span<const std::byte> from);
 
   const std::shared_ptr<Device> device_;

@@ -35,8 +35,8 @@ std::shared_ptr<Pipeline> Compiler::pipeline(const Shader& shader, bool warm, co
 
 std::vector<DriverFact> Compiler::statistics(const Shader& shader) {
   const DeviceApi& api = context_.api();
-  const bool tells = api.vkGetPipelineExecutablePropertiesKHR != nullptr && api.vkGetPipelineExecutableStatisticsKHR != nullptr;
-  if (!context_.physical().pipeline_statistics || !tells) return {};
+  const bool has_functions = api.vkGetPipelineExecutablePropertiesKHR != nullptr && api.vkGetPipelineExecutableStatisticsKHR != nullptr;
+  if (!context_.physical().pipeline_statistics || !has_functions) return {};
   return Pipeline(context_, set_layout(shader.binding_count()), shader, Pipeline::Use::Statistics).statistics(context_);
 }
 
@@ -57,12 +57,12 @@ void Compiler::warm_up(const std::shared_ptr<Pipeline>& pipeline) {
   use->commands.begin();
   use->commands.bind(pipeline->handle(), pipeline->layout(), use->set.handle());
   use->commands.push(pipeline->layout(), constants);
-  // No workgroup is enough for a driver to compile.
+  // A dispatch of zero workgroups is enough to make a driver compile the pipeline.
   use->commands.dispatch({0, 0, 0});
   use->commands.end();
   const VkCommandBuffer commands = use->commands.handle();
   const TimelineValue value = stream_.submit({.commands = {&commands, 1}});
-  // Retired first: a wait that fails leaves the device at work.
+  // The objects are retired before the wait, because the device may still use them if the wait fails.
   stream_.retire(value, std::move(use));
   stream_.wait(value, Waiting({}));
 }

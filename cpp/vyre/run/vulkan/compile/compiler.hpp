@@ -21,10 +21,11 @@ class Compiler {
 
   // The pipeline of a shader. Throws CapabilityError when the shader exceeds a limit of the device. `owner` is as for CompileJobs.
   //
-  // Many drivers compile when a pipeline is first used. With `warm`, it is used here, once the device has done earlier submissions;
-  // without, the first call pays for that.
+  // Many drivers compile a pipeline when it is first used. With `warm`, this function uses it once, after the device's earlier submissions,
+  // and waits. Without, the first call takes that much longer.
   std::shared_ptr<Pipeline> pipeline(const Shader& shader, bool warm, const RunOptions& waiting, const std::shared_ptr<void>& owner);
-  // What the driver tells about a shader that passes check_limits, which it compiles for that; empty where it has no such function.
+  // The driver's statistics of a shader, which must pass check_limits. The driver compiles the shader for this. Empty if the driver gives
+  // no statistics.
   std::vector<DriverFact> statistics(const Shader& shader);
 
  private:

@@ -12,15 +12,15 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// What the driver would need to make the pipeline again without compiling; empty if it keeps nothing, or failed to say. Drivers that
-// compile when a pipeline is first used may return less than they will know later.
+// The contents of the driver's pipeline cache, from which the driver can make the pipeline again without compiling. Empty if the driver
+// caches nothing, or if the query fails. A driver that compiles at the first use of a pipeline may return less before that use.
 std::vector<std::byte> cache_data(const DeviceApi& api, VkPipelineCache cache) {
   std::size_t size = 0;
   if (api.vkGetPipelineCacheData(api.device, cache, &size, nullptr) != VK_SUCCESS) return {};
   std::vector<std::byte> data(size);
   if (api.vkGetPipelineCacheData(api.device, cache, &size, data.data()) != VK_SUCCESS) return {};
   data.resize(size);
-  // With only Vulkan's own header, the driver keeps nothing, or keeps it elsewhere.
+  // If there is only Vulkan's own header, the driver caches nothing, or has a cache elsewhere.
   if (data.size() <= sizeof(VkPipelineCacheHeaderVersionOne)) return {};
   return data;
 }
@@ -40,13 +40,14 @@ std::string value_of(const VkPipelineExecutableStatisticKHR& statistic) {
   }
 }
 
-// Whether the driver cannot compile the shader, and has the memory and the device to do so.
+// Whether the driver failed to compile the shader, and neither a lack of memory nor a lost device is the reason.
 bool is_refusal(VkResult result) {
   return result != VK_SUCCESS && result != VK_ERROR_OUT_OF_HOST_MEMORY && result != VK_ERROR_OUT_OF_DEVICE_MEMORY &&
          result != VK_ERROR_DEVICE_LOST;
 }
 
-// Drivers have a limit of private memory that they do not tell: NVIDIA's compile 12,288 bytes of it and not 16,384.
+// Throws CapabilityError if the shader's private memory may exceed the driver's limit. Drivers limit private memory without reporting the
+// limit: NVIDIA's driver compiles a shader with 12,288 bytes and refuses one with 16,384.
 void check_private_memory(const Context& context, const Shader& shader) {
   constexpr std::uint64_t kEveryDriverHas = 4096;
   if (shader.private_memory_bytes <= kEveryDriverHas) return;
@@ -105,7 +106,7 @@ void Pipeline::compile(Context& context) {
   const ShaderModuleHandle module(api, module_value);
 
   const KeptFile file = pipeline_file(context.options(), context.physical().key, shader_);
-  // A driver has no statistics of what it did not compile.
+  // A driver has no statistics of a pipeline that it took from the cache, so a pipeline for statistics is always compiled.
   const std::vector<std::byte> known = use_ == Use::Calls ? file.read() : std::vector<std::byte>();
   VkPipelineCacheCreateInfo cache_create{};
   cache_create.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;

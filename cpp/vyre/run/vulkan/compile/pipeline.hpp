@@ -17,7 +17,7 @@ void check_limits(const Context& context, const Shader& shader);
 
 class Pipeline {
  public:
-  // One for calls, or one that the driver compiles for the sake of its statistics alone.
+  // Whether the pipeline is made for calls, or only for the driver's statistics.
   enum class Use : std::uint8_t { Calls, Statistics };
 
   // The shader must pass check_limits, and `set_layout` must be the layout of its bindings.
@@ -27,7 +27,7 @@ class Pipeline {
   VkPipelineLayout layout() const { return *layout_; }
   VkDescriptorSetLayout set_layout() const { return set_layout_; }
   const Shader& shader() const { return shader_; }
-  // What the driver tells about a pipeline for statistics, on a device with PhysicalDevice::pipeline_statistics.
+  // The driver's statistics. The pipeline must be made with Use::Statistics, on a device with PhysicalDevice::pipeline_statistics.
   std::vector<DriverFact> statistics(Context& context) const;
 
  private:
@@ -41,7 +41,7 @@ class Pipeline {
   PipelineHandle pipeline_;
 };
 
-// The pipelines of one call: each part of its grid (submit/grid_parts.hpp) runs on one of the two. Both have the same bindings and push
+// The pipelines of one call: each part of its grid (run/gpu/grid_parts.hpp) runs on one of the two. Both have the same bindings and push
 // constants.
 struct Kernels {
   std::shared_ptr<Pipeline> plain;

@@ -1,9 +1,10 @@
-// A SPIR-V module with everything that a device must know to run it. Code that works with a Shader needs to know no operators and no types.
+// A SPIR-V module with everything that is needed to run it on a device. Code that works with a Shader needs no knowledge of operators and
+// types.
 //
-// Interface: entry point "main"; descriptor set 0 holds storage buffers at bindings 0..buffer_count-1 and, with `has_status`,
-// one u32 at binding buffer_count, which the module sets when the driver ended one of its loops early; push constants are
-// the u32 words [base_x, base_y, base_z, length_0 .. length_{buffer_count-1}], lengths in elements. With `addressed`, binding 0 holds
-// the addresses of the buffers instead, and the status is at binding 1: see emit/interface.hpp.
+// The entry point is "main". Descriptor set 0 holds storage buffers at bindings 0..buffer_count-1. With `has_status`, binding buffer_count
+// is one u32, which the module sets when the driver ended one of its loops early. The push constants are the u32 words [base_x, base_y,
+// base_z, length_0 .. length_{buffer_count-1}]: the workgroup at which the dispatch begins, and the lengths of the buffers in elements.
+// With `addressed`, binding 0 holds the addresses of the buffers instead, and the status is at binding 1: see emit/interface.hpp.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ struct Shader {
   std::uint64_t private_memory_bytes = 0;  // of an invocation
   bool has_status = false;
   bool addressed = false;
-  // For each buffer, whether the host gets it back.
+  // For each buffer, whether the shader may write it, so that the host copies it back.
   std::vector<bool> writable;
   // For each buffer, the alignment of its address in bytes. Needed with `addressed`.
   std::vector<std::uint32_t> element_bytes;

@@ -8,7 +8,8 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// The loop that zeroes workgroup memory uses up rounds of the same budget. A kernel without loops of its own always fits.
+// Whether the loops of the kernel are proven to stay within the budget. The loop that zeroes workgroup memory uses up rounds of the same
+// budget, but a kernel without loops of its own always fits.
 bool fits(std::uint32_t loop_budget, const lower::Kernel& kernel) {
   const std::uint64_t rounds = lower::most_rounds(kernel), zeroing = spirv::zeroing_rounds(kernel);
   return rounds == 0 || (zeroing <= loop_budget && rounds <= loop_budget - zeroing);

@@ -15,9 +15,9 @@ struct Target {
   // The number of rounds after which the driver silently ends loops. A shader that may need more rounds reports when a loop was ended
   // early.
   std::optional<std::uint32_t> loop_budget = std::nullopt;
-  // Whether arrays are reached by address, for arrays that the device cannot bind.
+  // Whether the shader reaches arrays through addresses instead of bindings, for arrays that are too large to be bound.
   bool addresses = false;
-  // Whether it accesses elements of 8 and of 16 bits itself.
+  // Whether the device accesses elements of 8 and of 16 bits directly. If not, the shader accesses whole words.
   bool accesses_8_bits = false, accesses_16_bits = false;
 };
 
@@ -26,8 +26,8 @@ Shader translate(const validate::ValidProgram& program, const Target& target, co
 // Whether the program is proven to need at most that many loop rounds for any input. Throws LoweringError.
 bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const Optimize& options);
 
-// A shader whose workgroups do the work of `ways` workgroups along x each. Nothing for a program that cannot be coarsened, or whose loops
-// the driver might then end early.
+// Returns a shader in which each workgroup does the work of `ways` workgroups along x. Returns nothing if the program cannot be coarsened,
+// or if the driver might end the loops of the coarsened program early.
 std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Target& target,
                                           const Optimize& options = {});
 

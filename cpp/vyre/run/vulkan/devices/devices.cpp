@@ -1,5 +1,5 @@
 // How it works: the instance is made by the first call that needs one and never changes afterwards. Each device has a slot with a lock of
-// its own, so that opening one, which probes its driver, does not hold up calls on the others.
+// its own, so that opening and probing one device does not block calls on other devices.
 #include "vyre/run/vulkan/devices/devices.hpp"
 
 #include <fmt/format.h>
@@ -29,8 +29,8 @@ int rank(VkPhysicalDeviceType type) {
 
 bool is_llvmpipe(const PhysicalDevice& device) { return device.driver == VK_DRIVER_ID_MESA_LLVMPIPE; }
 
-// The usable devices, best first. Of the software devices llvmpipe is 7 to 30 times as fast as SwiftShader. Drivers are found in the order
-// of a directory, which differs between machines; the name decides between equals.
+// The usable devices, best first. Among software devices llvmpipe comes first, because it is 7 to 30 times as fast as SwiftShader. The
+// loader lists drivers in the order of a directory, which differs between machines, so devices of equal rank are ordered by name.
 std::vector<std::size_t> ranked(const std::vector<PhysicalDevice>& devices) {
   const auto order = [&](std::size_t i) {
     const PhysicalDevice& device = devices[i];

@@ -25,16 +25,17 @@ class Devices {
   // that a thread of the parent may have held.
   void check_process() const;
 
-  // In the loader's order, with what probes found so far. Throws NoVulkanError where there is no Vulkan.
+  // All devices in the loader's order, with the results of the probes that ran so far. Throws NoVulkanError if there is no Vulkan.
   std::vector<DeviceInfo> infos();
-  // The device to use when the caller names none: a GPU before a software one, and of those llvmpipe. Throws DeviceError with all reasons
-  // when none fits.
+  // The device to use when the caller names none: a GPU if there is one, otherwise a software device, preferably llvmpipe. Throws
+  // DeviceError with the reasons of all devices if none is usable.
   std::size_t choose();
-  // The default device for a program. If that device's driver ends loops after a number of rounds and the program is not proven to stay
-  // below it, another software device without this limit is chosen when there is one. `proven_within` is called only in that case.
+  // The default device for a program. If the driver of the first choice ends loops after a number of rounds, and the program is not proven
+  // to need no more rounds, this chooses another software device without the limit, if there is one. `proven_within` is called only if the
+  // first choice has the limit and there is another device.
   std::size_t choose(const std::function<bool(std::uint32_t loop_budget)>& proven_within);
   std::string name(std::size_t index) { return instance()->devices().at(index).info.name; }
-  // An open, probed device. Throws ArgumentError for an index out of range, DeviceError for a device that does not fit.
+  // An open, probed device. Throws ArgumentError for an index out of range, DeviceError for a device that is not usable.
   std::shared_ptr<Device> open(std::size_t index);
 
  private:

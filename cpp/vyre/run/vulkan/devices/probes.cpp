@@ -57,7 +57,8 @@ Shader loop() {
   return shader;
 }
 
-// Works on narrow elements of `bytes` bytes: buffer 0 is unsigned and written, buffer 1 is signed and read, buffer 2 has words.
+// Accesses narrow elements of `bytes` bytes. Buffer 0 has unsigned elements and is read and written, buffer 1 has signed elements and is
+// read, and buffer 2 has words.
 //   words[0] = narrow[0]; words[1] = signed[1]; words[2] = signed[2]; narrow[1] = words[3]
 Shader narrow_accesses(std::uint32_t bytes) {
   using lower::Opcode;
@@ -100,7 +101,8 @@ bool accesses_right(Device& device) {
   return narrow == wanted && words[0] == wanted[0] && words[1] == 0xFFFFFFFEu && words[2] == 3;
 }
 
-// A driver may fail on a feature that it reports; words are accessed then.
+// Whether shaders can access elements of these types directly. A driver may report the feature and fail nevertheless; shaders then access
+// whole words.
 template <class Unsigned, class Signed>
 bool accesses(Device& device, bool reported) {
   if (!reported) return false;

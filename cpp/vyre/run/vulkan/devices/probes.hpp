@@ -1,4 +1,4 @@
-// Finds out where a driver breaks the rules of Vulkan without reporting it.
+// Probes a driver for violations of Vulkan's rules that it does not report.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace vyre::run::vulkan {
 
-// Runs the probes on a device, once in a process for each driver and device.
+// Returns the results of the probes on a device. The probes run once in a process for each driver and device.
 Probes probe(Device& device);
 
 // What probe() found, as DeviceInfo shows it; empty before the device was probed.

@@ -10,7 +10,8 @@ namespace {
 
 constexpr VkMemoryPropertyFlags kReachable = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 
-// The first of several wishes that the device can meet. Reading uncached memory is very slow, so cached memory comes first.
+// Returns a memory type with the first of several sets of properties that the device offers. Sets with cached memory come first, because
+// the host reads uncached memory very slowly.
 std::uint32_t choose_memory_type(const Context& context, std::uint32_t allowed, BufferUse use) {
   const bool reachable = use != BufferUse::Device || context.unified();
   const VkMemoryPropertyFlags wishes[] = {

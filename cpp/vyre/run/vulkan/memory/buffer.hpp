@@ -1,4 +1,4 @@
-// A Vulkan buffer with memory of its own. Heap makes all of them: calls take blocks from it.
+// A Vulkan buffer with memory of its own. Only Heap makes buffers; calls take blocks from the heap.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace vyre::run::vulkan {
 
 enum class BufferUse {
-  Device,  // arrays of programs: device memory, mapped where it is unified
-  Host,    // host memory that the device copies from and to, and where shaders report their status; has no address
+  Device,  // arrays of programs: device memory, which is mapped if the device is unified (Context::unified)
+  Host,    // host memory that the device copies from and to, and in which shaders report their status; has no address
 };
 
 class Buffer {
  public:
-  // `free_memory` is called when the device has no memory left. If it returns true it freed some, and the allocation is tried once more.
-  // Throws DeviceMemoryError when there is no room.
+  // If the device has no memory left, `free_memory` is called. It returns whether it freed any memory; if so, the allocation is tried once
+  // more. Throws DeviceMemoryError if there is still no room.
   Buffer(Context& context, VkDeviceSize bytes, BufferUse use, const std::function<bool()>& free_memory);
 
   VkBuffer handle() const { return *buffer_; }
@@ -32,7 +32,8 @@ class Buffer {
   std::byte* mapped_ = nullptr;
 };
 
-// The bytes of device memory that an array of `host_bytes` takes: whole words, because a Bytes array may end inside one, and never none.
+// The bytes of device memory that an array of `host_bytes` takes: rounded up to whole words, because a Bytes array may end inside a word,
+// and at least kMinBufferBytes, also for an empty array.
 constexpr VkDeviceSize device_bytes(std::uint64_t host_bytes) { return std::max<VkDeviceSize>(kMinBufferBytes, (host_bytes + 3) / 4 * 4); }
 
 // The address of a buffer of BufferUse::Device, on a device that has addresses.

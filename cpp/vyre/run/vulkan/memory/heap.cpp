@@ -1,8 +1,9 @@
 // How it works: the size of a block up to 1 MiB is a power of two, and blocks of the same size share a slab, which is one buffer of 64 KiB
 // to 4 MiB. A larger block has a buffer of its own, and its size is rounded up by an eighth at most. A block that comes back goes to the
 // front of its size's list, so that a loop of calls gets the same blocks each time, and with them the descriptor sets and plans that were
-// made for these blocks. A block that comes back while the device uses it is kept apart: work that is submitted later may have it at once,
-// and the host when the device is done with it. Where more comes back than may be kept, what came back first is freed.
+// made for these blocks. A block that comes back while the device uses it goes to a list of busy blocks: later submissions may use it at
+// once, the host only when the device is done with it. If more large blocks come back than may be kept, those that came back first are
+// freed.
 #include "vyre/run/vulkan/memory/heap.hpp"
 
 #include <algorithm>
@@ -111,7 +112,7 @@ void Heap::give_back(Parts part) noexcept {
   Parts freed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   Unused& unused = this->unused(part.front().use);
-  // Beyond the limit, the memory is freed when this returns.
+  // A part beyond the limit is not kept: `part` frees it when this function returns.
   if (!unused.keep(bytes, stream_, freed)) return;
   Parts& idle = unused.by_size.find(bytes)->second.idle;
   idle.splice(idle.begin(), part);

@@ -1,5 +1,5 @@
-// The memory of a device: blocks in size classes, which come back here and are handed out again. An allocation costs a driver more than a
-// small program takes to run, and drivers allow only some thousand of them.
+// The memory of a device. The heap hands out blocks in size classes, and keeps those that come back, to reuse them: an allocation by the
+// driver takes longer than a small program runs, and drivers allow only a few thousand allocations.
 #pragma once
 
 #include <array>
@@ -47,14 +47,14 @@ class Block {
     VkDeviceSize bytes = 0;
     std::uint64_t id = 0;
     BufferUse use = BufferUse::Device;
-    TimelineValue busy_until = 0;  // the last submission that uses the part, of one that came back before that was done
-    std::uint64_t given_back = 0;  // grows with each part that comes back
+    TimelineValue busy_until = 0;  // for a part in a `busy` list: the last submission that uses it
+    std::uint64_t given_back = 0;  // counts the parts that came back up to this one, which orders them by age
   };
   Block(Heap& heap, std::list<Part> part) : heap_(&heap), part_(std::move(part)) {}
   const Part& part() const { return part_.front(); }
 
   Heap* heap_ = nullptr;
-  std::list<Part> part_;  // one node, which moves back into the heap's list without needing memory
+  std::list<Part> part_;  // one node, which moves back into a list of the heap without an allocation
 };
 
 // Any thread may call any function.
@@ -69,16 +69,16 @@ class Heap {
   // again. Throws DeviceMemoryError.
   Block allocate(VkDeviceSize bytes, BufferUse use = BufferUse::Device);
 
-  // A block of device memory that submissions up to `busy_until` may still use. Only later submissions may use it: they wait for the
-  // earlier ones, so an array that is made and dropped in a loop takes no new memory while the device is behind. The host must not touch
-  // the block before `busy_until` is past.
+  // A block of device memory that submissions up to `busy_until` may still use. Later submissions may use it at once, because they wait for
+  // the earlier ones. So an array that is made and dropped in a loop takes no new memory while the device is still executing earlier calls.
+  // The host must not touch the block before `busy_until` is past.
   struct InOrder {
     Block block;
     TimelineValue busy_until;
   };
   InOrder allocate_in_order(VkDeviceSize bytes);
-  // Takes back a block that submissions up to `busy_until` use. Returns false, and leaves the block alone, when enough unused memory is
-  // kept already: the block must then live until that value is past.
+  // Takes back a block that submissions up to `busy_until` use. Returns false, and leaves the block alone, if the heap keeps enough unused
+  // memory already: the caller must then keep the block until `busy_until` is past.
   bool give_back_in_order(Block& block, TimelineValue busy_until) noexcept;
 
  private:
@@ -86,17 +86,18 @@ class Heap {
   using Parts = std::list<Block::Part>;
   struct OfOneSize {
     Parts idle;
-    Parts busy;  // the last one that came back is the first
+    Parts busy;  // the device may still use them; the part that came back last is the first
   };
   struct Unused {
-    VkDeviceSize kept = 0;  // bytes of the parts that do not share a buffer
+    VkDeviceSize kept = 0;  // bytes of the unused parts that have a buffer of their own
     VkDeviceSize most = 0;  // the limit on `kept`
     std::uint64_t given_back = 0;
     std::map<VkDeviceSize, OfOneSize> by_size;
     // Returns whether a part of so many bytes may be kept, and counts it if so. Makes room by moving the parts that were given back first
     // to `freed`.
     bool keep(VkDeviceSize bytes, const Stream& stream, Parts& freed) noexcept;
-    // Moves the one that came back first, and that the device does not use, to `freed`. Returns false when there is none.
+    // Of the parts that have a buffer of their own and that the device does not use, moves the one that came back first to `freed`. Returns
+    // false if there is none.
     bool free_oldest(const Stream& stream, Parts& freed) noexcept;
   };
   VkDeviceSize class_of(VkDeviceSize bytes) const;
@@ -105,7 +106,7 @@ class Heap {
   Unused& unused(BufferUse use) { return unused_[use == BufferUse::Device ? 0 : 1]; }
   Block make(VkDeviceSize bytes, BufferUse use);
   void give_back(Parts part) noexcept;
-  // Frees all memory that is kept for reuse. Returns whether there was any.
+  // Frees the memory that is kept for reuse and that the device does not use. Returns whether there was any.
   bool trim() noexcept;
 
   Context& context_;

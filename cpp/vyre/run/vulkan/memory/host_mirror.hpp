@@ -15,12 +15,12 @@ namespace vyre::run::vulkan {
 
 class HostMirror {
  public:
-  // Larger storages have no mirror, in bytes: the parameters of a program are a few words.
+  // The size in bytes of the largest storage that has a mirror. The parameters of a program are only a few words.
   static constexpr std::uint64_t kMaxBytes = 4096;
 
   HostMirror(std::uint64_t bytes, bool zeros) : bytes_(bytes), valid_(zeros) {}
 
-  // Nothing while the mirror is not valid.
+  // Returns nothing while the mirror is not valid.
   std::optional<std::span<const std::byte>> bytes() const {
     if (!valid_) return std::nullopt;
     return bytes_;

@@ -50,7 +50,7 @@ void Transfers::upload(std::span<const std::byte> from, const Block& to, std::ui
         if (timestamps) timestamps->begin(commands, {"upload", nullptr, {0, 0, 0}, part.bytes});
         commands.copy(chunk.staging.buffer(), chunk.staging.offset(), to.buffer(), to.offset() + offset + part.begin, part.bytes);
         if (timestamps) timestamps->end(commands);
-        // A read of mapped memory does not pass a barrier of its own.
+        // The host reads mapped memory without submitting commands, so the barrier for these reads must be part of this submission.
         if (to.mapped() != nullptr) commands.order(kTransfer, kHost);
       });
       if (timestamps) timing_.submitted(std::move(timestamps), chunk.last_use);
@@ -65,7 +65,7 @@ void Transfers::download(const Block& from, std::uint64_t offset, std::span<std:
     Chunks::Lane lane(chunks_);
     std::optional<Piece> under_way;
     for (std::size_t turn = 0;; ++turn) {
-      // The copy of the next chunk starts before the last one is emptied.
+      // The device starts to copy this chunk before the host empties the previous one.
       std::optional<Piece> started;
       if (const auto index = next()) {
         started = piece(*index, to.size());

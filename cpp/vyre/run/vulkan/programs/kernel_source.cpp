@@ -12,7 +12,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// As kEnoughToSpecialize, for software devices: one call of 1 M invocations.
+// Takes the place of kEnoughToSpecialize on software devices: as many invocations as one call of 1 M has.
 constexpr std::uint64_t kEnoughOnProcessor = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -70,7 +70,7 @@ KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::op
   if (special && !family.program) family.program = std::make_shared<validate::ValidProgram>(specialization_->program(*special));
   const bool addresses = wants_addresses(device_->context(), largest);
   Variant& variant = family.variants[addresses ? 1 : 0];
-  // The device is opened first, because what its driver was found to do decides what is emitted.
+  // The code is emitted only after the device was opened, because the results of its probes decide what is emitted.
   const Probes& probes = device_->context().probes;
   const Target target{.loop_budget = probes.loop_budget,
                       .addresses = addresses,
@@ -84,11 +84,11 @@ KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::op
   if (!variant.tried_coarse) {
     variant.coarse = translate_coarsened(*family.program, kCoarseFactor, target, options_);
     variant.tried_coarse = true;
-    // One descriptor set and one list of constants serve both.
+    // Both kernels use the same descriptor set and the same push constants.
     VYRE_ASSERT(!variant.coarse || variant.coarse->binding_count() == variant.plain->binding_count());
   }
   if (!variant.coarse) return {device_, {kernels.plain, nullptr, program_}};
-  // Compiled with the first call that is large enough, because a planned call keeps its kernels.
+  // The coarsened kernel is compiled for the first call that is large enough, and not later, because a planned call keeps its kernels.
   if (!kernels.coarse) kernels.coarse = device_->pipeline(*variant.coarse, !special, waiting);
   return {device_, kernels};
 }
@@ -101,12 +101,12 @@ bool KernelSource::wants_addresses(const Context& context, std::uint64_t largest
 
 bool KernelSource::wants_coarse(const Context& context, const Variant& variant, Grid grid) const {
   if (!program_ || !options_.coarsening || grid.x < kCoarseFactor || grid.y == 0 || grid.z == 0) return false;
-  // Where a driver ends the loops of an invocation early, an invocation must not do the loop rounds of several.
+  // If the driver may end the loops of an invocation early, one invocation must not do the loop rounds of several.
   if (variant.plain->has_status) return false;
   if (options_.everywhere) return true;
-  // On software devices it depends on the program: they execute both sides of a branch for all invocations, and a program with a guard has
-  // the work of all copies on both sides. `a ^ b` with one took 7 % longer on llvmpipe and 15 % on SwiftShader, and without 11 % and 16 %
-  // less.
+  // On software devices, coarsening makes some programs faster and others slower, so it is not done. These devices execute both sides of a
+  // branch for all invocations, and a coarsened program with a guard has the work of all copies on both sides. With a guard, `a ^ b` took
+  // 7 % longer on llvmpipe and 15 % longer on SwiftShader; without a guard, it took 11 % and 16 % less time.
   if (context.physical().type == VK_PHYSICAL_DEVICE_TYPE_CPU) return false;
   return fills_a_gpu_coarsened(grid, variant.plain->workgroup_size);
 }

@@ -1,4 +1,4 @@
-// The kernels of a program on a device. A program has up to this many variants, each made on first use:
+// The kernels of a program on a device. A program has up to one kernel for each combination of these properties, made on first use:
 //
 //   words of Uniform buffers   any | specialised for words that come often (Specialization), up to Specialization::kMost sets of them
 //   access to arrays           bound | by address, for arrays larger than what the device can bind
@@ -25,7 +25,8 @@ namespace vyre::run::vulkan {
 // Makes all kernels anew after the device was lost. Any thread may call any function.
 class KernelSource {
  public:
-  // With a shader, it runs every grid. Both constructors, and ready(), throw what opening the device and compiling throw.
+  // The first constructor takes a shader, which then runs every grid. Both constructors, and ready(), throw what opening the device and
+  // compiling throw.
   KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader, const RunOptions& waiting);
   KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program, const Optimize& options,
                const RunOptions& waiting);
@@ -40,7 +41,7 @@ class KernelSource {
 
   // The parts of Uniform buffers whose words can select kernels.
   std::span<const Specialization::Part> parts() const;
-  // Counts `calls` calls with these words, and returns the number of the kernels for them once compiling those pays off.
+  // Counts `calls` calls with these words. Once so many came that kernels specialised for these words pay off, returns the kernels' number.
   std::optional<std::size_t> choose(const Specialization::Words& words, Grid grid, std::uint64_t calls);
   // The same for one call with the words in these buffers.
   std::optional<std::size_t> choose(std::span<const BufferView> buffers, Grid grid);
@@ -67,12 +68,12 @@ class KernelSource {
   const std::size_t index_;
   const ProfiledProgram program_;
   const Optimize options_;
-  std::optional<Specialization> specialization_;  // not for a shader
+  std::optional<Specialization> specialization_;  // empty if the kernels come from a shader
   std::atomic<bool> on_processor_ = false;
   // Held while a driver compiles. Another call waits for it until its own time-out.
   std::timed_mutex mutex_;
   std::shared_ptr<Device> device_;
-  // Destroyed before the device. The first one is for any words.
+  // The kernels must be destroyed before the device, so this member follows device_. The first family is for any words.
   std::array<Family, 1 + Specialization::kMost> families_;
 };
 

@@ -40,7 +40,7 @@ std::vector<Call> record(const KernelSource::Ready& ready, std::shared_ptr<Kerne
   return {std::move(call)};
 }
 
-// Of each view, whether the call writes it. A grid from data is only read.
+// Returns for each view whether the call writes it. The call only reads the view of a grid from data.
 std::vector<bool> written(const Shader& shader, std::span<const StorageView> views) {
   std::vector<bool> result = shader.writable;
   result.resize(views.size(), false);

@@ -15,11 +15,11 @@ namespace vyre::run::vulkan {
 class VulkanPlan final : public Plan {
  public:
   // The call runs on the kernels of `ready`, or, when the same words in Uniform buffers come often, on kernels of `source` that are
-  // specialised for these words. `views` may end with that of a grid from data, for which `ready` has no coarsened kernel. Throws
-  // CapabilityError for arrays that the device cannot bind.
+  // specialised for these words. If the last of `views` is that of a grid from data, `ready` must have no coarsened kernel. Throws
+  // CapabilityError for arrays that are too large for the device.
   VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid);
 
-  // Several calls for these views; `held` keeps what they work with.
+  // A plan of several calls on these views. The plan keeps `held`, which owns the objects that the calls use, alive.
   VulkanPlan(std::shared_ptr<Device> device, std::vector<SpecializedBatch::Call> calls, std::span<const StorageView> views,
              std::vector<bool> written, std::shared_ptr<void> held);
 
@@ -43,7 +43,7 @@ class VulkanSequence final : public Sequence {
     std::vector<StorageView> views;
     std::vector<bool> written;
   };
-  // The arrays of all steps. Appends the calls of all steps to `calls`.
+  // Returns the arrays of all steps, and appends the calls of all steps to `calls`.
   static Arrays joined(std::span<const Step> steps, std::vector<SpecializedBatch::Call>& calls);
   VulkanSequence(std::span<const Step> steps, std::vector<SpecializedBatch::Call> calls);
 

@@ -1,6 +1,7 @@
-// How it works: a Bound has descriptor sets and command buffers for one set of arrays, and memory for one set of words. A submission
-// with the same arrays and words submits it again, even while the device executes it. A submission with others takes a Bound that the
-// device is done with, rewrites its descriptor sets and commands, which needs no memory, or makes a new Bound, up to a limit. Arrays that
+// How it works: a Bound has descriptor sets and command buffers for one set of arrays, and memory for one set of words. If a submission
+// comes with the arrays and words of a Bound, that Bound is submitted again, even while the device executes it. Otherwise the submission
+// takes a Bound that the device is done with and rewrites its descriptor sets and commands in place, or it makes a new Bound. If
+// there is neither a free Bound nor room for a new one, it waits for the Bound that was used longest ago. Arrays that
 // lost their Bound to others are remembered: if they come again, the limit is higher, so that arrays that take turns keep theirs.
 #include "vyre/run/vulkan/programs/recording.hpp"
 
@@ -50,8 +51,8 @@ std::vector<bool> written_views(const CallsToRecord& calls) {
 
 }  // namespace
 
-// Memory for words. The host writes it while the device does not use it; where the host cannot reach device memory, each change takes a
-// copy on the device.
+// Device memory for words. The host writes it while the device does not use it. If the host cannot reach device memory, it writes staging
+// memory, and commands() copies the words from there.
 class VulkanRecording::Words final : public Retired {
  public:
   Words(Device& device, std::span<const std::byte> words) : device_(device.heap().allocate(std::max<std::size_t>(words.size(), 4))) {
@@ -108,7 +109,8 @@ class VulkanRecording::Bound {
     memory_->write(words);
     words_are_new_ = true;
   }
-  // Returns whether the commands had to be recorded anew. Nothing if new calls are needed: then this Bound must not be used any more.
+  // Returns whether the commands had to be recorded anew. Returns nothing if the arrays need new calls; this Bound must then not be used
+  // any more.
   std::optional<bool> set_slots(std::span<const StorageView> slots) {
     std::vector<SlotAddress> addresses = addresses_of(slots);
     if (addresses_ == addresses) return false;
@@ -116,7 +118,7 @@ class VulkanRecording::Bound {
     for (std::size_t call = 0; call < calls_.size(); ++call) {
       const CallToRecord& given = recording_.calls_->calls[call];
       if (!uses(given, RecordedArray::In::Slot)) continue;
-      // If the counts of the grid lie in a slot, other arrays need other commands.
+      // If the counts of a grid from data lie in a slot, the call cannot be bound to other arrays: see RecordedCall::rebind.
       const RecordedArray& last = given.arrays.back();
       if (last.role != StorageView::Role::Buffer && last.in == RecordedArray::In::Slot) return std::nullopt;
       if (!calls_[call]->rebind(recording_.arrays_of(given, slots, memory_ ? &memory_->block() : nullptr))) return std::nullopt;
@@ -238,7 +240,8 @@ VulkanRecording::Bound& VulkanRecording::bound_for(std::span<const StorageView> 
   for (std::size_t index = 0; index < bound_.size(); ++index) {
     if (bound_[index]->has(addresses) && bound_[index]->has(words)) return *use(index);
   }
-  // Finds the free Bound that was used longest ago, and the one among those with these arrays, which is preferred.
+  // Finds the free Bound that was used longest ago, and the same among the Bounds that have these arrays. The latter is preferred, because
+  // its commands need not be recorded anew.
   std::optional<std::size_t> free, free_with_arrays;
   for (std::size_t index = bound_.size(); index-- > 0;) {
     if (!device_->stream().done(bound_[index]->last_use())) continue;
@@ -287,7 +290,8 @@ void VulkanRecording::submit(std::span<const StorageView> slots, std::span<const
   RunOptions steps = options;
   if (!steps.start) steps.start = std::chrono::steady_clock::now();
   const Waiting waiting(steps);
-  // Submissions share the kept storages, so they run one after the other, even if one is several submissions to the stream.
+  // All submissions share the kept storages. One of them may be several submissions to the stream, so the next one begins only after all of
+  // these were made.
   const auto alone = busy_.write(steps);
   bound_for(slots, words, waiting).submit(all(slots), steps);
 }

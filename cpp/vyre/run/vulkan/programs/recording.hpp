@@ -1,4 +1,4 @@
-// Implements run::Recording: the calls of a Recording, with descriptor sets and command buffers for the arrays of the latest submissions.
+// Implements run::Recording. It keeps descriptor sets and command buffers for the arrays of the latest submissions.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ struct SlotAddress {
 
 class VulkanRecording final : public Recording {
  public:
-  // `ready` has the kernels of each call, and the device. Throws CapabilityError for arrays that the device cannot bind.
+  // `ready` has the kernels of each call, and the device. Throws CapabilityError for arrays that are too large for the device.
   VulkanRecording(CallsToRecord calls, std::vector<KernelSource::Ready> ready);
   ~VulkanRecording() override;
 
@@ -34,7 +34,7 @@ class VulkanRecording final : public Recording {
 
  private:
   class Words;
-  // The calls with the arrays and the words of some submissions.
+  // The calls, bound to the arrays and the words of one or more submissions.
   class Bound;
   using Calls = std::vector<std::shared_ptr<RecordedCall>>;
 
@@ -42,17 +42,19 @@ class VulkanRecording final : public Recording {
   std::vector<StorageView> all(std::span<const StorageView> slots) const;
   std::vector<RecordedCall::Array> arrays_of(const CallToRecord& call, std::span<const StorageView> slots, const Block* words) const;
   std::shared_ptr<RecordedCall> made(std::size_t call, std::span<const StorageView> slots, const Block* words) const;
-  // All calls. Those that only work with kept storages are the same ones each time.
+  // Makes all calls. Calls that use only kept storages are made once and shared.
   Calls made(std::span<const StorageView> slots, const Block* words) const;
-  // In the order in which they run.
+  // The calls in the order in which they run, with repetitions.
   Calls ordered(const Calls& calls) const;
-  // Called with the access.
+  // Called with write access to busy_.
   Bound& bound_for(std::span<const StorageView> slots, std::span<const std::byte> words, const Waiting& waiting);
   Bound& rebind(std::unique_ptr<Bound>& bound, std::span<const StorageView> slots, std::span<const std::byte> words);
   void check_usable(std::span<const StorageView> slots) const;
 
   const std::shared_ptr<const CallsToRecord> calls_;
-  const std::vector<bool> written_;  // of all(): the kept storages count as not written, because nothing that a failed call leaves matters
+  // For each view of all(), whether the calls write it. Kept storages count as not written: a failed call need not mark them as failed,
+  // because no later submission depends on what it left in them.
+  const std::vector<bool> written_;
   std::shared_ptr<Device> device_;
   std::vector<Kernels> kernels_;                // of each call
   Calls fixed_;                                 // of each call; null for one that works with slots or words

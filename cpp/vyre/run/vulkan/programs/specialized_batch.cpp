@@ -1,6 +1,7 @@
-// How it works: the constructor finds the locations whose words select kernels and that no call of the batch writes. Each submission
-// gathers these words from the mirrors, in the order of the stream. Once equal words have come often enough, a second batch is recorded on
-// specialised kernels; it is submitted only if the words are still the same under the stream's lock.
+// How it works: the constructor finds the locations whose words select kernels. It leaves out calls whose words lie in storages that the
+// batch writes. Each submission gathers these words from the storages' mirrors, in the order of the stream. Once the same words have come
+// often enough, a second batch is recorded with specialised kernels. It is submitted only if the words have not changed, which is checked
+// under the stream's lock.
 #include "vyre/run/vulkan/programs/specialized_batch.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// Once this many locations are watched, no further group is, because every submission reads all of them.
+// Once this many locations are watched, the locations of further groups are not, because every submission reads all watched locations.
 constexpr std::size_t kMaxWatched = 256;
 
 std::vector<std::shared_ptr<RecordedCall>> recorded_calls(std::span<const SpecializedBatch::Call> calls) {

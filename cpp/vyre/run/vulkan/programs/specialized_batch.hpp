@@ -1,5 +1,5 @@
-// A batch of calls, with variants whose kernels are specialised for the words in Uniform buffers (Specialization). A variant is used where
-// the host knows these words from the storages' mirrors, and they come often.
+// A batch of calls, with variants whose kernels are specialised for the words in Uniform buffers (Specialization). A variant is used if the
+// host knows these words from the storages' mirrors, and if the same words come often.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,19 @@ namespace vyre::run::vulkan {
 
 class SpecializedBatch {
  public:
-  // Where an array of a call lies. `view` is one of the views given to submit(); the array is anywhere in the storage of that view.
+  // Where an array of a call lies. `view` is the index of one of the views that submit() takes. The array lies in the storage of that view,
+  // but not necessarily within the view.
   struct Location {
     std::size_t view = 0;
     std::uint64_t offset = 0, bytes = 0;  // in the storage
     bool operator==(const Location&) const = default;
   };
   struct Call {
-    std::shared_ptr<RecordedCall> recorded;  // on kernels for any words
-    std::shared_ptr<KernelSource> source;    // of specialised kernels; null: the call has none
+    std::shared_ptr<RecordedCall> recorded;  // runs on kernels for any words
+    std::shared_ptr<KernelSource> source;    // gives specialised kernels; null: there are none for this call
     std::vector<Location> locations;         // one for each slot
   };
-  // `written` says of each view whether the calls write it.
+  // `written` says for each view whether the calls write it.
   SpecializedBatch(std::shared_ptr<Device> device, std::vector<Call> calls, std::span<const StorageView> views, std::vector<bool> written);
 
   const std::shared_ptr<Device>& device() const { return plain_.device(); }
@@ -48,7 +49,7 @@ class SpecializedBatch {
     Specialization::Part part;
     std::size_t first;  // the position of its first word among all watched words
   };
-  // Equal calls, as those of a loop are.
+  // The repetitions of one recorded call, as in a loop.
   struct Group {
     std::shared_ptr<RecordedCall> recorded;
     std::shared_ptr<KernelSource> source;

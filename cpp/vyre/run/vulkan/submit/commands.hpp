@@ -1,4 +1,4 @@
-// A command buffer with a pool of its own, and the commands that calls consist of.
+// A command buffer with a pool of its own, and the commands that the backend records.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@ struct Stage {
 };
 inline constexpr Stage kShader = {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
-// Where a dispatch reads its counts from a buffer.
+// The stage in which an indirect dispatch reads its counts from a buffer.
 inline constexpr Stage kCounts = {VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, 0, VK_ACCESS_INDIRECT_COMMAND_READ_BIT};
 inline constexpr Stage kTransfer = {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                                     VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
 inline constexpr Stage kHost = {VK_PIPELINE_STAGE_HOST_BIT, 0, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT};
-// Work that is known to be done and whose writes are available, so that what follows need not wait.
+// Earlier work that is known to be done and whose writes are available, so that later work need not wait for it.
 inline constexpr Stage kDone = {VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, 0, 0};
 inline constexpr Stage kDevice = {kShader.stage | kTransfer.stage, kShader.writes | kTransfer.writes, kShader.uses | kTransfer.uses};
 
-// Offsets and sizes are in bytes. Arguments of buffers must be whole words.
+// Offsets and sizes are in bytes. Except in copy(), they must be multiples of 4.
 class Commands {
  public:
   explicit Commands(Context& context);
@@ -46,10 +46,10 @@ class Commands {
   void bind(VkPipeline pipeline, VkPipelineLayout layout, VkDescriptorSet set);
   void push(VkPipelineLayout layout, std::span<const std::uint32_t> constants);
   void dispatch(const std::array<std::uint32_t, 3>& groups);
-  // Three words of the buffer are the counts of workgroups.
+  // An indirect dispatch: the three words at `offset` are the counts of workgroups when the device executes it.
   void dispatch(VkBuffer counts, VkDeviceSize offset);
   void reset(VkQueryPool pool, std::uint32_t queries);
-  // Writes the time at which everything before it is done.
+  // Writes the time at which all earlier commands are done.
   void timestamp(VkQueryPool pool, std::uint32_t query);
 
  private:

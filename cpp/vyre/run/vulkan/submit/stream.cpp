@@ -19,15 +19,15 @@ namespace {
 constexpr std::uint64_t kMaxPending = 4096;
 // How many submissions pass between two searches for retired objects that can be destroyed.
 constexpr std::uint64_t kCollectEvery = 64;
-// After a wait, the calling thread does this many submissions itself before the submission thread may take over. For one or two calls
-// followed by a wait, that has the lowest latency.
+// After a wait, callers pass so many submissions to the driver themselves before the submission thread may take over. This gives the lowest
+// latency if one or two calls are followed by a wait.
 constexpr std::uint64_t kDirectSubmissions = 4;
 
 }  // namespace
 
 Stream::Stream(Context& context)
     : context_(context),
-      // A software device runs shaders on the processors that the thread would need.
+      // By default, a software device has no submission thread, because it runs shaders on the processors that the thread would need.
       may_use_thread_(context.options().submission_thread.value_or(context.physical().type != VK_PHYSICAL_DEVICE_TYPE_CPU)),
       queue_(
           mutex_, [this](const Queued& queued) { pass_to_queue(queued.commands, queued.value); },
@@ -96,7 +96,7 @@ void Stream::pass_to_queue(std::span<const VkCommandBuffer> commands, TimelineVa
 bool Stream::use_submission_thread() {
   queue_.check();
   if (!may_use_thread_) return false;
-  // What follows queued work must be queued too.
+  // While earlier work is queued, this submission must be queued too, so that it does not overtake that work.
   if (queue_.idle()) {
     if (last_ < waited_for_ + kDirectSubmissions) return false;
     if (past_ < last_) poll();
@@ -177,7 +177,8 @@ void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexce
     static_cast<void>(object.release());
     return;
   }
-  // An object that the device is done with is destroyed on return, without the lock: its destructor may take long, or retire others.
+  // If the device is done with the object, it is destroyed on return, without the lock, because its destructor may take long or retire
+  // other objects.
   if (past_ >= value) return;
   const std::lock_guard lock(mutex_);
   retired_.add(value, std::move(object));

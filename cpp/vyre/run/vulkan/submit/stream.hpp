@@ -1,7 +1,8 @@
 // Puts the work of a device into one order, and keeps the objects that the work uses alive until it is done.
 //
-// Every submission has a value on a timeline semaphore: 1, 2, 3 and so on. The device signals a value once it has done that submission and
-// all before it. So one number says how far the device is, what a call waits for, and when an object that the device uses may be destroyed.
+// Every submission has a value on a timeline semaphore: 1, 2, 3 and so on. The device signals the value once it has done that submission
+// and all earlier ones; the value is then past. So one kind of number says how far the device is, what a call waits for, and when an object
+// that the device uses may be destroyed.
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@ class Stream {
   // Ends the submission thread and destroys all retired objects. The device must be idle, and nothing may be submitted afterwards.
   void finish();
 
-  // Waits while too many submissions are pending. Calls do so before they begin, while they can still be interrupted.
+  // Waits while too many submissions are pending. Calls do this before they submit anything, while they can still be interrupted.
   void make_room(const Waiting& waiting);
 
   struct Submission {
@@ -42,19 +43,20 @@ class Stream {
     std::function<bool()> still_valid = {};
     std::function<void(TimelineValue)> on_submit = {};
   };
-  // Returns the value that tells that the device has done the submission, or 0 if `still_valid` returned false.
+  // Returns the timeline value of the submission, or 0 if `still_valid` returned false.
   //
-  // An idle device is given the work at once. While it is busy, and several submissions have come without a wait, they go to a thread of
-  // the stream's own, which submits together what has come meanwhile: a submission costs the caller more than the rest of a small call. If
-  // one fails there, the device becomes unusable, and the next submit or wait throws what that submission threw.
+  // If the device is idle, the caller's thread passes the commands to the driver. If it is busy, and several submissions have come without
+  // a wait, they are queued for the stream's submission thread, because passing them costs a caller more than the rest of a small call.
+  // That thread passes all queued commands together. If this fails, the device becomes unusable, and the next submit or wait throws the
+  // error.
   TimelineValue submit(const Submission& submission);
-  // Runs something short between two submissions.
+  // Runs `work`, which must be short, between two submissions.
   template <class Work>
   auto in_order(const Work& work) {
     const std::lock_guard lock(mutex_);
     return work();
   }
-  // Throws what a submission of the stream's own thread threw.
+  // Throws the error if a submission failed on the submission thread.
   void rethrow_failure() const { queue_.rethrow_failure(); }
 
   // Whether the value is known to be past, without asking the device.
@@ -63,14 +65,15 @@ class Stream {
   bool done(TimelineValue value);
   void wait(TimelineValue value, const Waiting& waiting);
 
-  // Destroys the object once the value is past; at once if it is. In a forked process the object is leaked: see Context::forked.
+  // Destroys the object once the value is past; at once if it is past already. In a forked process the object is leaked: see
+  // Context::forked.
   void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
   // Retires an object that was used by a call which timed out or was interrupted.
   void abandon(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
   bool has_abandoned_work() { return !done(abandoned_); }
   // Throws DeviceError while the device works on a call that timed out or was interrupted.
   void check_nothing_is_abandoned();
-  // Waits until such calls are done; returns false if that takes longer than `time`.
+  // Waits until the device has done the work of all such calls. Returns false if that takes longer than `time`.
   bool wait_for_abandoned_work(std::chrono::duration<double> time);
 
   // Destroys the retired objects whose values are past. Returns whether the device is idle.
@@ -86,7 +89,7 @@ class Stream {
   // Asks the device how far it is.
   void poll();
   void pass_to_queue(std::span<const VkCommandBuffer> commands, TimelineValue value);
-  // Whether the submission thread should do the next submission; starts the thread. Called with the mutex held.
+  // Whether the next submission should go to the submission thread. Starts the thread if so. Called with the mutex held.
   bool use_submission_thread();
 
   Context& context_;
@@ -99,7 +102,7 @@ class Stream {
   bool busy_ = false;  // whether count_busy() was called for this stream and count_idle() was not yet
   RetiredList retired_;
   std::atomic<bool> may_use_thread_;
-  // The commands that the thread has to submit, up to a value.
+  // Commands for the submission thread, and the timeline value of the last submission among them.
   struct Queued {
     std::vector<VkCommandBuffer> commands;
     TimelineValue value = 0;

@@ -1,7 +1,7 @@
-// How it works: a command buffer writes a timestamp before and after each piece of work into query pools. Timing keeps what was submitted
-// in order, reads the queries once the timeline value is past, and turns ticks of the device into nanoseconds since the anchor, the first
-// time at which both clocks were read together. VK_EXT_calibrated_timestamps reads both at once; without it, a submission that writes a
-// timestamp is timed by the host, and the device's clock was read some time in between.
+// How it works: a command buffer writes a timestamp before and after each piece of work into query pools. Timing keeps a list of the
+// submissions in order, reads the queries of each once its timeline value is past, and turns ticks of the device into nanoseconds since the
+// anchor. The anchor is the first pair of readings of the device's and the host's clock. VK_EXT_calibrated_timestamps reads both clocks at
+// once. Without it, the host reads its clock before and after a submission that writes a timestamp.
 #include "vyre/run/vulkan/submit/timestamps.hpp"
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@ namespace {
 // How many submissions pass between two searches for those that are done. The searches keep the list of pending ones short.
 constexpr std::uint64_t kCollectEvery = 64;
 constexpr std::size_t kMaxUnused = 2 * kCollectEvery;
-// How often both clocks are read together. The reading with the smallest error is used.
+// How often VK_EXT_calibrated_timestamps reads both clocks. The reading with the smallest error is used.
 constexpr int kReadings = 3;
-// How often they are read around a submission. There are more of these readings, because the scheduler may delay each.
+// How often the clocks are read by a submission instead. There are more of these readings, because the scheduler may delay each.
 constexpr int kSubmissions = 10;
 
 std::uint64_t mask_of(std::uint32_t bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
@@ -115,11 +115,11 @@ void Timing::submitted(std::unique_ptr<Timestamps> timestamps, TimelineValue val
   bool look = false;
   try {
     const std::lock_guard lock(mutex_);
-    // Work without timestamps ends for the profile when the host sees that it is done.
+    // Work without timestamps ends, for the profile, when the host sees that it is done. So the host looks at once.
     look = ++submissions_ % kCollectEvery == 0 || !timestamps->timed_;
     pending_.push_back(std::move(timestamps));
   } catch (const std::bad_alloc&) {
-    // Without memory it cannot be kept until the device is done with it, so it is leaked.
+    // There is no memory to keep the timestamps until the device is done with them, so they are leaked.
     static_cast<void>(timestamps.release());
     return;
   }
@@ -319,7 +319,7 @@ std::optional<DeviceClock::Reading> Timing::read(const RunOptions& options) {
   try {
     if (calibrated()) known = read_both();
   } catch (const DeviceError&) {
-    // A submission between two readings of the host's clock is used instead, and method() then names that.
+    // From now on, a submission between two readings of the host's clock is used instead, and method() says so.
     const std::lock_guard lock(mutex_);
     calibrated_ = false;
   }

@@ -24,8 +24,8 @@ std::uint64_t unwrapped(std::uint64_t timestamp, std::uint64_t near, std::uint32
 // The timestamps of one submission, for the profiles that were open when it was recorded.
 class Timestamps {
  public:
-  // The commands recorded from begin() to end() are `work`. The interval starts when everything before it is done; intervals do not
-  // overlap.
+  // Report the commands that are recorded between begin() and end() as `work`. The interval starts when all earlier commands are done;
+  // intervals do not overlap.
   void begin(Commands& commands, Work work);
   void end(Commands& commands);
   // A command buffer that belongs to this object, for a submission that exists only for the profile.
@@ -33,7 +33,7 @@ class Timestamps {
 
  private:
   friend class Timing;
-  // Queries of one pool; an interval takes two.
+  // The number of queries in one pool; an interval takes two.
   static constexpr std::uint32_t kQueries = 128;
 
   struct Listener {
@@ -64,10 +64,10 @@ class Timing final : public DeviceClock {
   // Profiles keep `owner` alive for as long as they use this clock.
   void belongs_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
-  // Timestamps for the profiles that are open. For a profile that does not know the device yet, this reads the device's clock, for which it
-  // may wait as `options` say.
+  // Timestamps for the profiles that are open. For a profile that does not know the device yet, this reads the device's clock; it may have
+  // to wait for that, for as long as `options` allow.
   std::unique_ptr<Timestamps> begin(const RunOptions& options);
-  // Null while no profile is open.
+  // Does the same, or returns null if no profile is open.
   std::unique_ptr<Timestamps> begin_if_profiled(const RunOptions& options) { return profiling() ? begin(options) : nullptr; }
   // Reports the timestamps when the device has done the submission with this value.
   void submitted(std::unique_ptr<Timestamps> timestamps, TimelineValue value) noexcept;
