@@ -24,7 +24,7 @@ using ir::DataType;
 
 // Returns the text of the Fix, which says how to convert the array to the buffer's dtype.
 std::string conversion(const BufferDecl& decl, const py::array& array) {
-  // The user most likely wants bytes read as words; vyre.pack_bytes does that.
+  // The user most likely wants to read the bytes as words, which vyre.pack_bytes does.
   if (decl.element == DataType::U32 && array.dtype().kind() == 'u' && array.itemsize() == 1) return "write vyre.pack_bytes(x)";
   return py::module_::import("vyre._values").attr("conversion")(array, element_type(decl.element).numpy).cast<std::string>();
 }
@@ -114,8 +114,8 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
     bind(slot, named.contains(name) ? py::object(named[name]) : py::object());
     views_.back().length = run::buffer_length(*slot.decl, views_.back().bytes.size());
   }
-  // ReadWrite arrays are copied, so an overlap does no harm here. It is refused because it does harm where arrays are not copied, and a
-  // program that works here should work there too.
+  // This call copies ReadWrite arrays, so an overlap would do no harm. It is refused all the same: calls that do not copy their arrays
+  // cannot allow it, and a program should work with both kinds of calls.
   run::check_overlaps(program, extents_);
 }
 
@@ -136,7 +136,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
   if (const py::object value = value_of(decl, given_array, Home::Host)) return bind_new(slot, value);
   if (is<PyArray>(given_array)) return bind_resident(slot, given_array.cast<const PyArray&>());
   if (PyBytes_Check(given_array.ptr()) && takes_bytes(decl)) {
-    // A view of the same bytes, which the checks below then treat like any other array.
+    // numpy's view of the bytes, which bind_array() checks like any other array.
     return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));
   }
   refuse_value(decl, given_array, Home::Host);
@@ -164,7 +164,7 @@ void Arrays::bind_new(Slot& slot, py::handle array) {
 
 void Arrays::bind_resident(Slot& slot, const PyArray& array) {
   bind_array(slot, to_numpy(array, std::nullopt));
-  // The call works on a temporary copy. For the check of overlaps the array takes part with the bytes of its storage.
+  // The call works on a temporary copy. The check for overlaps compares the bytes in the array's storage.
   extents_.back() = {array.storage->id(), array.offset, array.bytes()};
 }
 

@@ -1,5 +1,5 @@
-// Takes numpy arrays as a program's buffers (docs/semantics.md, The host): checks them, copies those that are written, and gives the
-// results.
+// Binds numpy arrays to a program's buffers (docs/semantics.md, The host): checks the arrays, copies those that the program writes, and
+// returns the results.
 #pragma once
 
 #include <string>
@@ -14,32 +14,32 @@ namespace vyre::python {
 
 struct PyArray;
 
-// A new dict of what a caller named as inputs, element by element up to a limit. Throws BindingError, in which `function` is named.
+// Copies the argument `inputs` into a new dict. Throws BindingError, which names `function`.
 py::dict to_inputs(py::handle inputs, const std::string& function);
 
-// The inputs of one call. ReadWrite buffers are new arrays from the start, so a failing call leaves the user's as they were.
+// The inputs of one call. ReadWrite buffers are bound to new arrays, so a call that fails leaves the user's arrays unchanged.
 class Arrays {
  public:
-  // Throws BindingError, in which `function` is named. Needs the GIL, like results(); views() may be used without.
+  // Throws BindingError, which names `function`. Needs the GIL, as results() does; views() may be used without the GIL.
   Arrays(const validate::ValidProgram& program, py::handle inputs, const std::string& function);
 
   const std::vector<run::BufferView>& views() const { return views_; }
   // name -> array of each ReadWrite buffer, in the shape and dtype given.
   py::dict results() const;
-  // A view each: whether it holds zeros because no array was given.
+  // Says for each view whether it holds zeros because the caller gave no data: nothing at all, a number or a shape.
   const std::vector<bool>& blank() const { return blank_; }
 
  private:
   struct Slot {
     const ir::BufferDecl* decl;
     py::object owner;      // keeps the bytes of the view alive
-    py::object result;     // a new array, of ReadWrite buffers
-    bool widened = false;  // a bool array crosses as u32 words
+    py::object result;     // a new array; null unless the buffer is ReadWrite
+    bool widened = false;  // the view holds a bool array as u32 words
   };
 
   void bind(Slot& slot, py::handle given);
-  void bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape);  // of a ReadWrite buffer
-  void bind_new(Slot& slot, py::handle array);                         // an array that only this call knows
+  void bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape);  // for a ReadWrite buffer
+  void bind_new(Slot& slot, py::handle array);                         // binds a temporary array of this call
   void bind_resident(Slot& slot, const PyArray& array);                // binds a copy
   void bind_array(Slot& slot, py::handle given);
   void use(void* data, std::size_t bytes);

@@ -1,4 +1,4 @@
-// The class Array, and the functions that make one.
+// Binds the class Array, and the functions that make arrays.
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -165,7 +165,8 @@ PyArray reshaped(const PyArray& self, const std::vector<py::ssize_t>& shape) {
   return view;
 }
 
-// The part of an array that array[key] names; it shares the array's memory. Each integer removes an axis; a slice is the last index.
+// Returns the part of an array that array[key] selects. It shares the array's memory. Each integer removes an axis; a slice must be the
+// last index.
 PyArray part_of(const PyArray& self, py::handle key) {
   py::tuple keys =
       PyTuple_Check(key.ptr()) ? py::reinterpret_borrow<py::tuple>(key) : py::make_tuple(py::reinterpret_borrow<py::object>(key));
@@ -177,7 +178,7 @@ PyArray part_of(const PyArray& self, py::handle key) {
              "write array[a:b], or array.numpy() and index that");
     }
     if (part.shape.empty()) {
-      throw py::index_error(fmt::format("{} has {} axes, and this index more. Fix: write one for each axis, or array.numpy().",
+      throw py::index_error(fmt::format("{} has {} axes, and this index has more. Fix: write one for each axis, or array.numpy().",
                                         self.describe(), self.shape.size()));
     }
     sliced = PySlice_Check(each.ptr()) != 0;
@@ -190,14 +191,14 @@ bool is_same(const PyArray& left, const PyArray& right) {
   return left.storage == right.storage && left.offset == right.offset && left.element == right.element && left.shape == right.shape;
 }
 
-// Reads what the elements of a view are: a DataType, or what numpy takes for a dtype.
+// Converts the argument `dtype` of Array.view: a DataType, or anything that numpy converts to a dtype.
 ir::DataType to_viewed_type(py::handle object) {
   if (!py::isinstance<ir::DataType>(object) && !object.is_none() && !is_integer(object)) {
     try {
       const auto dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
       if (const ElementType* element = element_of(dtype)) return element->type;
     } catch (const py::error_already_set&) {
-      // It is no dtype.
+      // The object is no dtype; to_type() converts or refuses it.
     }
   }
   return to_type(object, "argument `dtype` of Array.view");
@@ -224,7 +225,7 @@ PyArray view(const PyArray& self, py::handle object) {
                     self.describe(), ir::text(type), element.numpy));
   }
   const std::uint64_t wanted = ir::min_bytes(type);
-  // How many elements of this array make a whole number of the new ones. Sizes are powers of two.
+  // The least number of this array's elements that fills whole elements of the new type. Sizes are powers of two.
   const std::uint64_t several = std::max<std::uint64_t>(1, wanted / self.element->resident);
   if (self.bytes() % wanted != 0) {
     throw BindingError(fmt::format(
@@ -251,7 +252,7 @@ py::object item(const PyArray& self, py::handle key) {
   return to_numpy(part, std::nullopt)[py::tuple()];
 }
 
-// The value of an array of one element, for int() and its like.
+// Returns the value of an array of one element, for int(), float() and bool().
 py::object only_value(const PyArray& self, const char* function) {
   if (self.size() != 1) {
     throw ArgumentError(fmt::format("{}() takes a vyre.Array of one element, got {}. Fix: write {}(array[k]), or array.numpy().", function,
@@ -268,7 +269,7 @@ bool truth(const PyArray& self) {
   return only_value(self, "bool").cast<bool>();
 }
 
-// The elements as text, or nothing when they cannot be read now: an array must have a repr at all times.
+// Returns the elements as text, or an empty text if they cannot be read now: repr() of an array must never fail.
 std::string shown(const PyArray& self) {
   constexpr std::uint64_t kMostWhole = 1000;
   constexpr std::uint64_t kEdge = 3;
@@ -302,7 +303,8 @@ py::array shared(const PyArray& self, std::byte* memory) {
   return py::array(py::dtype(self.element->numpy), self.shape, memory + self.offset, keep);
 }
 
-// Serves consumers on the host. Memory that the host reaches is shared once earlier calls have written it; other memory is copied.
+// Implements Array.__dlpack__ for consumers on the host. Memory that the host can access is shared, after the calls that write it are done;
+// other memory is copied.
 py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& kwargs) {
   Graph::refuse("Array.__dlpack__");
   static const Signature signature{"Array.__dlpack__", {"stream", "max_version", "dl_device", "copy"}, 0, 0};
@@ -336,8 +338,8 @@ py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& k
   return values.attr("__dlpack__")(**kwargs);
 }
 
-// DLPack's kind and number of the device whose memory others may have: a CUDA device's own, which vyre/_cuda.py gives; the host's
-// otherwise.
+// Returns DLPack's kind and number of the device whose memory other libraries can share: the array's CUDA device, whose memory
+// vyre/_cuda.py exports, and the host for all other arrays.
 py::tuple dlpack_device(const PyArray& self) {
   constexpr int kHost = 1, kCuda = 2;
   const bool as_is = self.element->bytes == self.element->resident;
@@ -366,11 +368,12 @@ void bind_view(py::class_<PyArray>& array) {
   array.def("view", view, py::arg("dtype"),
             R"(view(dtype) -> Array
 
-The same memory as elements of another DataType or numpy dtype: nothing is copied, and what one array is written the other one shows. The
-result has one axis, and the axis of the lanes for vectors. Views overlap as slices do: a Program may bind two of one array if it writes neither.
+The same memory as elements of another DataType or numpy dtype: nothing is copied, and each array shows what is written to the other. The
+result has one axis, and for vectors a second one for the lanes. Views overlap as slices do: a Program may bind two views of one array if it
+writes neither.
 
-Raises: BindingError where the bytes of the array, or where it begins, are no multiple of the new element's; and for Bool and Bytes,
-    which have no views. ArgumentError for what is no type of an element.
+Raises: BindingError if the array's size or its offset in memory is no multiple of the new element's size, and for Bool and Bytes,
+    which have no views. ArgumentError if `dtype` is no type of an element.
 
 >>> a = vyre.array([1, 2, 3, 4], dtype=vyre.u32, backend="cpu")
 >>> a.view(vyre.u64).numpy()
@@ -413,9 +416,9 @@ array([[0, 0],
         return to_numpy(self, std::nullopt).attr("astype")(wanted, py::arg("copy") = false);
       },
       py::arg("dtype") = py::none(), py::kw_only(), py::arg("copy") = py::none(),
-      R"(What ``np.asarray(array)`` is given: a copy on every backend, so that a program means the same on each.
+      R"(The elements, for ``np.asarray(array)``: a copy on every backend, so that a program behaves alike on all of them.
 
-With ``copy=False`` it is the memory itself where the host reaches it, as DLPack gives it.)");
+``copy=False`` gives the memory itself, as DLPack does, if the host can access it.)");
   array.def("__dlpack__", dlpack);
   array.def("__dlpack_device__", dlpack_device);
   array.def(
@@ -436,7 +439,7 @@ Waits for the calls that use the array. Raises what they raised, and DispatchTim
   array.def("write", assign, py::arg("values"),
             R"(write(values) -> None
 
-Writes all elements, in the order of the calls: those before see the old ones, those after the new.
+Writes all elements, in the order of the calls: earlier calls see the old elements, and later calls the new ones.
 
 Args:
     values: an array of the same dtype, or numbers; broadcast to the array's shape as numpy does.
@@ -510,7 +513,8 @@ array([2, 3], dtype=uint32))");
   m.def("_array", make_array, py::arg("values"), py::arg("backend"), py::arg("device"));
   m.def("_reshaped", reshaped, py::arg("array"), py::arg("shape"));
   m.def("_is_masked", is_masked, py::arg("values"));
-  // The operators and some methods are written in Python, which adds them when it imports the module first.
+  // The operators and some methods are written in Python. The package adds them through this function when it is imported for the first
+  // time.
   m.def(
       "_complete_array",
       [](const py::dict& members) {

@@ -1,4 +1,4 @@
-// vyre.check: what a checked run found, as plain tuples from which vyre/_check.py makes the reports.
+// Binds vyre.check: runs a program with checks and returns the findings as plain tuples, from which vyre/_check.py makes the reports.
 #include <fmt/format.h>
 
 #include "arrays.hpp"
@@ -31,7 +31,7 @@ py::tuple check_program(py::handle program_object, py::handle inputs, py::handle
 
   run::Findings findings;
   while_waiting(options, [&](const run::RunOptions& waiting) { findings = run::check(valid, arrays.views(), grid, waiting, wanted); });
-  // The arguments of the call in normal form, from which a replay repeats it.
+  // The arguments of the call in normal form. A replay repeats the call with them.
   const py::tuple call = py::make_tuple(py::make_tuple(grid.x, grid.y, grid.z), schedule_text(options.schedule), names_of(wanted));
   return py::make_tuple(arrays.results(), described(valid.program(), findings.list), findings.complete, call);
 }

@@ -1,5 +1,5 @@
-// Shares arrays on CUDA devices with other libraries of the process: gives them the address of a vyre.Array, makes a vyre.Array of theirs
-// without a copy, and orders their streams and vyre's. vyre/_cuda.py speaks the protocols.
+// Shares arrays on CUDA devices with other libraries of the process: gives out the address of a vyre.Array, makes a vyre.Array of another
+// library's memory without a copy, and orders the work on that library's streams and on vyre's. vyre/_cuda.py implements the protocols.
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -25,10 +25,11 @@ namespace {
 
 using run::cuda::CudaStorage;
 
-// Null for an array of another backend.
+// Returns null for an array of another backend.
 CudaStorage* storage_of(const PyArray& array) { return dynamic_cast<CudaStorage*>(array.storage.get()); }
 
-// CUDA's number of a stream: its handle, or 1 for the legacy default stream and 2 for a thread's own.
+// Converts a stream's number to a handle. The number is the handle itself, 1 for the legacy default stream, or 2 for the per-thread default
+// stream.
 CUstream stream_of(std::uint64_t number) { return std::bit_cast<CUstream>(number); }
 
 py::object address(const PyArray& array) {

@@ -1,6 +1,6 @@
-// Capsules of DLPack with memory that is not the host's: how an array on a CUDA device is given to another library, and how one of theirs
-// is read. numpy makes and reads the capsules of the host. The structures are those that the protocol's specification states, of the
-// versions before 1.0 and since; vyre/_cuda.py decides what is given to whom, and orders the streams.
+// Makes and reads DLPack capsules of device memory: exports an array on a CUDA device to another library, and imports another library's
+// array. numpy makes and reads the capsules of host memory. The structures follow DLPack's specification: Managed is the form before
+// version 1.0, Versioned the form since 1.0. vyre/_cuda.py decides what is exported to which consumer, and orders the streams.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -60,13 +60,13 @@ struct Versioned {
 };
 
 constexpr std::uint64_t kReadOnly = 1, kIsCopied = 2;
-// The kinds of elements that numpy has letters for, by their codes.
+// DLPack's type codes, each with the letter that numpy's type strings use for the same kind.
 constexpr std::array<std::pair<std::uint8_t, char>, 4> kCodes{{{0, 'i'}, {1, 'u'}, {2, 'f'}, {6, 'b'}}};
 
 std::uint64_t flags_of(const Managed&) { return 0; }
 std::uint64_t flags_of(const Versioned& managed) { return managed.flags; }
 
-// A tensor with what it points to. The consumer's call of the deleter, on any thread, ends it.
+// An exported tensor, and the data that it points to. The consumer destroys it by calling the deleter, on any thread.
 template <class T>
 struct Given {
   T managed;
@@ -99,7 +99,8 @@ std::unique_ptr<Given<T>> given(const PyArray& array, std::uint64_t address, con
   return made;
 }
 
-// A consumer renames the capsule that it takes, so one that keeps its name has been taken by none.
+// Destroys the tensor of a capsule that no consumer has taken. A consumer renames the capsule that it takes, so an untaken capsule still
+// has its first name.
 template <class T>
 void end_untaken(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, T::kName) == 0) return;
@@ -124,7 +125,7 @@ py::object capsule(const PyArray& array, std::uint64_t address, std::pair<std::i
   return capsule_of(std::move(made));
 }
 
-// Keeps what a producer gave until the capsule that is returned here goes.
+// Returns an object that keeps the producer's tensor alive, and calls the tensor's deleter when it is destroyed.
 template <class T>
 py::object owner_of(T* managed) {
   return py::capsule(managed, [](void* taken) {
@@ -133,7 +134,7 @@ py::object owner_of(T* managed) {
   });
 }
 
-// numpy's text of a type, or an empty one where numpy has none.
+// Returns numpy's type string, or an empty text for a type that numpy does not have.
 std::string type_text(const ElementCode& element) {
   const auto* const row = std::ranges::find(kCodes, element.code, &std::pair<std::uint8_t, char>::first);
   if (row == kCodes.end() || element.lanes != 1 || element.bits % 8 != 0) return {};
@@ -156,13 +157,14 @@ py::dict taken(py::handle capsule) {
   found["strides"] = tensor.strides == nullptr ? py::object(py::none()) : py::object(steps);
   found["typestr"] = type_text(tensor.element);
   found["data"] = py::make_tuple(reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset, (flags_of(*managed) & kReadOnly) != 0);
-  // From here on the tensor is ours to end.
+  // From here on vyre owns the tensor and must call its deleter.
   if (PyCapsule_SetName(capsule.ptr(), T::kUsed) != 0) throw py::error_already_set();
   found["owner"] = owner_of(managed);
   return found;
 }
 
-// What a capsule says of its tensor, in the words of the CUDA array interface, and "owner", which keeps the memory. Takes the capsule.
+// Takes the capsule, and returns a description of its tensor with the keys of the CUDA array interface, "device", and "owner", which keeps
+// the memory alive.
 py::dict opened(py::handle capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), Managed::kName) != 0) return taken<Managed>(capsule);
   if (PyCapsule_IsValid(capsule.ptr(), Versioned::kName) == 0) {

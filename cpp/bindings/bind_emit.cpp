@@ -1,4 +1,4 @@
-// vyre.lower: a program as target code.
+// Binds vyre.lower, which translates a program to target code.
 #include <fmt/format.h>
 
 #include <optional>
@@ -33,7 +33,7 @@ Target to_target(py::handle object) {
 }
 
 #if VYRE_HAS_SPIRV
-// The words as the file format has them: little-endian bytes.
+// Returns the words as little-endian bytes, the form of a SPIR-V file.
 std::string little_endian(const std::vector<std::uint32_t>& words) {
   std::string bytes;
   bytes.reserve(words.size() * 4);

@@ -1,5 +1,5 @@
-// What a program became: the instructions of its lowered form, its memory, the operations that were inlined, and what a device's driver
-// tells about it. For Kernel.explain.
+// Collects the data for Kernel.explain: the instructions of the lowered program, the memory that it uses, the operations that were inlined,
+// and what the device's driver reports about the compiled program.
 #include <pybind11/stl.h>
 
 #include <map>
@@ -56,7 +56,7 @@ py::dict lowered(const PyProgram& self, const run::Optimize& optimize) {
   return result;
 }
 
-// (part, name, description, value) of what the driver tells; and the backend's name and the device's index.
+// Returns the driver's facts as rows (part, name, description, value), the backend's name, and the device's index.
 py::tuple driver_facts(const PyProgram& self, const PlaceToRun& given, const run::Optimize& optimize, py::handle timeout) {
   const validate::ValidProgram checked = valid(self);
   run::RunOptions options;

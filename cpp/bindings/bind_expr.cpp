@@ -36,7 +36,7 @@ ir::ExprHandle operand(py::handle object, const char* name, std::string_view fun
   return to_expr(object, argument(name, function));
 }
 
-// Two operands of one type. If both are integers, neither can take the type of the other one, so both are U32.
+// Converts two operands that must have one type. If both are integers, neither can take its type from the other, so both are U32.
 std::pair<ir::ExprHandle, ir::ExprHandle> adapting_pair(py::handle first, py::handle second, std::array<const char*, 2> names,
                                                         std::string_view function) {
   const bool untyped = is_integer(first) && is_integer(second);
@@ -139,7 +139,8 @@ void bind_ids(Class& expr) {
   }
 }
 
-// Returns what the docstring of a function says that chooses its operator by the type of its operands: what it computes, on which types.
+// Returns the docstring's text for a function that chooses its operator by the type of its operands: what the function computes, and on
+// which types.
 std::string meaning(const ir::InfixInfo& row) {
   std::string types;
   for (const ir::TypeInfo& type : ir::kTypes) {
@@ -237,7 +238,7 @@ void bind_operator_functions(Class& expr, py::module_& m) {
   }
 }
 
-// The lanes of a vector by name, and the halves of a U64, which are its lanes too.
+// Binds properties for the lanes of a vector, and for the two halves of a U64, which are its lanes.
 void bind_components(Class& expr) {
   struct Row {
     const char* name;
@@ -384,7 +385,7 @@ void bind_infix_functions(py::module_& m) {
   }
 }
 
-// Writes the docstring of a function of by_type.def, which lists the operations that it chooses from.
+// Returns the docstring of a function of by_type.def. It lists the operations that the function chooses from.
 std::string by_type_text(const ir::ByType& row, const std::vector<std::string>& parameters) {
   std::string chosen;
   for (const auto& [type, operation] : row.rows) {
@@ -413,7 +414,7 @@ void def_by_type(py::module_& m, const ir::ByType& row, const std::vector<std::s
 }
 
 // Binds the functions that call an operation by the type of their operands. An integer among the arguments takes the type that the
-// operation wants; where all are integers, the operation is the first of the function's row.
+// operation wants. If all arguments are integers, the function calls the first operation of its row.
 void bind_by_type(py::module_& m) {
   for (const ir::ByType& row : ir::kByType) {
     std::istringstream words{std::string(row.parameters)};

@@ -1,4 +1,4 @@
-// The core of vyre.fuzz: cases as tuples, compared and generated with the GIL released.
+// Binds the core of vyre.fuzz. Python sees cases as tuples. Cases are generated and compared with the GIL released.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -124,7 +124,7 @@ std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
   return result;
 }
 
-// The way that others are compared with: the reference where none is given.
+// Returns the way that the other ways are compared with: the reference if none is given.
 fuzz::Way to_against(const std::optional<PyWay>& given) { return given ? to_ways({*given}).front() : fuzz::plain_reference(); }
 
 std::string_view kind_name(fuzz::Judgement::Kind kind) {
@@ -166,8 +166,8 @@ py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t 
   return py::make_tuple(from_case(that), planted);
 }
 
-// The progress of a sweep, for a watcher in another process: the seed, and how many runs of it were begun. Both words change
-// before a run begins, so that if a driver ends the process, they still name the run that did it.
+// The progress of a sweep, for a watcher in another process: the seed, and the number of its runs that have begun. Both words are written
+// before a run begins, so if a driver crashes the process, they name the run that caused the crash.
 class Progress {
  public:
   explicit Progress(const py::object& buffer) {
@@ -190,7 +190,7 @@ class Progress {
     if (words_ != nullptr) PyBuffer_Release(&view_);
   }
   void seed(std::uint64_t now) {
-    set(1, 0);  // no run yet: a crash while the program is made is that of none
+    set(1, 0);  // no run has begun: a crash while the program is generated belongs to no run
     set(0, now);
   }
   void run(std::size_t now) { set(1, now + 1); }
@@ -203,7 +203,7 @@ class Progress {
   std::uint64_t* words_ = nullptr;
 };
 
-// Each program has random orders of its own.
+// Adds the seed of a program to the seeds of random schedules, so that each program runs in orders of its own.
 std::vector<fuzz::Way> ways_for(std::uint64_t seed, std::vector<fuzz::Way> ways) {
   for (fuzz::Way& way : ways) {
     if (way.schedule.order == run::Schedule::Order::Random) way.schedule.seed += seed;
@@ -211,7 +211,8 @@ std::vector<fuzz::Way> ways_for(std::uint64_t seed, std::vector<fuzz::Way> ways)
   return ways;
 }
 
-// Judges the seeds from `first` on until `count` are done or `seconds` are over, at least one. Returns (hash, judgement ...) of each.
+// Judges the programs of the seeds from `first` on, until `count` are judged or `seconds` have passed; at least one program is judged.
+// Returns (hash of the program, judgement ...) for each.
 py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const std::vector<PyWay>& given, std::uint32_t statements,
                std::uint32_t work, bool clean, bool independent, std::uint32_t rewrites, const py::object& progress_object,
                const std::optional<PyWay>& other) {
@@ -244,8 +245,8 @@ py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const s
   return result;
 }
 
-// Like sweep(), with checked execution, which must find exactly what was planted. Returns (hash of the program, what is wrong with the
-// findings, or "") of each seed. The schedule alternates between the three orders.
+// Like sweep(), but runs the programs with checks, whose findings must be right (fuzz::misjudged). Returns (hash of the program, what is
+// wrong with the findings or "") for each seed. The seed chooses one of the three orders of the schedule.
 py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds, std::uint32_t statements, std::uint32_t work, bool clean,
                        const std::optional<std::string>& plant, const py::object& progress_object) {
   struct Row {

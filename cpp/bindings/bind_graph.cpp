@@ -14,11 +14,12 @@
 namespace vyre::python {
 namespace {
 
-// Leads to the graph that this thread records. Another thread may destroy the graph meanwhile; its destructor then sets the inner pointer
-// to null.
+// Points to the graph that this thread records. Another thread may destroy the graph meanwhile; the graph's destructor then sets the inner
+// pointer to null.
 thread_local std::shared_ptr<Graph*> current;
 
-// The most calls of a graph. A driver needs some hundred bytes for each call, and a Python loop that records even more may never end.
+// The largest number of calls in a graph. A driver needs some hundred bytes for each call, and a Python loop that records more calls than
+// this is probably endless.
 constexpr std::size_t kMostCalls = std::size_t{1} << 20;
 
 std::string text_of(const Graph::Place& place) {
@@ -110,7 +111,7 @@ void Graph::replay(std::uint64_t times) {
   check_ready();
   if (!sequence_) return;
   if (Graph* const other = recording()) {
-    // Its calls become the other's.
+    // The thread records another graph, which gets this graph's calls instead of a submission.
     for (; times > 0; --times) other->append(*this);
     return;
   }

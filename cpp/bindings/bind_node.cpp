@@ -1,4 +1,4 @@
-// class Node: one constructor a statement.
+// Binds the class Node, which has one constructor for each kind of statement.
 #include <fmt/format.h>
 
 #include "bindings.hpp"
@@ -13,7 +13,8 @@ namespace {
 
 py::object wrap(ir::NodeHandle handle) { return new_instance(PyNode{std::move(handle)}); }
 
-// The Fix for a bound of a loop that its variable, a U32, cannot have: the same turns, counted from 0. Empty for other bounds.
+// Returns the Fix for a loop bound that does not fit the loop's variable, a U32: how to write the same turns with bounds that fit. Empty if
+// both bounds fit.
 std::string bound_fix(const std::string& variable, py::handle from, py::handle to) {
   const auto negative = [](py::handle bound) { return is_integer(bound) && to_int(bound) < py::int_(0); };
   const std::string name = quoted(variable);

@@ -144,7 +144,7 @@ Convention.V2(lookup_binding=3))");
   convention.def("__hash__", [spelling](const PyConvention& self) { return py::hash(py::str(spelling(self))); });
 }
 
-// An integer takes the type of the operation's output.
+// Converts the argument `result`. An integer takes the type of the operation's output.
 ir::ExprHandle to_result(py::handle object, DataType output) {
   const std::string where = "argument `result` of OpSpec";
   const ir::TypeInfo& type = ir::info(output);

@@ -74,11 +74,11 @@ class ValuesInUse {
   std::deque<Value> values_;
 };
 
-// The argument `workgroups` of a call: counts, or an array that has them, and the most that they may be.
+// The grid of a call. `most` has the counts or, if the array `counts` has them, their upper limits.
 struct CallGrid {
   run::Grid most;
   const PyArray* counts = nullptr;
-  run::StorageView::Role role = run::StorageView::Role::Buffer;  // of the counts; Buffer where there are none
+  run::StorageView::Role role = run::StorageView::Role::Buffer;  // what `counts` holds; Buffer if it is null
 };
 
 // The most recent calls of one program, each with the arrays, the grid and the options that it was planned for. Guarded by the GIL.
@@ -117,7 +117,7 @@ class PlannedCalls {
   ValuesInUse values;
 
  private:
-  // Enough for a program that is called with several sets of arrays in turns. More would hold more command buffers.
+  // Enough for a program that is called with several sets of arrays in turn. A larger number would keep more command buffers alive.
   static constexpr std::size_t kMost = 16;
 
   static bool fits(const Planned& call, std::uint64_t generation, std::span<const PyArray* const> arrays, const CallGrid& grid) {
@@ -130,7 +130,7 @@ class PlannedCalls {
     return true;
   }
 
-  const ir::Program program_;  // holds what bound_ points to
+  const ir::Program program_;  // owns the declarations that bound_ points to
   std::vector<const ir::BufferDecl*> bound_;
   std::deque<std::shared_ptr<Planned>> calls_;
 };
@@ -179,7 +179,8 @@ class Made {
     device_ = default_device(*backend_);
   }
 
-  // Makes the array that `object` asks for: zeros, or the value of a Uniform buffer. Null if `object` is neither for this buffer.
+  // Makes the array that `object` asks for: zeros for a ReadWrite buffer, or the value of a Uniform buffer. Returns null if `object` asks
+  // for neither.
   const PyArray* array(ValuesInUse& values, const BufferDecl& decl, py::handle object) {
     if (const auto shape = zeros_of(decl, object)) {
       if (Graph::recording() != nullptr) {
@@ -193,7 +194,7 @@ class Made {
     const py::object value = value_of(decl, object, Home::Device);
     if (!value) return nullptr;
     PyArray& made = arrays_.emplace_back(blank(decl, {1}));
-    std::vector<std::byte> bytes(made.bytes());  // a bool takes a word here, whose first byte is numpy's
+    std::vector<std::byte> bytes(made.bytes());  // on a device a bool takes a word, whose first byte is that of numpy's bool
     std::memcpy(bytes.data(), value.cast<py::array>().data(), made.element->bytes);
     made.storage = values.find(backend_, device_, bytes);
     return &made;
@@ -341,7 +342,8 @@ void check_fits(const BufferDecl& decl, const PyArray& array) {
                                  lanes == 0 ? "" : fmt::format(".reshape(-1, {})", lanes)));
 }
 
-// `arrays` has one array for each bound buffer, and then the array of the grid's counts, if the grid comes from one.
+// Fills in a view of each array. `arrays` has one array for each bound buffer and, if an array has the counts of the grid, that array at
+// its end.
 void fill(std::span<run::StorageView> views, const std::vector<const BufferDecl*>& bound, std::span<const PyArray* const> arrays,
           run::StorageView::Role role) {
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
@@ -355,7 +357,7 @@ void fill(std::span<run::StorageView> views, const std::vector<const BufferDecl*
   }
 }
 
-// What messages call the array in a slot.
+// Returns the name of a slot's array for messages.
 std::string name_of(const std::vector<const BufferDecl*>& bound, std::size_t slot, run::StorageView::Role role) {
   if (slot < bound.size()) return fmt::format("`{}`", bound[slot]->name);
   return role == run::StorageView::Role::Invocations ? "argument `grid`" : "argument `workgroups`";
@@ -405,7 +407,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   return call;
 }
 
-// Finds the plan of a call of these arrays, or makes it and keeps it. `dropped` gets the plan that is kept no longer for it.
+// Finds the plan of a call with these arrays, or makes one and adds it to `calls`. `dropped` gets the plan that `calls` drops to make room.
 void find_plan(KeptCall& kept, KeptCall& dropped, const PyProgram& self, PlannedCalls& calls, std::span<const PyArray* const> arrays,
                std::span<run::StorageView> views, const CallGrid& grid, const std::optional<run::Optimize>& optimize) {
   const std::vector<const BufferDecl*>& bound = calls.bound();
@@ -426,7 +428,7 @@ void forget(const KeptCall& kept, PlannedCalls& calls) {
   calls.values.clear();
 }
 
-// Plans a call of these arrays, unless it is planned already, and submits it.
+// Plans a call with these arrays, unless it is planned already, and submits it, or records it if this thread records a graph.
 void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::span<const PyArray* const> arrays, const CallGrid& grid,
             const std::optional<run::Optimize>& optimize, run::Span& span) {
   Few<run::StorageView> made_views(arrays.size());
@@ -456,7 +458,7 @@ void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::spa
 
 std::shared_ptr<PlannedCalls> calls_of(const PyProgram& self) {
   if (!self.planned) {
-    valid(self);  // before messages show the names of its buffers, which may contain NUL characters
+    valid(self);  // first, because messages show the names of buffers, and names of an invalid program may contain NUL characters
     self.planned = std::make_shared<PlannedCalls>(self.program);
   }
   return self.planned;
@@ -564,7 +566,7 @@ array([2, 2, 2, 2], dtype=uint32)
 >>> counts = vyre.array([9, 1, 1], dtype=vyre.u32, backend="cpu")
 >>> add_one(vyre.empty(12, backend="cpu"), workgroups=counts, at_most=2).numpy()
 array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=uint32))");
-  // For kernels: an array as `workgroups` has counts of invocations, and `at_most` counts workgroups.
+  // For kernels: an array given as `workgroups` has counts of invocations, while `at_most` still counts workgroups.
   m.def("_call_for_invocations", [](const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
     return call_counting(self, args, kwargs, run::StorageView::Role::Invocations);
   });

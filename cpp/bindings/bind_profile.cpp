@@ -1,4 +1,4 @@
-// The core of vyre.profile: a profile's handle, and its report as plain tuples.
+// Binds the core of vyre.profile: the handle of a profile, and its report as plain tuples.
 #include <fmt/format.h>
 
 #include <map>
@@ -20,7 +20,7 @@ using run::Profile;
 using run::ProfileEvent;
 using run::ProfileReport;
 
-// An open profile that is no longer referenced is closed, and nothing waits for it.
+// The handle of a profile. Destroying the handle of an open profile closes the profile without waiting for the device.
 struct PyProfile {
   explicit PyProfile(std::size_t most_events) : profile(Profile::begin(most_events)) {}
   PyProfile(PyProfile&&) = default;
@@ -32,7 +32,8 @@ struct PyProfile {
   std::shared_ptr<Profile> profile;
 };
 
-// Returns the place of the first statement that has one, which stands for the place where the program was made; unknown if none has.
+// Returns the source place of the first statement that has a known place. It stands for the place where the program was made, and is
+// unknown if no statement has one.
 ir::SourcePlace place_of(const ir::Program& program) {
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
     if (const ir::SourcePlace place = program.place(NodeId{index}); place.known()) return place;
@@ -54,7 +55,7 @@ py::tuple describe(const validate::ValidProgram& valid) {
   return py::make_tuple(fmt::format("{:016x}", valid.hash()), py::tuple(written), file, line);
 }
 
-// Each program is described once, and named by its place in the list.
+// Describes each program once. The report refers to a program by its index in `described`.
 class Programs {
  public:
   py::object index(const run::ProfiledProgram& program) {
@@ -118,7 +119,7 @@ void bind_profile(py::module_& m) {
   type.def("report", report);
   m.def(
       "_profile", [](std::size_t most_events) { return std::make_unique<PyProfile>(most_events); }, py::arg("most_events"));
-  // Calls a function without recording it: the package runs programs of its own, on this thread, that are no part of the user's work.
+  // Calls a function without recording it in profiles. The package runs programs of its own with it, which are no part of the user's work.
   m.def(
       "_unprofiled",
       [](const py::function& function) {

@@ -51,7 +51,7 @@ BufferDecl described(py::handle name, py::handle binding, BufferAccess access, p
   return result;
 }
 
-// Binds the properties of a declaration, and its methods as a value.
+// Binds the properties of a declaration, and the methods that make it a value: equality, hash, copies, repr and pickling.
 void bind_declared(py::class_<BufferDecl>& decl) {
   // A declaration is not the array: expressions and statements access the buffer by its name, so indexing a declaration raises.
   decl.def("__getitem__", [](const BufferDecl& self, py::handle) -> py::object {
@@ -96,7 +96,7 @@ void bind_declared(py::class_<BufferDecl>& decl) {
   });
 }
 
-// Binds the declarations of memory that no array of the host is bound to.
+// Binds the declarations of workgroup and private memory, to which the host binds no array.
 void def_memory(py::class_<BufferDecl>& decl) {
   decl.def_static(
       "workgroup",
@@ -361,11 +361,12 @@ vyre.errors.ValidationError: V003 at workgroup_size[0] (...): vyre IR validation
   program.def("notes", notes, py::kw_only(), unknown("lengths"), unknown("workgroups"), unknown("invocations"),
               R"(notes(*, lengths=None, workgroups=None, invocations=None) -> Diagnostics
 
-What is probably not meant in a valid program, in program order: it never stops a program. vyre.explain("N001") says more about a note.
+Probable mistakes in a valid program, in program order. A note never stops a program. vyre.explain("N001") says more about a note.
 
 Args:
     lengths: elements of the buffers of a call, by name. With workgroups, N004 looks for elements that no invocation stores to.
-    workgroups, invocations: of that call, along each axis. N005 asks which ids differ, N006 what rounding up to workgroups runs more often.
+    workgroups, invocations: of that call, along each axis. N005 needs to know which ids differ, and N006 how many invocations rounding
+        up to whole workgroups adds.
 
 Raises vyre.ValidationError for a program that breaks a rule.
 

@@ -1,4 +1,4 @@
-// vyre.run, the list of backends and the devices.
+// Binds vyre.run, the list of backends and the list of devices.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -33,7 +33,7 @@ using run::DeviceInfo;
 void leave() {
   end_calls();
   run::abandon_profiles();
-  forget_all_prepared();  // what is prepared may hold a device open
+  forget_all_prepared();  // a prepared program may keep a device open
 }
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
@@ -55,7 +55,7 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   const Arrays arrays(checked, inputs, function);
   run::check_call(checked, arrays.views(), grid);
 
-  // The results are new arrays already, and unseen when the call fails.
+  // The program may write to its arrays directly: they are new arrays, which the user never sees if the call fails.
   options.in_place = true;
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
     checked = run::with_passes(checked, *place.backend, wanted);
@@ -63,9 +63,9 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
     try {
       prepared(checked, key, waiting)->run(arrays.views(), grid, waiting);
     } catch (const DispatchTimeoutError&) {
-      throw;  // its device goes on, and what was prepared is for the next call, which may have more time
+      throw;  // the device still works, and the next call, perhaps with more time, can use the prepared program
     } catch (const DeviceError&) {
-      forget_prepared(key);  // it may belong to a device that is gone
+      forget_prepared(key);  // the prepared program may belong to a lost device
       throw;
     }
   });
@@ -93,7 +93,8 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
   return result;
 }
 
-// Without a name, what `device` chooses from; with one, what that backend says of itself, this processor too.
+// Returns the devices of the backend `wanted`, which may also be cpu or reference. Without a name, returns the devices that a call without
+// a backend can choose from.
 py::list list_devices(const std::optional<std::string>& wanted) {
   std::vector<ListedDevice> listed;
   {
@@ -111,7 +112,7 @@ py::list list_devices(const std::optional<std::string>& wanted) {
   return result;
 }
 
-// As Python names files, whatever bytes are in it.
+// Converts a path as os.fsdecode does, so that a path with any bytes has a text.
 py::object path_text(const std::filesystem::path& path) {
   const std::string bytes = path.string();
   return py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<py::ssize_t>(bytes.size())));
@@ -176,7 +177,8 @@ void bind_run(py::module_& m) {
   m.def("_devices", list_devices, py::arg("backend") = py::none());
   py::module_::import("atexit").attr("register")(py::cpp_function(leave));
   forget_calls_when_forked();
-  // They exist from now on: a child that is forked while another thread makes them would wait for that thread for ever.
+  // Creates the backends and the table of operations now. If a thread created them later during a fork, the child would wait for that
+  // thread for ever.
   run::backends();
   run::op_snapshot();
 }

@@ -35,14 +35,14 @@ std::vector<transform::Pass> to_passes(py::handle names) {
   return result;
 }
 
-// The index of one of `count` statements or expressions of a program.
+// Converts the index of a statement or an expression of a program that has `count` of them.
 std::uint32_t to_index(py::handle object, std::size_t count, const char* what) {
   const std::uint32_t index = to_u32(object, what);
   if (index < count) return index;
   reject(what, fmt::format("below {}, as many as the program has", count), object, "pass the index of one");
 }
 
-// (program, points, names of the buffers): see vyre._traced_search, the only caller.
+// Returns (program, points, name of the buffer of limits, name of the buffer of records). The only caller is vyre._traced_search.
 py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
                 const std::vector<std::tuple<std::uint32_t, std::optional<std::uint32_t>, bool>>& excluded) {
   constexpr auto kMostDensity = static_cast<std::uint64_t>(transform::TraceDensity::Branches);
@@ -69,7 +69,8 @@ py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
   return py::make_tuple(std::move(result), points, traced.limits, traced.record);
 }
 
-// (statement, value, place); with `effect`, the value is the element that the statement, or the atomic `expr` of it, changes.
+// Returns the texts of a statement and of a value, and the place. The value is the expression `expr` or, with `effect`, the element that
+// the store or the atomic `expr` changes.
 py::tuple statement_at(const PyProgram& program, py::handle statement, py::handle expr, bool effect) {
   const validate::ValidProgram value = valid(program);
   const NodeId at{to_index(statement, value.program().nodes().size(), "argument `statement`")};
@@ -110,7 +111,7 @@ void bind_transform(py::module_& m) {
   }
   tables["operator_laws"] = py::tuple(rows);
 
-  // How a trace is read, for the search that runs it: see trace.hpp.
+  // The constants of trace.hpp that the search in Python needs to read the record of a trace.
   using transform::TraceDensity;
   py::dict trace_numbers;
   const std::pair<const char*, TraceDensity> densities[] = {{"statements", TraceDensity::Statements},
@@ -124,7 +125,7 @@ void bind_transform(py::module_& m) {
   for (const auto& [name, word] : words) trace_numbers[name] = word;
   m.attr("_trace_numbers") = trace_numbers;
 
-  // Calls are expanded first; without names, the whole optimiser runs.
+  // Expands calls and runs the named passes. Without names, runs the whole optimiser.
   m.def(
       "_optimize",
       [](py::handle program, py::handle passes) {

@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kFunction = "vyre.try_compile";
 
-// Returns the backend's name and the device's index (None where the other process chooses), and the program's bytes. If the user
-// names no place, no device is opened here, because opening one is part of the trial.
+// Returns the arguments for the process that makes the trial: the backend's name and the device's index (None if that process chooses), and
+// the program's bytes. If the user names no place, this function opens no device, because opening one is part of the trial.
 py::tuple trial_arguments(py::handle program_object, py::handle backend, py::handle device, py::handle optimize, py::handle timeout) {
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.try_compile");
   to_timeout(timeout, kFunction);
@@ -35,7 +35,7 @@ py::tuple trial_arguments(py::handle program_object, py::handle backend, py::han
   std::string bytes;
   {
     const WithoutGil unlocked;
-    // The other process knows the standard operations alone.
+    // The other process knows only the standard operations, so calls are expanded if any other operation is registered.
     bytes = ir::to_bytes(run::op_generation() == 0 ? checked.program() : transform::inline_calls(checked).program());
   }
   return py::make_tuple(name, index, py::bytes(bytes));

@@ -1,4 +1,5 @@
-// The enumerations, read from the tables. They are ordinary Python enums; their methods stand in vyre/_enums.py.
+// Binds the enumerations, whose members come from the tables of the IR. They are ordinary Python enums; vyre/_enums.py defines their
+// methods.
 #include <fmt/format.h>
 #include <pybind11/native_enum.h>
 

@@ -1,4 +1,4 @@
-// vyre.validate, Diagnostic and Place, and what the rules say about themselves.
+// Binds vyre.validate, the classes Diagnostic and Place, and the tables of rules and notes with their explanations.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -39,7 +39,8 @@ struct VerdictHash {
   std::size_t operator()(const VerdictKey& key) const { return key.hash ^ (key.generation * 0x9E3779B97F4A7C15u); }
 };
 
-// Made when the module is loaded, and never destroyed, as `remembered` in prepared.cpp.
+// Caches the programs that were found valid. Made when the module is loaded and never destroyed, for the same reason as `remembered` in
+// prepared.cpp.
 auto& verdicts = *new Lru<VerdictKey, validate::ValidProgram, VerdictHash>(64);
 
 py::object or_none(const std::string& text) { return text.empty() ? py::object(py::none()) : py::object(lenient_str(text)); }
@@ -83,7 +84,7 @@ void bind_place(py::module_& m) {
   });
 }
 
-// With the lines of source that Python can read.
+// Returns the text of a diagnostic, with the lines of source that Python can read.
 py::str shown(const Diagnostic& diagnostic) {
   const py::tuple parts = py::module_::import("vyre._diagnostics").attr("text_parts")(py::cast(diagnostic));
   return lenient_str(to_string(diagnostic, lenient_text(parts[0]), lenient_text(parts[1])));
@@ -193,7 +194,8 @@ py::object notes(const PyProgram& program, py::handle lengths, py::handle workgr
   return to_list_of(std::move(found));
 }
 
-// By the name of a buffer: the axis, and the names of the buffers below whose lengths it is stored. See validate/whole_stores.hpp.
+// Maps the name of each buffer that the program stores to as a whole to (axis, names of the buffers in WholeStore::below). See
+// validate/whole_stores.hpp.
 py::dict whole_stores(const PyProgram& program) {
   const std::vector<ir::BufferDecl>& buffers = program.program.buffers();
   py::dict found;

@@ -1,5 +1,5 @@
-// Shared by the files of the Python module. Their pattern: convert what was given (convert.hpp says what is wrong with it),
-// release the GIL, forward to a layer, wrap the result.
+// Declarations that the files of the Python module share. A binding converts the arguments (the functions of convert.hpp report wrong
+// ones), releases the GIL, calls the C++ layer that does the work, and wraps the result.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -28,22 +28,22 @@ struct CallError : ArgumentError {
   using ArgumentError::ArgumentError;
 };
 
-// Whether an object is a T by its type. isinstance() asks the object too, and `__class__` may say anything.
+// Whether the type of an object is exactly T. isinstance() also reads the object's `__class__`, which user code can set to anything.
 template <class T>
 bool is(py::handle object) {
-  // Never given back: the classes live as long as the process.
+  // The reference is never released, because the classes live as long as the process.
   static const PyObject* const type = py::type::of<T>().release().ptr();
   return reinterpret_cast<const PyObject*>(Py_TYPE(object.ptr())) == type;
 }
 
-// The T in an object of exactly that type, else null. It takes a fraction of the time of a cast, which looks the type up.
+// Returns the T in an object whose type is exactly T, else null. It takes a fraction of the time of a cast, which looks the type up.
 template <class T>
 T* exactly(py::handle object) {
   if (!is<T>(object)) return nullptr;
   return static_cast<T*>(reinterpret_cast<py::detail::instance*>(object.ptr())->get_value_and_holder().value_ptr());
 }
 
-// One a file, called by module.cpp in this order.
+// Each function binds one part of the module and is defined in a file of its own. module.cpp calls them.
 void bind_errors(py::module_& m);
 void bind_types(py::module_& m);
 void bind_frames(py::module_& m);
@@ -70,11 +70,11 @@ void bind_cuda(py::module_& m);
 void bind_dlpack(py::module_& m);
 void bind_fuzz(py::module_& m);
 
-// Installs the operators of the class Expr as slots. It is called when all methods of the class are bound.
+// Installs the operators of the class Expr as type slots. Must be called after all methods of the class are bound.
 void bind_infix_slots(py::module_& m, py::handle expr);
 
-// The Python call that is under way: the innermost frame outside the package that vyre.hide_frames does not hide. Cheap enough for every
-// node.
+// Returns the place of the running call in the user's source: the innermost frame outside the package that vyre.hide_frames does not hide.
+// It is fast enough to be called for every node.
 ir::SourcePlace caller();
 
 // Short texts for repr(): never longer than a few lines, whatever the size.
@@ -82,13 +82,13 @@ std::string brief(const ir::ExprHandle& expr);
 std::string brief(const ir::NodeHandle& node);
 std::string brief(const ir::BufferDecl& decl);
 std::string brief(const ir::Program& program);
-// A Python string literal of `text`, cut when long.
+// Returns a Python string literal of `text`, shortened if it is long.
 std::string quoted(std::string_view text);
 
-// A Python string from UTF-8 that may not be: what is not is shown as escapes.
+// Converts UTF-8 to a Python string. Bytes that are not valid UTF-8 become escapes.
 py::str lenient_str(std::string_view text);
 
-// UTF-8 of an object, what UTF-8 cannot hold being shown as escapes; nothing when it is no str.
+// Converts a Python string to UTF-8. Lone surrogates become escapes. Returns an empty text if the object is no str.
 std::string lenient_text(py::handle object);
 
 }  // namespace vyre::python

@@ -54,7 +54,8 @@ Signals::Signals() {
 }
 
 bool Signals::pending() {
-  // The main thread ends the interpreter itself: what it still calls, in an atexit handler or in a __del__, may run to its end.
+  // When the interpreter exits, only calls of other threads stop. The main thread runs the exit itself, and its calls in atexit handlers
+  // and in __del__ may run to their end.
   if (!main_thread_) return leaving();
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return false;

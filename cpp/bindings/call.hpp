@@ -1,4 +1,4 @@
-// Shared by calls that run programs: their arguments, and how they listen to Ctrl-C while Python waits for them.
+// Code that all calls that run programs share: the conversion of common arguments, and the check for Ctrl-C while Python waits for a call.
 #pragma once
 
 #include <chrono>
@@ -10,18 +10,19 @@
 
 namespace vyre::python {
 
-// Arguments `workgroups` (or `argument`, which takes the same) and `timeout` of `function`, which messages name.
+// These convert the arguments `workgroups` (or the argument of the same form that `argument` names) and `timeout`. Messages name
+// `function`.
 run::Grid to_grid(py::handle object, const std::string& function, const char* argument = "workgroups");
 std::optional<std::chrono::duration<double>> to_timeout(py::handle object, const std::string& function);
 
-// Asks Python now and then whether Ctrl-C was pressed; only the main thread is told. Its exception is kept: it must be raised by
-// the thread that called.
+// Checks from time to time whether a call must stop. In the main thread it polls Python for Ctrl-C, and keeps the exception until
+// rethrow(). In other threads it asks whether the interpreter exits.
 class Signals {
  public:
   Signals();
   bool pending();
   bool main_thread() const { return main_thread_; }
-  // With the GIL held, after Interrupted.
+  // Throws the kept exception, if there is one. Called after Interrupted was caught, with the GIL held.
   void rethrow() {
     if (raised_) throw std::move(*raised_);
   }

@@ -27,7 +27,7 @@ using run::Witness;
 
 constexpr std::size_t kMostReports = 10'000;
 
-// A check's name, and the member that stands for it.
+// A check's name and meaning, and the member that turns it on.
 struct CheckRow {
   const char* name;
   const char* meaning;

@@ -1,4 +1,4 @@
-// Checked execution as Python sees it: the arguments that say what is checked, and the findings as plain tuples.
+// Converts between Python and checked execution: the arguments that choose the checks, and the findings, which become plain tuples.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace vyre::python {
 
-// "all", a name, or several. Throws ArgumentError that names `where`.
+// Converts "all", the name of a check, or a list of names. Throws ArgumentError, which names `where`.
 run::CheckOptions to_checks(py::handle object, const std::string& where);
-// 1 to 10,000.
+// Converts an integer from 1 to 10,000.
 std::size_t to_max_reports(py::handle object, const std::string& where);
 
-// Leaves out V010, because checked execution reports divergent barriers itself. Throws ValidationError.
+// Validates a program by all rules but V010, because checked execution reports divergent barriers itself. Throws ValidationError.
 validate::ValidProgram valid_but_for_barriers(const ir::Program& program);
 
-// A tuple for each finding: the name of its check, and what vyre/_check.py makes a report of.
+// Returns a tuple for each finding: the name of its check, and the data from which vyre/_check.py makes a report.
 py::list described(const ir::Program& program, const std::vector<run::Finding>& findings);
 
-// The names of the checks that are asked for, and (name, meaning) of each check there is.
+// Return the names of the checks that are turned on, and (name, meaning) of every check.
 py::tuple names_of(const run::CheckOptions& checks);
 py::tuple check_rows();
 

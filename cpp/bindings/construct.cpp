@@ -79,7 +79,7 @@ void refuse_call(std::string_view owner, std::string_view signature, const py::a
 
 void explain_calls(py::handle scope, const std::string& owner, void (*first)(const py::args& args, const std::string& name)) {
   py::options options;
-  options.disable_function_signatures();  // a docstring is made anew with each overload
+  options.disable_function_signatures();  // pybind11 builds the docstring again for each new overload
   for (const auto& [key, value] : py::dict(scope.attr("__dict__").attr("items")())) {
     const auto name = key.cast<std::string>();
     py::object function = scope.attr(name.c_str());

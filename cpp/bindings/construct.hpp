@@ -1,5 +1,6 @@
-// How Python makes the classes of the module. pybind11 leaves an object empty between __new__ and __init__, and an empty one crashes:
-// `Expr.__new__(Expr)` alone would make it. So __new__ makes whole objects, or refuses, and __init__ has nothing left to do.
+// Defines how Python makes objects of the module's classes. pybind11 leaves an object empty between __new__ and __init__, and using an
+// empty object crashes the process; `Expr.__new__(Expr)` alone would make one. So in this module __new__ returns a complete object or
+// raises, and __init__ does nothing.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@
 
 namespace vyre::python {
 
-// A call's arguments, by the names of a signature: the first `positional` of them by place or name, the others by name alone.
+// The parameters of a function. The first `required` of them must be given. The first `positional` may be given by position or by name, the
+// others only by name.
 struct Signature {
   const char* function;
   std::vector<const char*> names;
@@ -22,23 +24,23 @@ struct Signature {
   std::size_t positional;
 };
 
-// One object a name, null for what was not given. Raises CallError.
+// Returns one object for each name of the signature, null for an argument that was not given. Throws CallError.
 std::vector<py::object> bind_arguments(const Signature& signature, const py::args& args, const py::kwargs& kwargs);
 
-// Raises Python's TypeError for a call that fits no signature, with the whole call as the Fix. `signature` is the first line of the
-// function's docstring, "load(buffer, index) -> Expr", and `owner` stands before it.
+// Throws CallError, a TypeError in Python, for a call that does not fit a function. The Fix shows a correct call: `owner`, a dot, and
+// `signature`, the first line of the function's docstring, such as "load(buffer, index) -> Expr".
 [[noreturn]] void refuse_call(std::string_view owner, std::string_view signature, const py::args& args, const py::kwargs& kwargs);
 
-// Functions that pybind11 would answer with a list of C++ signatures: what calls them wrongly comes to refuse_call, and right calls pay
-// nothing. `scope` has the functions as attributes; `first` may have better words for an owner's likely mistakes.
+// Makes wrong calls of the functions in `scope` end in refuse_call(), where pybind11 would answer with a list of C++ signatures. Correct
+// calls are not slower. `first` is called before refuse_call(), and may throw a better message for a likely mistake.
 void explain_calls(py::handle scope, const std::string& owner, void (*first)(const py::args& args, const std::string& name) = nullptr);
 
-// The function behind a class's __new__.
+// The function that the class's tp_new calls.
 template <class T>
 inline PyObject* new_function = nullptr;
 
-// For the definition of a class that has def_new: its tp_new is in place before Python makes the class ready. A function named
-// __new__ would not do, because Python then lets the base class make objects: `Expr.__base__.__new__(Expr)` is an empty one.
+// An argument of py::class_ for a class with def_new: it sets tp_new before Python makes the class ready. A function named __new__ would
+// not be enough, because Python would then let the base class make objects: `Expr.__base__.__new__(Expr)` would return an empty one.
 template <class T>
 py::custom_type_setup made_whole() {
   return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
@@ -54,7 +56,7 @@ void def_new(py::class_<T>&, Make make) {
   new_function<T> = py::cpp_function([make](const py::args& args, const py::kwargs& kwargs) { return make(args, kwargs); }).release().ptr();
 }
 
-// For classes that only functions make.
+// For classes whose objects only functions of the module make: calling the class raises `message`.
 template <class T>
 void def_no_new(py::class_<T>& type, const char* message) {
   def_new(type, [message](const py::args&, const py::kwargs&) -> T { throw ArgumentError(message); });

@@ -31,7 +31,7 @@ std::string type_name(py::handle object) {
   return lenient_str(name.substr(0, kLongest)).cast<std::string>();
 }
 
-// Its repr(), unless that raises.
+// Returns the object's repr(), or nothing if repr() raises an Exception.
 std::optional<std::string> repr_of(py::handle object) {
   const py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object.ptr()));
   const py::object bytes =
@@ -53,7 +53,8 @@ std::string integer_fix(py::handle object) {
   return kInRange;
 }
 
-// The Fix for an object that is no DataType. It names the one that numpy or the text form calls so, if there is one.
+// The Fix for an object that is no DataType. If the object is a type's name, or anything that numpy takes for a dtype, the Fix names that
+// DataType.
 std::string type_fix(py::handle object) {
   std::string name;
   if (PyUnicode_Check(object.ptr())) name = object.cast<std::string>();
@@ -63,7 +64,7 @@ std::string type_fix(py::handle object) {
   try {
     const auto dtype = py::module_::import("numpy").attr("dtype")(object).attr("name").cast<std::string>();
     for (const ir::TypeInfo& row : ir::kTypes) {
-      // A uint8 is an element: who wants Bytes asks for that.
+      // U8 and Bytes have the same dtype; uint8 stands for U8.
       if (dtype == row.numpy && row.type != ir::DataType::Bytes) return fmt::format("write DataType.{}", row.name);
     }
   } catch (const py::error_already_set&) {
@@ -97,7 +98,7 @@ std::string given(py::handle object) {
     if (bits > 128) return fmt::format("an integer of {} bits", bits);
   }
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) {
-    // The beginning alone: repr() of the whole could be as long as the user's data.
+    // Shows only the beginning, because repr() of the whole could be as long as the user's data.
     py::object start = object[py::slice(0, kLongest, 1)];
     const std::size_t length = PyUnicode_Check(object.ptr()) ? static_cast<std::size_t>(PyUnicode_GET_LENGTH(object.ptr()))
                                                              : static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()));
@@ -137,12 +138,12 @@ bool is_integer(py::handle object) {
   return py::isinstance(object, numpy_type(numpy_integer, "integer"));
 }
 
-// Looks only for numpy's module of them, because nothing is one before it is imported. To import it takes time, and a child that is forked
+// Does not import numpy.ma: before that module is imported, no masked array exists. Importing it takes time, and a child that is forked
 // while another thread imports it would wait for ever.
 bool is_masked(py::handle object) {
   PyObject* const loaded = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
   if (loaded == nullptr) return false;
-  const py::object masked = py::getattr(loaded, "MaskedArray", py::none());  // not there yet while the module is being imported
+  const py::object masked = py::getattr(loaded, "MaskedArray", py::none());  // missing while the module is being imported
   return !masked.is_none() && py::isinstance(object, masked);
 }
 

@@ -1,5 +1,5 @@
-// Python objects to C++ values. What does not fit is an ArgumentError that names the argument, what was wanted, what was given
-// and what to write instead. `where` reads like "argument `index` of Expr.load".
+// Converts Python objects to C++ values. For an object that does not fit, the functions throw an ArgumentError that names the argument,
+// what was wanted, what was given and what to write instead. `where` reads like "argument `index` of Expr.load".
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace vyre::python {
 
-// "-1 (int)", "an array of float32 with shape (3,)": what was given, short whatever its size.
+// Describes an object for messages: "-1 (int)", "an array of float32 with shape (3,)". The text is short for any object.
 std::string given(py::handle object);
 
 [[noreturn]] void reject(const std::string& where, const std::string& wanted, py::handle object, const std::string& fix);
 
-// Python or numpy, but not a bool.
+// Whether the object is an integer of Python or numpy, and no bool.
 bool is_integer(py::handle object);
-// Whether it is a masked array of numpy's.
+// Whether the object is a masked array of numpy.
 bool is_masked(py::handle object);
 bool is_boolean(py::handle object);
-// Converts what is_integer accepts to a Python int. An exception that a user's class raises in `__index__` goes on.
+// Converts what is_integer accepts to a Python int. An exception that a user's class raises in `__index__` is passed on.
 py::int_ to_int(py::handle object);
 
 // The Fix for a float where an integer must stand.
@@ -33,13 +33,13 @@ std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last,
 inline std::uint32_t to_u32(py::handle object, const std::string& where, const std::string& fix = {}) {
   return static_cast<std::uint32_t>(to_unsigned(object, 0xFFFFFFFFu, where, fix));
 }
-// The value of a plain Python int from 0 to 2^32 - 1, and nothing for any other object: for fast paths in front of to_u32() and the like,
-// which prepare text for their messages.
+// Returns the value of a plain Python int from 0 to 2^32 - 1, and nothing for any other object. For fast paths: to_u32() and similar
+// functions are slower, because they prepare the texts of their messages first.
 std::optional<std::uint32_t> plain_u32(py::handle object);
 // The bytes of any object with a buffer, as to_bytes() gave them.
 std::string bytes_argument(py::handle object, const std::string& where);
 bool to_bool(py::handle object, const std::string& where);
-// UTF-8; lone surrogates are refused. `fix` is for what is no str.
+// Converts a str to UTF-8, and refuses lone surrogates. `fix` is the Fix for an object that is no str.
 std::string to_text(py::handle object, const std::string& where, const std::string& fix = {});
 ir::DataType to_type(py::handle object, const std::string& where);
 ir::BufferAccess to_access(py::handle object, const std::string& where);
@@ -47,15 +47,15 @@ ir::BufferAccess to_access(py::handle object, const std::string& where);
 // An integer as a Fix quotes it; `x` for one that is too long to read.
 std::string digits_of(py::handle number);
 
-// An Expr, or a literal: integers 0..2^32 - 1 are U32, True and False are Bool. `fix` is for an integer out of that range; without one
-// it is said how to write a literal of another type.
+// Converts an Expr, or makes a literal: integers 0..2^32 - 1 are U32, True and False are Bool. `fix` is the Fix for an integer out of that
+// range; if it is empty, the Fix says how to write a literal of another type.
 ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix = {});
-// Like to_expr(), but an integer takes the type that stands opposite, and may be any of 64 bits: for operands of Python's operators,
-// values that are stored or assigned, arms of a select and arguments of a call.
+// Like to_expr(), but an integer takes its type from its context (the other operand, the target or the parameter), and may be any signed or
+// unsigned 64-bit value. For operands of Python's operators, values that are stored or assigned, arms of a select and arguments of a call.
 ir::ExprHandle to_adapting(py::handle object, const std::string& where);
 // Like to_expr(), for an index into `buffer`: the Fix for a slice or a negative index names the buffer.
 ir::ExprHandle to_index(py::handle object, const std::string& where, const std::string& buffer);
-// Like to_expr(), but returns an empty handle instead of raising: for anything but an Expr or a plain int in range.
+// The fast path of to_expr(): returns an empty handle for any object but an Expr or a plain int from 0 to 2^32 - 1.
 ir::ExprHandle quick_expr(py::handle object);
 std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where);
 std::vector<ir::ExprHandle> to_adapting_list(py::handle object, const std::string& where);
@@ -66,11 +66,12 @@ std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where
 py::object to_iterator(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix);
 [[noreturn]] void reject_count(const std::string& where, const std::string& wanted, std::size_t most, const std::string& fix);
 
-// Ten times what a program may have (V019), so that a list which is too long for a program is still told so by the rule.
+// Ten times the limit of V019 for the nodes of a program. A list that exceeds only the limit of V019 is still converted, so that the rule
+// reports it.
 inline constexpr std::size_t kMostElements = 1'000'000;
 
-// Calls `each` with one element after the other: an iterable may be endless, so each is looked at before the next is asked for, and
-// no more than `most` are taken.
+// Calls `each` with one element after the other, and refuses more than `most` elements. An iterable may be endless, so an element is
+// handled before the next one is fetched.
 template <class Each>
 void for_each(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix, const Each& each,
               std::size_t most = kMostElements) {
@@ -85,20 +86,20 @@ void for_each(py::handle object, const std::string& where, const std::string& wa
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
 }
 
-// A new dict of a mapping's keys and values, as many as for_each takes.
+// Copies a mapping to a new dict. If the mapping is no plain dict, for_each() limits the number of its keys.
 py::dict to_dict(py::handle mapping, const std::string& where);
 
-// The elements of what is a handful of them.
+// Returns the elements of an iterable that should be short. Refuses more than 1,000.
 std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix);
 
-// A member of an enumeration with `count` members, numbered from 0. From Python a member's number can be changed, and any object
-// can say that it is one.
+// Converts a member of an enumeration with `count` members, numbered from 0. Checks the number, because Python code can change a member's
+// number, and any object can claim to be a member.
 template <class Enum>
 Enum to_member(py::handle object, std::size_t count, const std::string& where, const std::string& wanted, const std::string& fix) {
   if (py::isinstance<Enum>(object)) {
     try {
       if (const auto member = object.cast<Enum>(); static_cast<std::size_t>(member) < count) return member;
-    } catch (const std::runtime_error&) {  // pybind11's, for a number of another type
+    } catch (const std::runtime_error&) {  // pybind11 throws it if the member's number has the wrong type
     }
   }
   reject(where, wanted, object, fix);

@@ -1,4 +1,5 @@
-// C++ errors as the Python exceptions of vyre/errors.py, which are plain Python classes so that users can subclass and pickle them.
+// Translates C++ errors to the Python exceptions of vyre/errors.py, which are plain Python classes so that users can subclass and pickle
+// them.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -15,7 +16,7 @@
 namespace vyre::python {
 namespace {
 
-// The two ends of a text, in whole characters.
+// Returns the first and the last bytes of a text with "..." between them, and splits no character.
 std::string ends(std::string_view text, std::size_t first, std::size_t last) {
   const auto within_character = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0u) == 0x80u; };
   std::size_t rest = text.size() - last;
@@ -24,8 +25,8 @@ std::string ends(std::string_view text, std::size_t first, std::size_t last) {
   return std::string(text.substr(0, first)).append("...").append(text.substr(rest));
 }
 
-// A name may have megabytes, and a program may have many: what is quoted in a message keeps its two ends, and so do
-// its problem and its Fix.
+// Shortens a message, because a program may have many names, each of megabytes. Every long quotation keeps only its two ends. If the
+// message is still too long, its problem and its Fix keep only their two ends.
 std::string shortened(std::string_view message) {
   constexpr std::size_t kLongestPiece = 1000, kLongest = 10'000;
   constexpr std::string_view kQuotes = "`'\"";

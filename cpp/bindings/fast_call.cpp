@@ -8,7 +8,7 @@
 namespace vyre::python {
 namespace {
 
-// The reference is never given back, because the classes live as long as the process.
+// The reference is never released, because the classes live as long as the process.
 PyTypeObject* numpy_class(const char* name) {
   return reinterpret_cast<PyTypeObject*>(py::object(py::module_::import("numpy").attr(name)).release().ptr());
 }
@@ -26,7 +26,7 @@ const std::vector<PyTypeObject*>& numpy_integers() {
 
 bool is_numpy_integer(PyObject* value) { return std::ranges::find(numpy_integers(), Py_TYPE(value)) != numpy_integers().end(); }
 
-// The low 64 bits of a plain int of the range.
+// Returns the low 64 bits of an int that lies in the range, else nothing.
 std::optional<std::uint64_t> int_in(PyObject* value, const NumberRange& range) {
   int overflow = 0;
   const long long small = PyLong_AsLongLongAndOverflow(value, &overflow);
@@ -57,7 +57,7 @@ bool is_same_int(PyObject* a, PyObject* b) {
   return PyLong_CheckExact(a) && PyLong_CheckExact(b) && PyObject_RichCompareBool(a, b, Py_EQ) == 1;
 }
 
-// Whether two values of plain types are one to Python and have one type, and so do the items of tuples. False for all others.
+// Whether two values are the same object, or equal ints, equal strs, or tuples of such items. False for all other values.
 bool is_same_value(PyObject* a, PyObject* b) {
   const auto same = [](PyObject* x, PyObject* y) { return x == y || is_same_int(x, y) || is_same_text(x, y); };
   if (same(a, b)) return true;

@@ -1,4 +1,5 @@
-// A call of a kernel that was found right before: how the next call with arguments of the same kind goes to the run. See kernel_calls.cpp.
+// The fast path of kernel calls. After Python has checked a call and found it valid, a FastCall runs later calls with arguments of the same
+// kind. See kernel_calls.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace vyre::python {
 
-// The options of a call that a FastCall may look at. Null: not given, or None.
+// The options of a call that a FastCall may look at. Null if the option is not given, or None.
 struct Asked {
   PyObject* backend = nullptr;
   PyObject* device = nullptr;
@@ -22,43 +23,44 @@ class FastCall {
   FastCall(const FastCall&) = delete;
   FastCall& operator=(const FastCall&) = delete;
   virtual ~FastCall() = default;
-  // Whether the call is of the kind that this was made for. `given` are the arguments: those by place, then those by name, in the order of
-  // the names that the call was remembered with.
+  // Whether this FastCall can run the call. `given` has the positional arguments, and then the keyword arguments in the order of the names
+  // that _remember_call was given.
   virtual bool takes(std::span<PyObject* const> given, const Asked& asked) = 0;
-  // Returns a null object, and has done nothing, when the call is another one.
+  // Runs the call. Returns a null object, and leaves all arrays unchanged, if this FastCall cannot run the call.
   virtual py::object call(std::span<PyObject* const> given, const Asked& asked) = 0;
 };
 
-// A FastCall in Python's hands, which pass it on to _remember_call.
+// Wraps a FastCall in a capsule, which Python passes to _remember_call.
 py::capsule in_capsule(std::shared_ptr<FastCall> call);
 
 inline bool is_same_text(PyObject* a, PyObject* b) {
   return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
 }
 
-// The numbers that a scalar parameter takes: integers from one to another, or truths.
+// The values that a scalar parameter takes: integers from `least` to `most`, or bools.
 struct NumberRange {
   std::int64_t least = 0;
   std::uint64_t most = 0;
   bool is_truth = false;
 };
 
-// The low 64 bits of a number of the range, Python's or numpy's; nothing for anything else.
+// Returns the low 64 bits of a Python or numpy number that lies in the range, and nothing for any other object.
 std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range);
 
-// The condition on an argument that is no array: it is a number of a range, or, where `same` is set, that very value.
+// The condition on an argument that is no array: it must be a number in `range` or, if `same` is set, equal to `same`.
 struct Expected {
   NumberRange range;
   py::object same;
 
   bool is_number() const { return !same; }
-  // The bits of an argument that is as expected, 0 where it is no number; nothing for another one.
+  // Returns the bits of an argument that meets the condition, or 0 if the condition is `same`. Returns nothing if the argument does not
+  // meet it.
   std::optional<std::uint64_t> number(PyObject* given) const;
 };
-// Converts what Python tells: (least, most), `bool` for truths, or a list of the one value.
+// Converts Python's description of a condition: (least, most), the class `bool`, or a list with the one value.
 Expected expected_of(py::handle told);
 
-// A word of a kernel's parameters: a number that is the same in each call, or half of an argument.
+// A 32-bit word of a kernel's parameters: a number that is the same in each call, or the low or high half of an argument.
 struct ParameterWord {
   std::optional<std::size_t> argument;
   bool high = false;
@@ -68,7 +70,7 @@ struct ParameterWord {
     return argument ? static_cast<std::uint32_t>(numbers[*argument] >> (high ? 32 : 0)) : value;
   }
 };
-// Converts what Python tells: a number, or (the place of an argument, whether it is the high half).
+// Converts Python's description of a word: a number, or (index of an argument, whether the word is its high half).
 ParameterWord word_of(py::handle told);
 
 }  // namespace vyre::python

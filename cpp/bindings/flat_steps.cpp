@@ -49,7 +49,8 @@ std::span<std::byte> span_of(Bytes& array) {
   return {reinterpret_cast<std::byte*>(array.mutable_data()), static_cast<std::size_t>(array.size())};
 }
 
-// Refuses arguments that do not fit the procedure. Only vyre's own Python calls these functions, with arguments that fit.
+// Refuses arguments that do not fit the procedure. This is a safeguard: only vyre's own Python code calls the functions below, with
+// arguments that fit.
 void require(bool fits, const char* what) {
   if (!fits) throw ArgumentError(fmt::format("{} do not fit the procedure. Fix: call vyre.check or vyre.bisect.", what));
 }
@@ -72,7 +73,7 @@ std::shared_ptr<run::Storage> table_on(run::Backend& backend, std::size_t device
   return storage;
 }
 
-// Flattens a procedure for calls at the place.
+// Flattens a procedure to run on the place's backend and device.
 run::Flattened flattened_for_calls(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes,
                                    const std::vector<std::uint64_t>& numbers, const run::ProcedurePlace& place) {
   const auto table = [&](const ir::ArrayDecl& decl) { return table_on(*place.backend, place.device, decl); };
@@ -99,7 +100,8 @@ run::ProcedurePlace place_of(const std::string& backend, std::size_t device, con
 
 py::tuple state_of(const FlatSteps::Part& part) { return py::make_tuple(part.array, part.offset, part.bytes); }
 
-// (place, program, [part or bytes], grid, counts or None, whether they count invocations)
+// ("dispatch", the step's name in messages, index of the program, [part or bytes], grid, counts or None, whether the counts are of
+// invocations)
 py::tuple state_of(const FlatSteps::Dispatch& dispatch, const std::string& place, std::span<const std::uint64_t> late) {
   py::list bound;
   for (const auto& each : dispatch.bound) {
@@ -118,8 +120,8 @@ py::tuple state_of(const FlatSteps::Dispatch& dispatch, const std::string& place
                         counts, dispatch.role == run::StorageView::Role::Invocations);
 }
 
-// (programs, arrays, steps, frames, origins): an array is (kind, name, type of its elements, bytes, contents of a table or None,
-// the frame that made it, its number there), a frame (caller, step) and an origin (frame, step or None).
+// Returns (programs, arrays, steps, frames, origins, shapes). An array is (kind, name, element type, bytes, contents of a table or None,
+// index of the frame that made it, its ArrayId there), a frame is (caller, step or None), and an origin is (frame, step or None).
 py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers,
                      const std::string& backend, std::size_t device) {
   check_fits(procedure, shapes, numbers);
@@ -158,7 +160,7 @@ py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shap
   return py::make_tuple(programs, arrays, steps, frames, origins, flat.shapes);
 }
 
-// (role, name, type, axes) of the inputs and in_outs. With `outputs` those of the outputs follow, without it those of the numbers.
+// Returns (role, name, type, axes) of each input and in_out, then of each output if `outputs` is true, else of each number.
 py::list interface_of(const ir::Procedure& procedure, bool outputs) {
   py::list rows;
   for (const ir::ArrayId id : procedure.interface()) {
@@ -171,8 +173,8 @@ py::list interface_of(const ir::Procedure& procedure, bool outputs) {
   return rows;
 }
 
-// Runs one dispatch on the reference with its arrays as bytes, which it changes in place, and likewise `written` (CheckOptions::written,
-// None for an array that is written as a whole).
+// Runs one dispatch on the reference with checks. `arrays` has the bytes of its arrays, and `written` the marks of CheckOptions::written
+// (None for an array whose bytes are all written). The run changes both in place.
 py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::vector<std::optional<Bytes>> written,
                      const std::array<std::uint32_t, 3>& grid, py::handle timeout, py::handle schedule, py::handle checks,
                      py::handle max_reports, const std::string& function) {
@@ -201,8 +203,8 @@ py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::v
   return py::make_tuple(described(valid.program(), findings.list), findings.complete, names_of(wanted), schedule_text(options.schedule));
 }
 
-// Runs the first `count` steps of a procedure as one recording. `given` has the bytes of the inputs and in_outs. Returns the bytes of the
-// inputs and in_outs, of the outputs, and of the flat arrays that `kept` numbers, as they are after these steps.
+// Runs the first `count` flat steps of a procedure in one submission. `given` has the bytes of the inputs and in_outs. Returns the bytes
+// after these steps: of the inputs and in_outs, of the outputs, and of the flat arrays whose indices are in `kept`.
 py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, std::vector<Bytes> given,
                    const std::vector<std::uint64_t>& numbers, const std::string& backend, std::size_t device, py::handle optimize,
                    py::handle timeout, std::size_t count, const std::vector<std::uint32_t>& kept, const std::string& function) {
@@ -260,7 +262,7 @@ void bind_flat_steps(py::module_& m) {
   options.disable_function_signatures();
   m.def("_flat_steps", flat_steps, py::arg("procedure"), py::arg("shapes"), py::arg("numbers"), py::arg("backend"), py::arg("device"));
   m.def("_procedure_interface", interface_of, py::arg("procedure"), py::arg("outputs") = false);
-  // The names of the checks and the schedule that a call asks for.
+  // Returns the names of the checks, and the schedule, that a call asks for.
   m.def("_checks_of", [](py::handle checks, py::handle schedule, const std::string& function) {
     const auto where = [&](const char* argument) { return fmt::format("argument `{}` of {}", argument, function); };
     const run::CheckOptions wanted = to_checks(checks, where("checks"));

@@ -1,4 +1,4 @@
-// The core's entries for tools that take the steps of a procedure one by one.
+// Binds the functions for tools that run the steps of a procedure one by one.
 #pragma once
 
 #include "bindings.hpp"

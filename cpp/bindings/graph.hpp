@@ -1,4 +1,5 @@
-// The core of vyre.graph(): calls that are recorded where they would have been submitted, and replayed together.
+// The core of vyre.graph(). While a thread records a graph, its calls are added to the graph instead of being submitted; a replay submits
+// them together.
 #pragma once
 
 #include <chrono>
@@ -18,9 +19,9 @@ namespace vyre::python {
 
 class Graph {
  public:
-  // The one that records the calling thread's calls, or null.
+  // Returns the graph that records the calling thread's calls, or null.
   static Graph* recording();
-  // Throws ArgumentError while the calling thread's calls are recorded: `what` could not be replayed.
+  // Throws ArgumentError if a graph records the calling thread's calls, because a replay could not repeat `what`.
   static void refuse(const char* what);
 
   Graph() = default;
@@ -31,7 +32,7 @@ class Graph {
   void begin();
   // After a recording that `failed`, the graph cannot be replayed, because the recording is not complete.
   void end(bool failed);
-  // Records a call of `dispatches` dispatches on a device. `held` keeps what its plan needs. The GIL must be held.
+  // add() records a call of `dispatches` dispatches on a device, with the GIL held. `held` keeps alive what the call's plan needs.
   struct Place {
     run::Backend* backend = nullptr;
     std::size_t device = 0;
@@ -47,27 +48,27 @@ class Graph {
   void replay(std::uint64_t times);
   void wait(std::optional<std::chrono::duration<double>> timeout) const;
   std::size_t size() const { return calls_.size(); }
-  // "3 calls on vulkan device 0", "nothing yet".
+  // "3 calls on vulkan device 0", "not recorded yet".
   std::string describe() const;
 
  private:
   // Records all calls of the other graph.
   void append(const Graph& other);
   void keep(const std::shared_ptr<run::Storage>& storage);
-  // Throws if the graph cannot take `count` more dispatches, or if `place` is another one than that of the calls before.
+  // Throws if the graph cannot take `count` more dispatches, or if `place` differs from the place of the calls recorded so far.
   void check_joins(const Place& place, std::size_t count) const;
 
   enum class State { Empty, Recording, Ready, Failed };
   void check_ready() const;
 
   State state_ = State::Empty;
-  std::shared_ptr<Graph*> self_;  // leads the recording thread to this graph; the destructor sets the pointer to null
-  Place place_;                   // of the calls
+  std::shared_ptr<Graph*> self_;  // the recording thread finds the graph by it; the destructor sets the inner pointer to null
+  Place place_;                   // the backend and device of all calls
   std::vector<Call> calls_;
   std::size_t dispatches_ = 0;
-  std::vector<std::shared_ptr<run::Storage>> storages_;  // without repetitions
-  std::unordered_set<const run::Storage*> known_;        // the same ones, to look them up
-  std::shared_ptr<run::Sequence> sequence_;              // destroyed before what it refers to
+  std::vector<std::shared_ptr<run::Storage>> storages_;  // that the calls use, each once
+  std::unordered_set<const run::Storage*> known_;        // the elements of storages_, for look-up
+  std::shared_ptr<run::Sequence> sequence_;              // last, to be destroyed before the calls and storages that it uses
 };
 
 }  // namespace vyre::python

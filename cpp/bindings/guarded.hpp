@@ -1,4 +1,4 @@
-// Lets functions that Python calls through its C API throw.
+// Lets C++ functions throw although Python calls them through its C API.
 #pragma once
 
 #include <cxxabi.h>
@@ -7,7 +7,7 @@
 
 namespace vyre::python {
 
-// The result of a function, or null with Python's exception for what it throws.
+// Calls a function and returns its result. If the function throws, sets the matching Python exception and returns null.
 template <class Function>
 PyObject* guarded(const Function& function) {
   try {
@@ -16,7 +16,7 @@ PyObject* guarded(const Function& function) {
     error.restore();
 #ifdef __GLIBCXX__
   } catch (abi::__forced_unwind&) {
-    throw;  // how Python ends a thread that comes back after the interpreter
+    throw;  // Python ends a thread in this way if it asks for the GIL after the interpreter's end
 #endif
   } catch (...) {
     py::detail::try_translate_exceptions();

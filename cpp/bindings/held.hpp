@@ -1,7 +1,8 @@
-// A reference to an object of Python across a call into Python.
+// Holds a reference to a Python object during a call into Python.
 //
-// When the interpreter ends, Python ends daemon threads where they next take the GIL, by unwinding their stacks without it. What a
-// destructor lets go of then is never destroyed, because the process ends.
+// When the interpreter ends, Python ends each daemon thread where the thread next asks for the GIL, by unwinding its stack without the GIL.
+// The destructor of Held then releases nothing, because the thread does not hold the GIL. The object leaks, which is harmless because the
+// process ends.
 #pragma once
 
 #include <pybind11/pybind11.h>

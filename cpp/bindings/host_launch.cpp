@@ -1,9 +1,10 @@
-// Calls of kernels with numpy arrays that were made before. Python makes a HostLaunch of a call once it knows that the call is right; the
-// next call with arrays of the same dtypes, shapes and layout, at the same place, goes from the arguments to the executable here. Anything
-// else is left to Python, which has the messages.
+// The fast path for repeated calls of kernels with numpy arrays. Python makes a HostLaunch after it has checked a call. The HostLaunch
+// takes later calls with arrays of the same dtypes, shapes and layout, at the same place, straight from the arguments to the executable.
+// All other calls go to Python, which raises the errors.
 //
-// What the program writes is memory of the call until it has succeeded: a new array, or memory that is then copied to the array that the
-// caller gave. The checks of a call that depend on dtypes and shapes alone are made once, those on addresses and flags in each call.
+// The program never writes to an array of the caller. It writes to a new array, or to memory of the call, which is copied to the caller's
+// array after the run has succeeded. Checks that depend only on dtypes and shapes are made once; checks of addresses and flags are made in
+// each call.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -37,12 +38,13 @@ namespace {
 
 using NumpyApi = py::detail::npy_api;
 
-// Where calls run that name no place: the context variable of vyre._default, and the globals of that module, in which `_in_environment` is
-// what holds where nothing was chosen. Borrowed: both live as long as the process.
+// The default place is where calls run that name no place. It is the value of `chosen_variable`, the context variable of vyre._default or,
+// if that is None, `_in_environment` in the globals of that module. Both references are borrowed, because the objects live as long as the
+// process.
 PyObject* chosen_variable = nullptr;
 PyObject* default_globals = nullptr;
 
-// A new reference to the default place; null where it has to be looked for.
+// Returns the default place, or null if vyre._default still has to find it.
 py::object default_place() {
   static PyObject* const in_environment = PyUnicode_InternFromString("_in_environment");
   if (chosen_variable == nullptr) return {};
@@ -53,7 +55,7 @@ py::object default_place() {
   return place && !place.is_none() ? place : py::object();
 }
 
-// A place by what the call was given, or by the default that held.
+// The place of a call: its arguments `backend` and `device` or, if it has neither, the default place at the time of the call.
 class Place {
  public:
   Place(const Asked& asked, py::object chosen)
@@ -72,7 +74,7 @@ class Place {
     const bool same = PyTuple_Check(now.ptr()) && PyTuple_GET_SIZE(now.ptr()) == 2 &&
                       is_same_text(PyTuple_GET_ITEM(now.ptr(), 0), PyTuple_GET_ITEM(chosen_.ptr(), 0)) &&
                       PyTuple_GET_ITEM(now.ptr(), 1) == PyTuple_GET_ITEM(chosen_.ptr(), 1);
-    if (same) chosen_ = std::move(now);  // each with-block makes a new one
+    if (same) chosen_ = std::move(now);  // each with-block makes a new, equal object
     return same;
   }
 
@@ -82,7 +84,7 @@ class Place {
 
 class HostLaunch final : public FastCall {
  public:
-  // What an array has to be to be used as it is.
+  // The requirements on an array argument. An array that meets them is used without conversion.
   struct Layout {
     py::object dtype;
     std::vector<py::ssize_t> shape;
@@ -99,7 +101,8 @@ class HostLaunch final : public FastCall {
              std::equal(shape.begin(), shape.end(), proxy->dimensions);
     }
   };
-  // What a buffer of the program is given: an array, or the words if it has neither an argument nor a dtype nor a table.
+  // What a buffer of the program is bound to: an argument, a new array, a table or, if the slot has none of these, the words of the
+  // parameters.
   struct Slot {
     enum class Begins : std::uint8_t { Read, Copied, Zeros, Anything };
     Begins begins = Begins::Read;
@@ -113,7 +116,7 @@ class HostLaunch final : public FastCall {
     bool is_words() const { return !written() && !argument && !table; }
   };
 
-  py::object program, empty, zeros;  // numpy's functions
+  py::object program, empty, zeros;  // `empty` and `zeros` are numpy's functions
   std::vector<std::variant<Layout, Expected>> arguments;
   std::vector<Slot> slots;
   std::vector<ParameterWord> words;
@@ -139,7 +142,7 @@ class HostLaunch final : public FastCall {
     if (slots.size() != checked.bound().size()) refuse();
     check_words();
     std::vector<run::BufferView> views;
-    // The extents that check_call compares are those of arrays that share nothing, as call() makes sure.
+    // check_call gets made-up addresses of arrays that do not overlap. call() checks the arrays of each call for overlaps.
     std::uintptr_t address = 4096;
     for (std::size_t k = 0; k < slots.size(); ++k) {
       Slot& slot = slots[k];
@@ -213,25 +216,25 @@ class HostLaunch final : public FastCall {
 
   static std::byte* data_of(PyObject* array) { return reinterpret_cast<std::byte*>(py::detail::array_proxy(array)->data); }
 
-  // Whether two arrays that the caller gave share bytes in a way that Python has to judge. An Out may lie on an In, because it is copied.
+  // Whether arrays of the caller overlap in a way that Python must judge. An Out may overlap an In, because it is copied after the run.
   bool overlap(std::span<PyObject* const> given) const {
     for (const Slot& written : slots) {
       if (!written.argument || !written.written()) continue;
       const std::byte* const begin = data_of(given[*written.argument]);
       for (const Slot& other : slots) {
         if (&other == &written || !other.argument || (!other.written() && written.begins != Slot::Begins::Copied)) continue;
-        const std::byte* const there = data_of(given[*other.argument]);
-        if (begin < there + other.bytes && there < begin + written.bytes) return true;
+        const std::byte* const other_begin = data_of(given[*other.argument]);
+        if (begin < other_begin + other.bytes && other_begin < begin + written.bytes) return true;
       }
     }
     return false;
   }
 
-  // A new array; a null object when there is no memory for it.
+  // Returns a new array, or a null object if there is no memory for it.
   py::object new_array(const Slot& slot) const {
-    PyObject* const arguments_of_it[] = {slot.shape.ptr(), slot.dtype.ptr()};
+    PyObject* const shape_and_dtype[] = {slot.shape.ptr(), slot.dtype.ptr()};
     const py::object& make = slot.begins == Slot::Begins::Zeros ? zeros : empty;
-    auto made = py::reinterpret_steal<py::object>(PyObject_Vectorcall(make.ptr(), arguments_of_it, 2, nullptr));
+    auto made = py::reinterpret_steal<py::object>(PyObject_Vectorcall(make.ptr(), shape_and_dtype, 2, nullptr));
     if (made) return made;
     if (PyErr_ExceptionMatches(PyExc_MemoryError) == 0) throw py::error_already_set();
     PyErr_Clear();
@@ -243,7 +246,7 @@ class HostLaunch final : public FastCall {
     Few<py::object> results(slots.size());
     Few<std::uint32_t, 32> made(std::max<std::size_t>(words.size(), 4));
     for (std::size_t k = 0; k < words.size(); ++k) made[k] = words[k].of(numbers);
-    std::vector<std::pair<std::size_t, run::HostMemory>> copies;  // what is copied to the caller's array after the run, by slot
+    std::vector<std::pair<std::size_t, run::HostMemory>> copies;  // slots, with memory that is copied to the caller's arrays after the run
     for (std::size_t k = 0; k < slots.size(); ++k) {
       const Slot& slot = slots[k];
       std::byte* data = nullptr;
@@ -281,7 +284,7 @@ class HostLaunch final : public FastCall {
       span.work().program = program_;
       span.work().grid = grid;
     }
-    // The caller sees none of this memory when the call fails.
+    // The caller sees none of this memory if the call fails.
     run::RunOptions options;
     options.in_place = true;
     const std::shared_ptr<run::Executable> executable = executable_;
@@ -292,15 +295,15 @@ class HostLaunch final : public FastCall {
         while_waiting(std::move(options), [&](const run::RunOptions& waiting) { executable->run(views, grid, waiting); });
       }
     } catch (const DispatchTimeoutError&) {
-      throw;  // its device goes on, and what was prepared is for the next call, which may have more time
+      throw;  // the device still works, and the next call, perhaps with more time, can use the prepared program
     } catch (const DeviceError&) {
-      forget_prepared(*key_);  // it may belong to a device that is gone
+      forget_prepared(*key_);  // the prepared program may belong to a lost device
       executable_.reset();
       throw;
     }
   }
 
-  // What the call gives: one array bare, several as a tuple.
+  // Returns the results in the form that a call gives them: None, one array, or a tuple of arrays.
   py::object returned(std::span<py::object> results) const {
     const auto is_result = [](const py::object& each) { return static_cast<bool>(each); };
     const auto count = static_cast<std::size_t>(std::ranges::count_if(results, is_result));
@@ -317,7 +320,7 @@ class HostLaunch final : public FastCall {
   Place place_;
   run::Backend* const backend_;
   const std::optional<std::size_t> device_;
-  std::uint64_t generation_ = 0;  // of the operations
+  std::uint64_t generation_ = 0;  // of the registered operations, when the program was prepared
   run::ProfiledProgram program_;
   std::optional<PreparedKey> key_;
   std::shared_ptr<run::Executable> executable_;  // null after the device failed
@@ -325,7 +328,7 @@ class HostLaunch final : public FastCall {
 
 constexpr int kReadable = NumpyApi::NPY_ARRAY_C_CONTIGUOUS_ | NumpyApi::NPY_ARRAY_ALIGNED_;
 
-// A slot, as Python tells it: None for the words, a table, or (the place of an argument or None, shape, dtype, what it begins with).
+// Converts Python's description of a slot: None for the words, a table, or (index of an argument or None, shape, dtype, initial contents).
 HostLaunch::Slot slot_of(py::handle told, std::vector<std::variant<HostLaunch::Layout, Expected>>& arguments) {
   using Begins = HostLaunch::Slot::Begins;
   static constexpr std::pair<std::string_view, Begins> kBegins[] = {
@@ -382,8 +385,9 @@ py::capsule host_launch(const py::object& program, const py::list& arguments, co
 void bind_host_launch(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  // `arguments` has an array, or what expected_of reads, for each argument of the call; see slot_of and word_of. `backend` and `device` are
-  // what the call was given, `where_...` what they stand for.
+  // `arguments` has an array, or a description for expected_of(), for each argument of the call. slot_of() and word_of() convert the
+  // elements of `slots` and `words`. `backend` and `device` are the arguments of the call, `where_backend` and `where_device` the place
+  // that they stand for.
   m.def("_host_launch", host_launch, py::arg("program"), py::arg("arguments"), py::arg("slots"), py::arg("words"), py::arg("workgroups"),
         py::arg("backend"), py::arg("device"), py::arg("where_backend"), py::arg("where_device"));
   m.def("_default_place_from", [](const py::object& chosen, const py::dict& globals) {

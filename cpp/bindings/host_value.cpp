@@ -147,7 +147,7 @@ std::string plain_array(const BufferDecl& decl) {
   return ir::is_vector(decl.element) ? fmt::format("{} with shape (n, {})", array, vector_lanes(decl.element)) : array;
 }
 
-// The Fix for an object that is not an array which a call of this home takes.
+// The Fix for an object that is no array of the kind that `home` requires.
 std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
   const Making making(decl, home);
   const bool written = decl.access == BufferAccess::ReadWrite;

@@ -1,6 +1,6 @@
-// Accepts a number, a scalar or a shape in the place of a buffer's array. For a ReadWrite buffer it asks for zeros, for a Uniform buffer it
-// is the value, and for any other buffer the call raises BindingError. Calls with numpy arrays and calls with arrays that stay on a device
-// share this code.
+// Accepts a number, a scalar or a shape in the place of a buffer's array. A ReadWrite buffer gets that many zeros, or zeros of that shape;
+// a Uniform buffer gets the value; and for any other buffer the call raises BindingError. Calls with numpy arrays and calls with arrays
+// that stay on a device share this code.
 #pragma once
 
 #include <optional>
@@ -25,12 +25,12 @@ py::object value_of(const ir::BufferDecl& decl, py::handle object, Home home);
 // Whether a buffer takes a Python bytes object as its array.
 bool takes_bytes(const ir::BufferDecl& decl);
 
-// "a numpy array of uint32", with the value that the buffer takes instead.
+// Says in messages what a buffer takes: "a numpy array of uint32", preceded by the range of values if the buffer takes a value, too.
 std::string wanted_array(const ir::BufferDecl& decl, Home home);
 
 [[noreturn]] void refuse(const ir::BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix);
 
-// Refuses an object that is neither such an array nor one of the values above; the Fix says what to write instead.
+// Refuses an object that is neither an array for the buffer nor accepted by zeros_of() or value_of(). The Fix says what to write instead.
 [[noreturn]] void refuse_value(const ir::BufferDecl& decl, py::handle object, Home home);
 
 }  // namespace vyre::python

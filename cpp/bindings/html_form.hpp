@@ -1,4 +1,4 @@
-// How notebooks draw the classes of the module.
+// Defines how notebooks draw objects of the module's classes.
 #pragma once
 
 #include "bindings.hpp"

@@ -1,6 +1,7 @@
-// Python's operators on expressions, as slots of the class Expr: `x + 1` comes here without a look-up of `__add__` and without a list of
-// arguments. Operands that are expressions or small plain integers are taken here; all others go to the methods that pybind11 has bound,
-// which convert and refuse. `x += 1` comes here too, so that a variable of a vyre.Builder can refuse it.
+// Implements Python's operators on expressions as type slots of the class Expr, so that `x + 1` needs no look-up of `__add__` and no list
+// of arguments. Operands that are expressions or plain 64-bit ints are handled in this file. All others go to the methods that pybind11 has
+// bound, which convert or refuse them. In-place operators, such as `x += 1`, have slots too, so that a vyre.Builder can refuse them on its
+// variables.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -35,15 +36,15 @@ constexpr std::array kSlots = {
     Slot{Infix::Shl, &PyNumberMethods::nb_lshift, &PyNumberMethods::nb_inplace_lshift, "__lshift__", "__rlshift__"},
     Slot{Infix::Shr, &PyNumberMethods::nb_rshift, &PyNumberMethods::nb_inplace_rshift, "__rshift__", "__rrshift__"},
 };
-// By Python's numbers of comparisons, Py_LT and on.
+// Indexed by Python's codes of comparisons, from Py_LT to Py_GE.
 constexpr std::array kComparisons = {Infix::Lt, Infix::Le, Infix::Eq, Infix::Ne, Infix::Gt, Infix::Ge};
 
-// Called before an operator in place, once something has a use for it; what it raises refuses the operator.
+// The Python function that is called before each in-place operator, or null. An exception from it refuses the operator.
 PyObject* before_in_place = nullptr;
 
-richcmpfunc compare_by_method = nullptr;  // what the methods of the class have made of the slot
+richcmpfunc compare_by_method = nullptr;  // the first function of the slot, which calls the methods of the class
 
-// An operand: an expression, or an int that has the type of the other operand. Empty for anything else.
+// Converts an operand: an expression, or an int, which takes the type of the other operand. Returns an empty handle for any other object.
 ir::ExprHandle quick_operand(PyObject* object, const ir::SourcePlace& place) {
   if (const PyExpr* expr = exactly<PyExpr>(object)) return expr->handle;
   if (!PyLong_CheckExact(object)) return {};
@@ -53,7 +54,7 @@ ir::ExprHandle quick_operand(PyObject* object, const ir::SourcePlace& place) {
   return ir::expr::integer(static_cast<std::uint64_t>(number), number < 0, place);
 }
 
-// Null without an exception where the method has to look at the operands.
+// Returns null without an exception if the operands have to go to the method.
 PyObject* infix(Infix op, PyObject* left, PyObject* right) {
   return guarded([&]() -> PyObject* {
     const ir::SourcePlace place = caller();
@@ -63,7 +64,8 @@ PyObject* infix(Infix op, PyObject* left, PyObject* right) {
   });
 }
 
-// Python's own function of such a slot cannot be asked, because it does nothing where it is not in place.
+// Calls the method of an operator. CPython's own slot function cannot be called for this, because it does nothing unless it is the type's
+// slot.
 PyObject* by_method(const Slot& slot, PyObject* left, PyObject* right) {
   const bool reflected = !is<PyExpr>(left);
   if (reflected) std::swap(left, right);

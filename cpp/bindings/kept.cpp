@@ -4,7 +4,7 @@
 
 namespace vyre::python {
 
-// A link of the list is made with its object, so that letting go of it needs no memory.
+// A node of the list is allocated with its object, so that releasing the object allocates no memory.
 struct detail::Kept {
   py::object object;
   Kept* next = nullptr;
@@ -27,7 +27,8 @@ std::shared_ptr<void> kept(py::object object) {
             link->next = detail::let_go.load(std::memory_order_relaxed);
             while (!detail::let_go.compare_exchange_weak(link->next, link, std::memory_order_release)) {
             }
-            // No other call may come. If Python's list of such functions is full, the next call does it after all.
+            // Asks the main thread to destroy the objects, because no other call may follow. If Python's queue of pending calls is full,
+            // the next call that waits destroys them.
             static_cast<void>(Py_AddPendingCall([](void*) { return detail::destroy_all(), 0; }, nullptr));
           }};
 }

@@ -1,8 +1,9 @@
-// The base class of kernels in Python: what happens when one is called.
+// Implements the base class of kernels in Python, which handles calls of a kernel.
 //
-// A kernel keeps a FastCall for each kind of call that was right, the last ones first. A call goes to the first of them that has its names
-// and takes its arguments, and, if none does, to the method `_call` in Python, which does all checks and has the messages. While this
-// thread records a graph or traces a kernel, a call means something else, and all calls go to Python.
+// A kernel keeps a FastCall for each of the kinds of valid calls that it has seen last, the newest first. A call is run by the first
+// FastCall that has its keyword names and takes its arguments. If there is none, the call goes to the Python method `_call`, which makes
+// all checks and raises the errors. While this thread records a graph or traces a kernel, a call is recorded instead of run, so all calls
+// go to Python.
 //
 // The class is made with Python's C API, because pybind11 would look up types and build an argument list for each call.
 #include <pybind11/pybind11.h>
@@ -26,16 +27,16 @@ constexpr char kCapsule[] = "vyre._core.FastCall";
 
 struct Known {
   std::shared_ptr<FastCall> call;
-  std::vector<py::object> names;  // of the arguments that are given by name, in their order, without those of the place
-  // Has `is_current()`, which says whether the values of Python that the kernel has captured are as they were. Null if it captured none.
+  std::vector<py::object> names;  // of the keyword arguments, in their order, without `backend` and `device`
+  // Has `is_current()`, which says whether the Python values that the kernel has captured are unchanged. Null if it has captured none.
   py::object plan;
 };
 
 struct KernelCalls {
-  PyObject_HEAD std::vector<Known>* known;  // null until there is one
+  PyObject_HEAD std::vector<Known>* known;  // null until a call is remembered
 };
 
-// Bits that say why this thread's calls have to be looked at in Python; see _leave_calls.
+// Each bit that is set is a reason to send this thread's calls to Python; see _leave_calls.
 thread_local constinit unsigned left_to_python = 0;
 
 KernelCalls* calls_of(PyObject* self) { return reinterpret_cast<KernelCalls*>(self); }
@@ -47,7 +48,7 @@ bool is_current(py::handle plan) {
   return answer.ptr() == Py_True;
 }
 
-// The arguments of a call, those by name behind those by place, and the options of the place by themselves.
+// The arguments of a call, first the positional ones and then the keyword ones. The options `backend` and `device` are kept apart.
 class Given {
  public:
   Given(PyObject* args, PyObject* kwargs) : values_(&PyTuple_GET_ITEM(args, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(args))) {
@@ -92,14 +93,14 @@ class Given {
   }
 
   std::span<PyObject* const> values_;
-  // These own what they name, because another thread may change the dict during the run.
+  // These own their objects, because another thread may change the dict during the run.
   std::vector<Named> named_;
   std::vector<Held> options_;
-  std::vector<PyObject*> all_;  // of a call with arguments by name
+  std::vector<PyObject*> all_;  // all arguments; used only if the call has keyword arguments
   Asked asked_;
 };
 
-// The result of a known call; null, without an exception, if the call is none.
+// Runs a call by the first FastCall that takes it. Returns null without an exception if none does.
 PyObject* call_known(KernelCalls* self, PyObject* args, PyObject* kwargs) {
   if (self->known == nullptr || left_to_python != 0 || Graph::recording() != nullptr) return nullptr;
   const Given given(args, kwargs);
@@ -127,7 +128,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
 void remember(PyObject* self, std::shared_ptr<FastCall> call, py::object plan, std::vector<py::object> names) {
   KernelCalls* const calls = calls_of(self);
   if (calls->known == nullptr) calls->known = new std::vector<Known>;
-  Known dropped;  // destroyed when the list is whole again
+  Known dropped;  // destroyed after the list is complete again, because its destructor may run Python code
   if (calls->known->size() == kMostCalls) {
     dropped = std::move(calls->known->back());
     calls->known->pop_back();
@@ -185,17 +186,17 @@ void bind_kernel_calls(py::module_& m) {
   options.disable_function_signatures();
   const py::object kind = make_class(m);
   m.attr("_KernelCalls") = kind;
-  // Lets the next call of the kernel that `call` takes go there. `plan` says whether that still holds, or is None if it always does;
-  // `names` are those of the arguments that are given by name.
+  // Makes `call` run later calls of the kernel that it takes. `plan` says whether `call` is still valid, or is None if it always is.
+  // `names` are the names of the keyword arguments.
   m.def("_remember_call", [kind](const py::object& kernel, const py::object& call, py::object plan, const py::tuple& names) {
-    if (!py::isinstance(kernel, kind)) throw ArgumentError("argument `kernel` of _remember_call is none. Fix: pass a kernel.");
+    if (!py::isinstance(kernel, kind)) throw ArgumentError("argument `kernel` of _remember_call is no kernel. Fix: pass a kernel.");
     const auto* const held = static_cast<std::shared_ptr<FastCall>*>(PyCapsule_GetPointer(call.ptr(), kCapsule));
     if (held == nullptr) throw py::error_already_set();
     std::vector<py::object> listed;
     for (const py::handle name : names) listed.push_back(py::reinterpret_borrow<py::object>(name));
     remember(kernel.ptr(), *held, std::move(plan), std::move(listed));
   });
-  // Says that something in Python looks at this thread's calls from now on, or no longer. Each has a bit of its own.
+  // Sets or clears a reason to send this thread's calls to Python, such as a recording. Each reason has a bit of its own.
   m.def("_leave_calls", [](unsigned bit, bool on) { left_to_python = on ? left_to_python | bit : left_to_python & ~bit; });
 }
 

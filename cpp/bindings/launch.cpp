@@ -1,6 +1,6 @@
-// Calls of kernels with resident arrays that were made before. Python makes a Launch of a call once it knows that the call is right; the
-// next call with arrays of the same types, shapes and device goes from the arguments to the plan here. Anything else is left to Python,
-// which has the messages.
+// The fast path for repeated calls of kernels with resident arrays. Python makes a Launch after it has checked a call. The Launch takes
+// later calls with arrays of the same types, shapes and device straight from the arguments to the plan. All other calls go to Python, which
+// raises the errors.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -32,7 +32,7 @@ std::size_t bound_buffers(const PyProgram& program) {
 
 class Launch final : public FastCall {
  public:
-  // What a buffer of the program is given.
+  // What a buffer of the program is bound to: an argument, a new array, an array that the launch keeps, or the words of the parameters.
   struct Given {
     std::size_t argument;
   };
@@ -48,10 +48,10 @@ class Launch final : public FastCall {
   using Slot = std::variant<Given, New, Kept, Words>;
 
   py::object program;
-  std::vector<std::variant<PyArray, Expected>> arguments;  // arrays without their memory
+  std::vector<std::variant<PyArray, Expected>> arguments;  // an array has no storage: it says what the argument must be like
   std::vector<Slot> slots;
   std::vector<ParameterWord> words;
-  std::vector<std::size_t> results;  // slots
+  std::vector<std::size_t> results;  // indices of slots
   run::Grid grid;
 
   bool takes(std::span<PyObject* const> given, const Asked& asked) override {
@@ -64,7 +64,7 @@ class Launch final : public FastCall {
     return fits(given, asked, numbers) ? run(given, numbers.all()) : py::object();
   }
 
-  // Whether its parts name each other rightly, so that call() can follow them.
+  // Whether the parts fit each other, so that call() can use their indices without checking them.
   bool whole() const {
     const auto is_array = [&](std::size_t k) { return k < arguments.size() && std::holds_alternative<PyArray>(arguments[k]); };
     const auto fits = [&](const Slot& slot) {
@@ -85,7 +85,7 @@ class Launch final : public FastCall {
   }
 
  private:
-  // Whether its bytes can be counted.
+  // Whether the shape is valid and its size in bytes fits 64 bits.
   static bool has_size(const New& made) {
     std::uint64_t bytes = made.element->resident;
     for (const py::ssize_t extent : made.shape) {
@@ -162,7 +162,7 @@ class Launch final : public FastCall {
   }
 };
 
-// A slot, as Python tells it: the place of an argument, (dtype, shape, zeroed), an array, or None for the words.
+// Converts Python's description of a slot: index of an argument, (dtype, shape, zeroed), an array, or None for the words.
 Launch::Slot slot_of(py::handle told) {
   if (told.is_none()) return Launch::Words{};
   if (is<PyArray>(told)) return Launch::Kept{py::reinterpret_borrow<py::object>(told)};
@@ -176,7 +176,8 @@ Launch::Slot slot_of(py::handle told) {
 void bind_launch(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  // `arguments` has an array, or what expected_of reads, for each argument of the call; see slot_of and word_of for the others.
+  // `arguments` has an array, or a description for expected_of(), for each argument of the call. slot_of() and word_of() convert the
+  // elements of `slots` and `words`.
   m.def(
       "_launch",
       [](const py::object& program, const py::list& arguments, const py::list& slots, const py::list& words,

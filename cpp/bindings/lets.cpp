@@ -1,10 +1,10 @@
-// The base class of the tracer of kernels: what `x = value` makes, which is the commonest thing that a traced function does.
+// Implements the base class of the tracer of kernels, which handles `x = value`, the most frequent statement in traced functions.
 //
-// An assignment of an expression makes a Let with a name of its own and the expression that reads it. The work is done here, without a
-// frame of Python between the user's line and the statement: Python makes an object of each frame that lies between, to find the line, and
-// all of them have to be collected. Values that are no expressions are left to the method `_let`.
+// An assignment of an expression appends a Let of a new variable, and returns an expression that reads the variable. C++ does this without
+// a Python frame between the user's line and the statement: to find the line, Python would make an object of each frame in between, and
+// would have to collect all of them. Values that are no expressions go to the Python method `_let`.
 //
-// The class is made with Python's C API, because its attributes have to be those that Python's code sets and reads.
+// The class is made with Python's C API, because C++ has to share the attributes that Python code sets and reads.
 #include "lets.hpp"
 
 #include <structmember.h>
@@ -30,13 +30,13 @@ using Names = std::unordered_map<std::string, unsigned, Hash, std::equal_to<>>;
 
 struct Lets {
   PyObject_HEAD PyObject* block;  // the list of statements that is being filled
-  PyObject* variables;            // the id of each expression that reads a variable: the variable's name, and the expression
-  PyObject* booleans;             // the id of each expression that is known to be a Bool, and the expression
-  char dead;                      // no path reaches the statement that comes next
+  PyObject* variables;            // from the id of each expression that reads a variable to (the variable's name, the expression)
+  PyObject* booleans;             // from the id of each expression that is known to be a Bool to the expression
+  char dead;                      // whether the next statement is unreachable
   Names* names;
 };
 
-constexpr std::string_view kOwn = "vyre$";  // what names of Python's variables begin with that the rewriting has made
+constexpr std::string_view kOwn = "vyre$";  // the prefix of Python variables that the rewriting of the user's function has added
 
 std::string new_name(Lets& self, std::string_view wanted) {
   if (self.names == nullptr) self.names = new Names;
@@ -59,7 +59,7 @@ std::string_view text_of(PyObject* name) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-// The entry of an object in a dict whose keys are ids. Null if there is none.
+// Returns the entry of an id in a dict, or null if there is none.
 PyObject* by_id(PyObject* dict, const py::object& id) {
   PyObject* const found = PyDict_GetItemWithError(dict, id.ptr());
   if (found == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
@@ -83,9 +83,9 @@ py::object let(Lets& self, PyObject* name, PyObject* value) {
     check(PyList_Append(self.block, node.ptr()));
   }
   py::object variable = new_instance(PyExpr{ir::expr::var(made, place)});
-  const py::object its_id = id_of(variable);
-  check(PyDict_SetItem(self.variables, its_id.ptr(), py::make_tuple(py::str(made), variable).ptr()));
-  if (by_id(self.booleans, id) != nullptr) check(PyDict_SetItem(self.booleans, its_id.ptr(), variable.ptr()));
+  const py::object variable_id = id_of(variable);
+  check(PyDict_SetItem(self.variables, variable_id.ptr(), py::make_tuple(py::str(made), variable).ptr()));
+  if (by_id(self.booleans, id) != nullptr) check(PyDict_SetItem(self.booleans, variable_id.ptr(), variable.ptr()));
   return variable;
 }
 
@@ -151,8 +151,8 @@ void bind_lets(py::module_& m) {
                                   {nullptr, 0, 0, 0, nullptr}};
   static PyMethodDef methods[] = {
       {"let", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(let_method)), METH_FASTCALL,
-       "let($self, name, value, /)\n--\n\nWhat a variable of Python holds after an assignment."},
-      {"new_name", new_name_method, METH_O, "new_name($self, name, /)\n--\n\nA name that nothing has yet: this one, or with a number."},
+       "let($self, name, value, /)\n--\n\nThe value that a Python variable holds after an assignment."},
+      {"new_name", new_name_method, METH_O, "new_name($self, name, /)\n--\n\nAn unused name: `name`, or `name` with a number appended."},
       {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_members, members},
                                 {Py_tp_methods, methods},

@@ -1,4 +1,4 @@
-// The base class of the tracer of kernels; see lets.cpp.
+// Binds the base class of the tracer of kernels; see lets.cpp.
 #pragma once
 
 #include "bindings.hpp"

@@ -141,7 +141,7 @@ void bind_literals(py::class_<PyExpr>& expr) {
         ir::text(row.type).data(),
         [&row](py::handle given) {
           const std::string function = fmt::format("Expr.{}", ir::text(row.type)), where = fmt::format("argument `value` of {}", function);
-          // A literal is a constant; an integer that is an expression already is converted by a cast.
+          // A literal takes a constant. An expression needs a cast instead.
           if (ir::has_integers(row.type) && py::isinstance<PyExpr>(given)) {
             reject(where, "an integer", given, fmt::format("write Expr.cast(DataType.{}, value)", ir::name(row.type)));
           }

@@ -1,4 +1,4 @@
-// Values of the element types: Python's numbers as such, and the constructors of Expr that make literals of them.
+// Converts between Python's numbers and values of the element types, and binds the constructors of Expr that make literals.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@ namespace vyre::python {
 
 // The value as Python writes it: an int, a bool, or a tuple of lanes.
 py::object to_python(const ir::Value& value, ir::DataType type);
-// The reverse. `fix` is for a number that the type does not hold.
+// The reverse conversion. `fix` is the Fix for a number that the type does not hold.
 ir::Value to_value(py::handle object, ir::DataType type, const std::string& where, const std::string& fix = {});
 
-// Whether a number, which may be any object, is a value of a type that is no vector.
+// Whether `number`, which may be any object, is a value of the type, which is no vector.
 bool holds(ir::DataType element, py::handle number);
-// These numbers, for messages: "True, False", "an integer from 0 to 4294967295".
+// The values that holds() accepts, for messages: "True, False", "an integer from 0 to 4294967295".
 std::string numbers_of(ir::DataType element);
-// Whether an integer is a value of a type with integers, as an element of a numpy array; false for other types.
+// Whether an integer fits an element of the type in a numpy array. False for types without integers.
 bool fits(ir::DataType element, py::handle integer);
 // The integers that an element holds, least and greatest: "0 to 4294967295".
 std::string range_of(ir::DataType element);
-// The Fix for an integer out of that range.
+// The Fix for an integer out of the type's range.
 std::string wrapped(ir::DataType element);
 
-// Expr.u32 and the others: one for each type with literals.
+// Binds Expr.u32 and the like, one constructor for each type with literals.
 void bind_literals(py::class_<PyExpr>& expr);
 
 }  // namespace vyre::python

@@ -1,5 +1,5 @@
-// The values used last, by key: what vyre.run keeps so that a second call does not prepare again. Safe from every thread, and in a
-// forked child.
+// A cache of the most recently used values, by key. It spares a second call of vyre.run the validation and preparation of the program.
+// Every thread may use it, and so may a forked child.
 #pragma once
 
 #include <list>
@@ -25,7 +25,7 @@ class Lru {
   }
 
   void insert(const Key& key, Value value) {
-    std::list<std::pair<Key, Value>> dropped;  // destroyed after the lock is gone: a value may be a device's pipeline
+    std::list<std::pair<Key, Value>> dropped;  // destroyed after the lock is released, because destroying a value may take long
     std::lock_guard lock(mutex_);
     if (auto found = places_.find(key); found != places_.end()) {
       dropped.splice(dropped.begin(), items_, found->second);

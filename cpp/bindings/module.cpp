@@ -1,4 +1,4 @@
-// The Python module vyre._core: a list of what is bound.
+// Makes the Python module vyre._core by calling the functions that bind its parts.
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "flat_steps.hpp"
@@ -60,8 +60,8 @@ PYBIND11_MODULE(vyre_core, m) {
   seal(m);
 }
 
-// Python calls this when it imports the module. Devices, caches and the classes are one for the process, and pybind11 would wait for ever
-// for a lock of the main interpreter, so another interpreter of the process is refused first.
+// Python calls this when it imports the module. It refuses subinterpreters first: the process has only one set of devices, caches and
+// classes, and pybind11 would wait for ever for a lock of the main interpreter.
 PYBIND11_PLUGIN_IMPL(_core) {
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
     PyErr_SetString(PyExc_ImportError,

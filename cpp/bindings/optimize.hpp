@@ -1,4 +1,4 @@
-// Argument `optimize`: what is done for the sake of speed.
+// Converts the argument `optimize`, which chooses the optimisations.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,9 @@
 
 namespace vyre::python {
 
-// True, False, or a list of names of speedups.def: these wherever they apply, and no others. "addresses" may be among them, for tests and
-// fuzzing: it is not about speed, and so in neither True nor False. Gives nothing for None. `where` names the argument.
+// Converts True, False, or a list of names of speedups.def, which turns on the named speedups wherever they apply, and no others. The list
+// may also contain "addresses", for tests and fuzzing; it is no speedup, so neither True nor False turns it on. Returns nothing for None.
+// `where` names the argument.
 std::optional<run::Optimize> to_optimize(py::handle object, const std::string& where);
 
 }  // namespace vyre::python

@@ -24,8 +24,8 @@ const std::string& package_folder() {
   return folder;
 }
 
-// Whether a file belongs to the package itself. Its runnable examples (demo) and its library (std) are written as users write, and count as
-// their files.
+// Whether a file belongs to the package itself. Its runnable examples (demo) and its library (std) are written like user code, and count as
+// files of the user.
 bool internal(std::string_view file) {
   if (!file.starts_with(package_folder())) return false;
   const std::string_view inside = file.substr(package_folder().size());
@@ -35,7 +35,7 @@ bool internal(std::string_view file) {
 // The arguments of vyre.hide_frames so far. Guarded by the GIL. Never destroyed, because the interpreter ends before static objects.
 struct Hidden {
   std::unordered_set<PyObject*> code;  // owned
-  // Each name includes its submodules. The first two call the functions that they wrap, so no line of theirs is the user's.
+  // Each name includes its submodules. contextlib and functools call the functions that they wrap, so their frames are never the user's.
   std::set<std::string, std::less<>> modules{"contextlib", "functools"};
 };
 Hidden& hidden() {
@@ -60,7 +60,7 @@ bool is_true(PyObject* value) {
 
 constexpr const char* kMark = "__tracebackhide__";
 
-// Whether vyre.hide_frames hides the frame, or `__tracebackhide__` is true in its local or global variables, as pytest has it.
+// Whether vyre.hide_frames hides the frame, or `__tracebackhide__` is true in its local or global variables, as for pytest.
 bool is_hidden(PyFrameObject* frame, PyCodeObject* code) {
   if (hidden().code.contains(reinterpret_cast<PyObject*>(code))) return true;
   const py::handle self(reinterpret_cast<PyObject*>(frame));
@@ -78,13 +78,13 @@ bool is_hidden(PyFrameObject* frame, PyCodeObject* code) {
 
 struct Known {
   enum class Frame : std::uint8_t { User, Hidden, Internal };
-  PyCodeObject* code = nullptr;  // owned, so that the address stays this code's
+  PyCodeObject* code = nullptr;  // owned, so that no other code object gets its address
   int instruction = 0;
   Frame frame = Frame::User;
   ir::SourcePlace place;
 };
 
-// A cache of the last function that made a node, with what all its instructions share. Most statements come from one function.
+// Caches what all instructions of the last function that made a node share. Most statements come from one function.
 struct Function {
   PyCodeObject* code = nullptr;  // owned
   PyObject* globals = nullptr;   // compared by address alone
@@ -133,7 +133,7 @@ py::object globals_of(PyFrameObject* frame) {
 
 #if PY_VERSION_HEX >= 0x030B0000
 struct Columns {
-  int line = 0, column = -1, end_line = 0, end_column = -1;  // from 0, as Python has them; -1 where it has none
+  int line = 0, column = -1, end_line = 0, end_column = -1;  // columns count from 0, as in Python; -1 if unknown
 };
 
 // The columns of the instructions of one code object, read in order from its location table, whose form CPython documents
@@ -163,7 +163,7 @@ class ColumnsOf {
   // The forms of an entry, by the number in its first byte.
   enum Form : unsigned { kShortEnd = 10, kOneLineEnd = 13, kNoColumns = 13, kLong = 14, kNone = 15 };
 
-  // An entry is about one to eight code units.
+  // Reads one entry, which covers one to eight code units.
   void read_entry() {
     const unsigned first = byte(), form = first >> 3 & 15, units = (first & 7) + 1;
     Columns found;
@@ -190,7 +190,7 @@ class ColumnsOf {
 
   unsigned byte() { return next_ < table_.size() ? static_cast<unsigned char>(table_[next_++]) : 0; }
 
-  // Six bits a byte, the lowest first; bit 6 says that more follow.
+  // Reads a number of several bytes: six bits in each byte, the lowest first; bit 6 says that another byte follows.
   unsigned number() {
     unsigned value = 0;
     for (unsigned shift = 0; shift < 32; shift += 6) {

@@ -20,10 +20,10 @@ struct Planned {
   struct Place {
     const run::Backend* backend;
     std::size_t device;
-    std::uint64_t memory;  // its id; on the host, where a plan takes any memory, the first slot that has the same memory
+    std::uint64_t memory;  // the storage's id or, for a backend whose plans take any memory, the first slot with the same storage
     std::uint64_t offset, bytes;
     const ElementType* element;
-    py::ssize_t lanes;  // of the last axis
+    py::ssize_t lanes;  // the extent of the last axis
     bool operator==(const Place&) const = default;
   };
   static Place place(std::span<const PyArray* const> arrays, std::size_t slot) {
@@ -37,13 +37,13 @@ struct Planned {
     return {array.backend, array.device, memory, array.offset, array.bytes(), array.element, array.shape.empty() ? 1 : array.shape.back()};
   }
 
-  std::uint64_t generation = 0;  // of the operations
+  std::uint64_t generation = 0;  // of the registered operations
   run::Backend* backend = nullptr;
-  run::Grid grid;                                                  // the largest one, where the counts come from data
-  run::StorageView::Role counts = run::StorageView::Role::Buffer;  // what the last place is, beside those of buffers
+  run::Grid grid;                                                  // the upper limits, if an array has the counts
+  run::StorageView::Role counts = run::StorageView::Role::Buffer;  // the role of the last place, if it has counts; else Buffer
   std::optional<run::Optimize> optimize;
   std::vector<Place> places;
-  std::vector<std::size_t> written;  // slots
+  std::vector<std::size_t> written;  // slots of ReadWrite buffers
   std::optional<PreparedKey> key;
   run::ProfiledProgram program;
   std::shared_ptr<run::Executable> executable;
@@ -54,7 +54,8 @@ struct Planned {
 // and submits it or records it in a graph.
 void call_planned(const PyProgram& program, std::span<const PyArray* const> arrays, run::Grid grid);
 
-// Memory that has these bytes, for as long as calls of the program give them often. Nothing may write it.
+// Returns memory of the device that has these bytes. Recent calls of the program that gave the same bytes share it, so nothing may write to
+// it.
 std::shared_ptr<run::Storage> value_in_use(const PyProgram& program, run::Backend* backend, std::size_t device,
                                            std::span<const std::byte> bytes);
 

@@ -36,7 +36,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// The Fix for what is no device: the one whose name or driver this text is a part of.
+// The Fix for an object that is no device. If the object is a text, the Fix names the first device whose name or driver contains it.
 std::string device_fix(py::handle object) {
   if (PyUnicode_Check(object.ptr())) {
     std::vector<ListedDevice> listed;
@@ -54,13 +54,13 @@ std::string device_fix(py::handle object) {
   return "write device=vyre.devices()[0], or leave it out";
 }
 
-// vyre/_routes.py chooses between the routes to one GPU. Needs the GIL.
+// Returns the backend that vyre/_routes.py chooses for calls that name none. Needs the GIL.
 Backend* best_backend() {
   // Found once: asking opens devices, and a call must not change its backend because a device went away.
   static Backend* best = nullptr;
   if (best != nullptr) return best;
   Backend* const found = run::find_backend(py::module_::import("vyre._routes").attr("best")().cast<std::string>());
-  // Another thread may have been here while this one looked.
+  // Another thread may have set `best` in the meantime.
   if (best == nullptr) best = found;
   return best;
 }
@@ -119,7 +119,7 @@ PlaceToRun to_place(py::handle backend, py::handle device, const std::string& fu
 std::vector<ListedDevice> listed_devices() {
   std::vector<ListedDevice> listed;
   for (Backend* backend : run::backends()) {
-    // The reference and the cpu backend are this very processor, and nothing to choose from.
+    // The reference and cpu backends run on the host's processor, so there is no device to choose.
     if (backend->name() == "reference" || backend->name() == "cpu") continue;
     std::vector<run::DeviceInfo> devices = backend->devices();
     for (std::size_t index = 0; index < devices.size(); ++index) listed.push_back({backend, index, std::move(devices[index])});
@@ -137,7 +137,7 @@ std::size_t default_device(Backend& backend) {
   }
   const std::vector<run::DeviceInfo> devices = backend.devices();
   const auto chosen = std::find_if(devices.begin(), devices.end(), [](const run::DeviceInfo& device) { return device.is_default; });
-  // Without any, its first device says why it does not work.
+  // If no device is the default, the first device is used, and its errors say why it does not work.
   const std::size_t index = chosen == devices.end() ? 0 : static_cast<std::size_t>(chosen - devices.begin());
   const std::lock_guard lock(mutex);
   return known->emplace(&backend, index).first->second;

@@ -37,7 +37,7 @@ std::vector<run::Backend*> available_backends();
 // The device of `backend` that runs calls without a device argument. It is looked up once for each backend. Must be called without the GIL.
 std::size_t default_device(run::Backend& backend);
 
-// Identifies a remembered executable, and is the key with which to forget it when its device failed.
+// Identifies an executable in the cache. It is also the argument of forget_prepared(), after a device has failed.
 struct PreparedKey {
   ir::Program program;
   std::uint64_t hash;  // of the program and of the operations that it reaches
@@ -53,7 +53,7 @@ struct PreparedKey {
 // Returns the remembered executable of the key, or prepares one and remembers it. `waiting` is as for Backend::prepare. Must be called
 // without the GIL.
 std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key, const run::RunOptions& waiting);
-// These may be called with or without the GIL.
+// The following two functions may be called with or without the GIL.
 void forget_prepared(const PreparedKey& key);
 void forget_all_prepared();
 

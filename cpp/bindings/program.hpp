@@ -1,4 +1,4 @@
-// The Python class Program: the value, and its hash once it was asked for.
+// The Python class Program: the program, and its hash and planned calls, which are made when they are first needed.
 #pragma once
 
 #include <memory>
@@ -29,20 +29,21 @@ struct PyProgram {
   }
 };
 
-// The program that statements make, with the operations registered now. Throws ValidationError (V039).
+// Resolves statements to a program, with the operations that are registered now. Throws ValidationError (V039).
 ir::Program resolved(std::vector<ir::BufferDecl> buffers, ir::WorkgroupSize workgroup_size, std::span<const ir::NodeHandle> entry,
                      std::vector<std::pair<std::string, ir::DataType>> variables, ir::SourcePlace place);
 
-// The argument `program` of a public function.
+// Converts the argument `program` of a public function.
 const PyProgram& to_program(py::handle object, const std::string& where);
 
-// Validated against the registry as it is now; remembered for the programs used last. Throws ValidationError.
+// Validates the program with the operations that are registered now, and caches the results of the most recent programs. Throws
+// ValidationError.
 validate::ValidProgram valid(const PyProgram& program);
 
-// Program.notes. Raises like valid(), and for what `lengths` and `workgroups` cannot be.
+// Implements Program.notes. Throws as valid() does, and throws ArgumentError for wrong `lengths`, `workgroups` or `invocations`.
 py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups, py::handle invocations);
 
-// A program that we made and that keeps every rule but the limits: valid() gives `value` from now on.
+// Makes valid() return `value` from now on. For a program that vyre has made, which may exceed limits but breaks no other rule.
 void remember(const PyProgram& program, const validate::ValidProgram& value);
 
 }  // namespace vyre::python

@@ -24,7 +24,7 @@ const auto kElements = [] {
     if (found == elements.end()) {
       elements.push_back({row.numpy.data(), row.numpy_kind, row.numpy_bytes, resident, row.type});
     } else if (ir::min_bytes(found->type) == 0) {
-      found->type = row.type;  // Bytes are no elements of their own
+      found->type = row.type;  // U8 and Bytes have the same dtype, but Bytes is no type of a single element
     }
   }
   return elements;

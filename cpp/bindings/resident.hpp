@@ -20,7 +20,7 @@ struct ElementType {
   char kind;               // the kind character of its numpy dtype
   std::uint32_t bytes;     // in numpy
   std::uint32_t resident;  // bytes on a device, where a bool takes a 4-byte word
-  ir::DataType type;       // of one element: no vector, and of a byte U8
+  ir::DataType type;       // of one element: never a vector; U8 for a byte
 };
 
 // Null for a dtype that no buffer takes.

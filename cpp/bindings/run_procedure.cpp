@@ -31,7 +31,7 @@ namespace {
 // Made when the module is loaded, and never destroyed: a forked child that waits for another thread to make it would wait for ever.
 auto& plans = *new run::ProcedurePlans;
 
-// The axes of an array of a procedure, without that of a vector's lanes.
+// Returns the shape of a procedure's array, without the axis of lanes if its elements are vectors.
 run::Shape shape_of(const PyArray& array, ir::DataType element) {
   run::Shape shape(array.shape.begin(), array.shape.end());
   if (vector_lanes(element) != 0 && !shape.empty()) shape.pop_back();
@@ -58,7 +58,7 @@ run::ProcedurePlace place_of(const Graph::Place& place, std::vector<PreparedKey>
   return made;
 }
 
-// An array for an output: the one that the caller gave, or a new one with any contents.
+// Returns the array for an output: the caller's, or a new uninitialised array.
 py::object output(const ir::Procedure& procedure, const ir::ArrayDecl& decl, const run::Shape& shape, py::handle given,
                   const Graph::Place& place) {
   const ElementType& element = element_type(decl.element);
@@ -116,7 +116,7 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
   while_waiting({}, [&](const run::RunOptions& options) {
     const run::Span submitting("submit");
     plan->submit(views, numbers, options);
-    // It may have been dropped from the plans meanwhile, and destroying it may wait for the device.
+    // Releases the plan without the GIL: if `plans` has dropped it meanwhile, this destroys it, which may wait for the device.
     plan.reset();
   });
   return results;
@@ -127,10 +127,10 @@ py::list run_procedure(const ir::Procedure& procedure, const py::list& given, co
   return run_at({run::find_backend(backend), device}, procedure, given, numbers, outputs);
 }
 
-// What a call of a procedure takes, in order, for calls that were found right before: a resident array of some axes, or a number.
+// One parameter of a ProcedureLaunch, the fast path for repeated calls: a resident array with `axes` axes, or a number in `range`.
 struct Parameter {
   const ElementType* element = nullptr;  // null for a number
-  std::size_t axes = 0;                  // with that of a vector's lanes
+  std::size_t axes = 0;                  // includes the axis of a vector's lanes
   std::uint32_t lanes = 0;
   NumberRange range;
 
@@ -163,7 +163,7 @@ class ProcedureLaunch {
     outputs_ = interface.size() - arrays;
   }
 
-  // Empty for a call with other arguments, which Python has messages for.
+  // Runs a call. Returns a null object if the arguments do not fit; Python then checks them and raises the error.
   py::object call(const py::tuple& given) const {
     if (given.size() != parameters_.size()) return {};
     py::list arrays;
@@ -199,9 +199,9 @@ class ProcedureLaunch {
 
  private:
   const py::object object_;
-  const ir::Procedure& procedure_;  // object_ holds it
+  const ir::Procedure& procedure_;  // belongs to object_
   const std::vector<Parameter> parameters_;
-  const std::vector<std::size_t> results_;  // places in the interface
+  const std::vector<std::size_t> results_;  // indices into the interface
   std::size_t outputs_ = 0;
 };
 
@@ -224,11 +224,12 @@ Parameter parameter_of(py::handle told) {
 void bind_run_procedure(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  // Takes resident arrays for the inputs and in_outs, and for each output one or None; gives the outputs. All arrays are on this device.
+  // Takes a resident array for each input and in_out, and an array or None for each output. Returns the outputs. All arrays must be on the
+  // given device.
   m.def("_run_procedure", run_procedure, py::arg("procedure"), py::arg("given"), py::arg("numbers"), py::arg("outputs"), py::arg("backend"),
         py::arg("device"));
-  // Gives a function of a call's positional arguments, which gives NotImplemented for arguments that need more than looking at: see
-  // _launch. A parameter is (element, axes) or a range (least, most); the results are places among the inputs, in_outs and outputs.
+  // Returns the fast path for later calls: a function that takes a call's positional arguments, and returns NotImplemented if Python has to
+  // handle the call. A parameter is (element, axes) or a range (least, most). `results` are indices into the inputs, in_outs and outputs.
   m.def(
       "_procedure_launch",
       [](const py::object& procedure, const py::list& parameters, const std::vector<std::size_t>& results) {

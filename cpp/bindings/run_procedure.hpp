@@ -1,4 +1,4 @@
-// The core's entry for calls of procedures.
+// Binds the functions that run procedures.
 #pragma once
 
 #include "bindings.hpp"

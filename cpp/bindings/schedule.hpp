@@ -1,4 +1,4 @@
-// The order of the reference's invocations, as Python writes it.
+// Converts the argument `schedule`, the order in which the reference runs invocations.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace vyre::python {
 
-// None, "in-order", "reversed", "random" (seed 0) or "random:<seed>". Throws ArgumentError that names `where`.
+// Converts None, "in-order", "reversed", "random" (seed 0) or "random:<seed>". Throws ArgumentError, which names `where`.
 run::Schedule to_schedule(py::handle object, const std::string& where);
 
-// "in-order", "reversed" or "random:<seed>".
+// Returns "in-order", "reversed" or "random:<seed>".
 std::string schedule_text(const run::Schedule& schedule);
 
 }  // namespace vyre::python

@@ -16,7 +16,7 @@ namespace {
 using Function = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 using Record = py::detail::function_record;
 
-// pybind11's, behind every function of the module.
+// pybind11's dispatcher, which runs every function of the module. call() takes its place and calls it.
 Function dispatch = nullptr;
 
 std::string keyword(PyObject* name) {
@@ -26,7 +26,7 @@ std::string keyword(PyObject* name) {
   return lenient_str(bytes.cast<std::string>().substr(0, kLongest)).cast<std::string>();
 }
 
-// "int, str, axis=float": the types of what was given from `first` on.
+// Lists the types of the arguments from `first` on: "int, str, axis=float".
 std::string given_types(PyObject* const* args, std::size_t first, std::size_t positional, PyObject* names) {
   constexpr std::size_t kMost = 10, kLongest = 60;
   const std::size_t total = positional + (names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(names)));
@@ -40,7 +40,7 @@ std::string given_types(PyObject* const* args, std::size_t first, std::size_t po
   return result;
 }
 
-// "(left, right)" of a docstring that begins with the line "name(left, right) -> Expr"; empty for one that begins otherwise.
+// Returns "(left, right)" for a docstring whose first line is "name(left, right) -> Expr", and an empty text for other docstrings.
 std::string_view written_parameters(std::string_view doc, std::string_view name) {
   doc = doc.substr(0, doc.find('\n'));
   if (!doc.starts_with(name)) return {};
@@ -51,7 +51,7 @@ std::string_view written_parameters(std::string_view doc, std::string_view name)
 
 std::string_view doc_of(const Record& function) { return function.doc == nullptr ? std::string_view() : function.doc; }
 
-// "(left, right)": by the first line of the docstring, else what pybind11 knows.
+// Returns the parameters of a function, as "(left, right)": from the first line of its docstring, else from pybind11's signature.
 std::string parameters(const Record& function) {
   if (const std::string_view written = written_parameters(doc_of(function), function.name); !written.empty()) return std::string(written);
   const std::string_view known = function.signature;
@@ -89,7 +89,7 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t flags, PyObject
       PyObject* result = dispatch(self, args, flags, names);
       if (result != nullptr || PyErr_Occurred() != PyExc_TypeError) return result;
     } catch (const py::error_already_set&) {
-      refused = true;  // it could not write its answer down: a name that UTF-8 cannot hold
+      refused = true;  // pybind11 could not build its message: a name has lone surrogates
     }
     const Record& function = *py::detail::function_record_ptr_from_PyObject(self);
     if (!refused) {
@@ -121,21 +121,21 @@ void make_immutable(PyTypeObject* type) {
   PyType_Modified(type);
 }
 
-// A class of pybind11's own: neither called nor inherited from.
+// Makes sure that an internal class of pybind11 is neither called nor inherited from.
 void close(PyTypeObject* type, newfunc instead = refuse_new) {
   type->tp_new = instead;
   type->tp_flags &= ~Py_TPFLAGS_BASETYPE;
   make_immutable(type);
 }
 
-// A docstring behind its signature in the form that CPython takes for `__text_signature__`, which inspect.signature reads. What follows the
-// form is `__doc__`.
+// Puts a signature in front of a docstring, in the form from which CPython makes `__text_signature__`, which inspect.signature reads. The
+// text after the signature becomes `__doc__`.
 std::string with_signature(std::string_view name, std::string_view parameters, std::string_view doc) {
   return fmt::format("{}{}\n--\n\n{}", name, parameters, doc);
 }
 
-// Gives a public function and `__call__` a signature. `__doc__` keeps its first line, which has the type of the result; that of `__call__`
-// begins with the name of an object.
+// Gives a public function and `__call__` a signature. `__doc__` keeps its first line, because that line also has the type of the result.
+// For `__call__`, the first line begins with the name of an object instead of the function's.
 void sign_function(const Record& function) {
   const std::string_view name = function.name, doc = doc_of(function);
   const bool is_call = name == "__call__";
@@ -149,17 +149,17 @@ void sign_function(const Record& function) {
   text = PYBIND11_COMPAT_STRDUP(with_signature(name, parameters, doc).c_str());
 }
 
-// The same for a class that is called. Its `__doc__` then begins after the line, which says no more than the signature.
+// Gives a class that is called a signature. `__doc__` loses its first line, which says no more than the signature.
 void sign_class(PyTypeObject* type) {
   const std::string_view doc = type->tp_doc == nullptr ? "" : type->tp_doc;
   std::string_view name = type->tp_name;
   name.remove_prefix(name.rfind('.') + 1);
   const std::string_view written = written_parameters(doc, name);
   if (written.empty()) return;
-  const std::string_view rest = doc.substr(name.size() + written.size() + 2);  // and an empty line
+  const std::string_view rest = doc.substr(name.size() + written.size() + 2);  // skips the line break and an empty line
   const std::string text = with_signature(name, written, rest);
   py::setattr(reinterpret_cast<PyObject*>(type), "__doc__", py::str(rest.data(), rest.size()));
-  // Python frees tp_doc with the class, since 3.13 by another function.
+  // Python frees tp_doc with the class. Python 3.13 and later use another allocator for it.
 #if PY_VERSION_HEX >= 0x030D0000
   constexpr auto allocate = PyMem_Malloc;
   constexpr auto release = PyMem_Free;
@@ -173,7 +173,7 @@ void sign_class(PyTypeObject* type) {
   type->tp_doc = static_cast<const char*>(std::memcpy(memory, text.c_str(), text.size() + 1));
 }
 
-// The function in what a class or a module holds, or null.
+// Returns the function in a member of a class or a module, or null if the member is no function.
 PyObject* function_in(py::handle value) {
   if (PyInstanceMethod_Check(value.ptr())) return PyInstanceMethod_GET_FUNCTION(value.ptr());
   if (PyCFunction_Check(value.ptr())) return value.ptr();
@@ -188,7 +188,7 @@ void seal_functions(py::handle owner) {
     PyObject* const self = PyCFunction_GET_SELF(found);
     if (self == nullptr || py::detail::function_record_ptr_from_PyObject(self) == nullptr) continue;
     PyMethodDef& method = *reinterpret_cast<PyCFunctionObject*>(found)->m_ml;
-    // Before 3.1 pybind11 has another form of function; such a one keeps pybind11's words.
+    // pybind11 before 3.1 makes another form of function, which keeps pybind11's messages.
     if (method.ml_flags != (METH_FASTCALL | METH_KEYWORDS)) continue;
     const auto function = reinterpret_cast<Function>(reinterpret_cast<void (*)()>(method.ml_meth));
     if (function == call) continue;
@@ -198,7 +198,8 @@ void seal_functions(py::handle owner) {
   }
 }
 
-// The type of `__self__` of pybind11's functions. Some of its methods end the process.
+// Closes the type of pybind11's function records, which Python code reaches as `__self__` of a function. Calling some methods of the type
+// would end the process.
 void close_function_records(const py::module_& m) {
   auto* const type = Py_TYPE(PyCFunction_GET_SELF(py::object(m.attr("parse")).ptr()));
   for (const char* name : {"__init__", "__new__"}) {

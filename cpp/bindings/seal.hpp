@@ -11,7 +11,7 @@ namespace vyre::python {
 // package. Functions and classes whose docstring begins with their signature show it to inspect.signature.
 void seal(const py::module_& m);
 
-// Adds what Python defines to a class that is immutable already.
+// Adds members that Python code defines to a class that is immutable already.
 void add_members(py::handle kind, const py::dict& members);
 
 }  // namespace vyre::python

@@ -1,4 +1,4 @@
-// How the module calls what may take long: with the GIL released, stopped by Ctrl-C and by the interpreter's end.
+// Runs work that may take long: with the GIL released, and interrupted by Ctrl-C and by the interpreter's exit.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace vyre::python {
 
-// Calls `work(options)` without the GIL; how it is interrupted is put there.
+// Calls `work(options)` without the GIL, after setting `options.interrupted`.
 template <class Work>
 void while_waiting(run::RunOptions options, const Work& work) {
-  // Found out when it is asked for the first time: most calls end before.
+  // Made when `interrupted` is called for the first time, because most calls end before that.
   std::optional<Signals> signals;
   options.interrupted = [&] {
     if (!signals) {

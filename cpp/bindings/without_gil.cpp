@@ -20,7 +20,7 @@ WithoutGil::Counted::Counted() { ++running; }
 WithoutGil::Counted::~Counted() { --running; }
 
 WithoutGil::Parked::~Parked() {
-  if (!leaving()) return;  // before asking the system, which takes longer than a small call where it is emulated
+  if (!leaving()) return;  // first, because the system calls below are slow on emulated systems
   const bool main_thread = gettid() == getpid();
   if (main_thread) return;
   --running;

@@ -11,7 +11,7 @@ namespace vyre::python {
 
 namespace py = pybind11;
 
-// The GIL is released while one of these lives. It is the only way in which the module releases it.
+// Releases the GIL for the lifetime of an object. Apart from end_calls(), the module releases the GIL only in this way.
 class WithoutGil {
  public:
   WithoutGil() = default;

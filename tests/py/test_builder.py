@@ -233,6 +233,79 @@ def test_else_stands_after_an_if():
     )
 
 
+def in_else(p, out):
+    with p.else_():
+        out[2] = 2
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda p, out: out.__setitem__(1, 7),
+        lambda p, out: out.atomic_add(1, 7),
+        lambda p, out: out[1],
+        lambda p, out: p.let("x", 1),
+        lambda p, out: p.barrier(),
+        lambda p, out: in_else(p, out),
+    ],
+)
+def test_no_statement_stands_between_an_if_and_its_else(between):
+    """Seen: a store there was deleted, and the body of the `if` stood twice in the program."""
+    p = vyre.Builder(workgroup_size=1)
+    out = p.output("out", u32)
+    with p.if_(1):
+        out.atomic_add(0, 1)
+    between(p, out)
+    with pytest.raises(vyre.ArgumentError, match="else_ stands after no if_"):
+        in_else(p, out)
+
+
+def test_an_else_that_is_begun_after_another_statement_is_refused():
+    p = vyre.Builder(workgroup_size=1)
+    out = p.output("out", u32)
+    with p.if_(1):
+        out[0] = 1
+    other = p.else_()
+    out[1] = 9
+    with pytest.raises(vyre.ArgumentError, match="else_ stands after no if_"), other:
+        out[2] = 2
+
+
+def test_an_else_may_hold_ifs_of_its_own(target):
+    p = vyre.Builder(workgroup_size=4)
+    out = p.output("out", u32)
+    i = p.let("i", vyre.gid(0))
+    with p.if_(i == 0):
+        out[i] = 10
+    with p.else_():
+        with p.if_(i == 1):
+            out[i] = 11
+        with p.else_():
+            out[i] = 12
+    assert vyre.run(p.program(), {"out": 4}, 1, **target)["out"].tolist() == [10, 11, 12, 12]
+
+
+def test_a_body_is_entered_once_and_left_in_order():
+    p = vyre.Builder(workgroup_size=1)
+    out = p.output("out", u32)
+    body = p.if_(1)
+    with body:
+        out[0] = 1
+    with pytest.raises(vyre.ArgumentError) as caught, body:
+        out[1] = 1
+    assert str(caught.value) == (
+        "the body of a statement was entered twice. Fix: call p.if_, p.else_ or p.loop once for each with-block."
+    )
+    one, other = p.if_(1), p.if_(1)
+    one.__enter__()
+    other.__enter__()
+    with pytest.raises(vyre.ArgumentError) as caught:
+        one.__exit__(None, None, None)
+    assert str(caught.value) == (
+        "a body was left before the bodies inside of it. Fix: write nested with-blocks, which end in order."
+    )
+
+
 def test_a_program_is_made_after_its_bodies():
     p = vyre.Builder()
     out = p.output("out", u32)

@@ -399,6 +399,11 @@ def test_vyre_check_takes_procedures_and_kernels_by_name():
             "Fix: write an integer in that range.",
         ),
         (
+            {"x": X, "n": True},
+            "number `n` of procedure `twice` must be an integer, got the truth value True. "
+            "Fix: write int(x) for the truth value `x`.",
+        ),
+        (
             {"x": [1], "n": 0},
             "array `x` of procedure `twice` must be an array of uint32, got [1]. "
             "Fix: pass a numpy array of that dtype.",
@@ -541,3 +546,19 @@ def test_a_kernels_call_is_checked_as_it_is_made():
     result = copied.check(vyre.array(X, backend="cpu"), workgroups=2)
     assert result.ok
     assert result.outputs["y"].tolist() == X.tolist()
+
+
+def test_a_truth_of_a_procedure_is_true_or_false():
+    @vyre.procedure
+    def chosen(x: In[u32], flag: vyre.boolean):
+        y = vyre.scratch(u32, x.length)
+        copied(x, y)
+        return y
+
+    (made,) = vyre.run(chosen.procedure, {"x": X, "flag": np.bool_(True)}, backend="cpu").values()
+    assert made.tolist() == X.tolist()
+    with pytest.raises(vyre.BindingError) as caught:
+        vyre.run(chosen.procedure, {"x": X, "flag": 1}, backend="cpu")
+    assert str(caught.value) == (
+        "number `flag` of procedure `chosen` must be True or False, got 1. Fix: write `x != 0` for the number `x`."
+    )

@@ -47,7 +47,7 @@ bool is_assumed_below(const Writer& writer, ValueId index, ValueId length) {
 ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
   const auto proven = [&] {
     if (!writer.proofs()) return false;
-    // A call is refused when the host's array has another length than the declaration says (run/checks.hpp).
+    // The host's array has exactly the declared length: a call with any other length is refused (run/checks.hpp).
     if (memory.count != 0 && range_is_below(writer, index, memory.count)) return true;
     return is_assumed_below(writer, index, lower_length(writer, memory));
   };
@@ -175,7 +175,7 @@ ValueId guarded_load(Writer& writer, const Memory& memory, ValueId index, ValueI
 void guarded_store(Writer& writer, const Memory& memory, ValueId index, ValueId bound, ValueId value) {
   const ValueId in = in_range(writer, index, bound);
   const Storing storing(writer, memory, index, value);
-  // Later code may reuse values that are made here, so nothing but the store stands in the If.
+  // Later code may reuse the values that are computed for the store, so only the store itself stands in the If.
   writer.begin_unit();
   writer.add({.op = Opcode::If, .a = in});
   storing.add();
@@ -267,7 +267,7 @@ namespace {
 // Records all facts that follow from the condition being true, or from its being false.
 void assume_all(Writer& writer, ValueId condition, bool condition_holds) {
   struct Term {
-    std::uint32_t index;  // of a ValueId, which itself would initialise all terms although most are never used
+    std::uint32_t index;  // ValueId::index; an array of ValueIds would be initialised, although most terms are never used
     bool holds;
   };
   // Most conditions are short; only the first terms of a long one are looked at.
@@ -299,7 +299,7 @@ void assume_all(Writer& writer, ValueId condition, bool condition_holds) {
           bounds.narrow(term.b, bounds.range(term.a));
         }
         break;
-      case Opcode::And:  // a bitwise and is not zero only if both are not
+      case Opcode::And:  // a bitwise and is non-zero only if both operands are
         if (!holds) break;
         also(term.a, true);
         also(term.b, true);

@@ -1,6 +1,6 @@
 // Lowers accesses to memory. An index out of range loads zeros, stores nothing and makes an atomic do nothing and give 0
-// (docs/semantics.md, Out of bounds). Where the index is not proven to be in range, a target with bounded accesses keeps this rule itself;
-// for every other target the guard is written out here.
+// (docs/semantics.md, Out of bounds). Where the index is not proven to be in range, a target with bounded accesses applies this rule; for
+// every other target the lowering adds a guard.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ void lower_store(Writer& writer, const Target& target, const Memory& memory, Val
 ValueId lower_atomic(Writer& writer, const Target& target, ir::AtomicOp op, const Memory& memory, ValueId index, ValueId expected,
                      ValueId value);
 
-// The value that an element has after a store of `value`: narrow ones keep the low bits.
+// Returns the value that an element has after a store of `value`: a narrow element keeps only the low bits.
 ValueId narrowed(Writer& writer, ir::DataType element, ValueId value);
 
 // Records that the condition holds, or does not hold, from here on. An access that this proves to be in range is neither guarded nor

@@ -124,7 +124,8 @@ void Bounds::narrow(ValueId id, const Range& range) {
 }
 
 Range Bounds::range_now(ValueId id) {
-  // Collects the values that it is computed from, up to kMostValues; index arithmetic is short. Operands have smaller numbers.
+  // Collects up to kMostValues values that `id` is computed from; index arithmetic is mostly shorter. Operands have smaller numbers than
+  // their users, so sorting puts them first.
   constexpr std::size_t kMostValues = 32;
   std::array<ValueId, kMostValues> values{id};
   std::size_t end = 1;

@@ -1,9 +1,10 @@
-// What is known of the values of a kernel at the position where its next instruction is added: a forward analysis of ranges
-// (lower/ranges.hpp) that follows the kernel as it is written, once and without going back.
+// Computes the ranges (lower/ranges.hpp) of the values and variables of a kernel at the position where the next instruction is added. It
+// is a forward analysis: it follows the kernel as it is written, once and without going back.
 //
-// A value has the range of its instruction's operands. A variable has the range of what was written last; where branches join, the range of
-// either. A loop may change a variable before its first statement, so at the head of a loop a variable that the loop writes is anything up
-// to its ceiling (LoopChange). Conditions narrow the ranges of their operands until the end of the branch.
+// The range of a value is computed from the ranges of its instruction's operands. A variable has the range of the value that was written
+// last; where branches join, its range covers both branches. A loop body may run after an earlier turn wrote a variable, so at the head of
+// a loop every variable that the loop writes may have any value up to its ceiling (LoopChange). Conditions narrow the ranges of their
+// operands until the end of the branch.
 #pragma once
 
 #include <cstdint>
@@ -17,38 +18,39 @@
 
 namespace vyre::lower {
 
-// A variable that is written somewhere in a loop.
+// A write of a variable somewhere in a loop.
 struct LoopChange {
   std::uint32_t variable = 0;
-  // Every write leaves the variable at most as great as it was, or as this; nothing when that is not known.
+  // The written value is at most this ceiling, or at most the value that the variable had before; nothing when no such bound is known.
   std::optional<std::uint32_t> ceiling;
 };
 
 class Bounds {
  public:
-  // The code that the ids are of, as it grows.
+  // `leaves` and `code` are the instructions that ids refer to; Bounds keeps references to them while they grow.
   Bounds(const std::vector<Instruction>& leaves, const std::vector<Instruction>& code, const ir::WorkgroupSize& workgroup_size)
       : leaf_code_(leaves), code_(code), workgroup_size_(workgroup_size) {}
   Bounds(const Bounds&) = delete;
   Bounds& operator=(const Bounds&) = delete;
 
-  // To be called before the first instruction. The functions below may be called only afterwards; without it, nothing is known.
+  // Switches the analysis on, before the first instruction is added. Without it, the functions that report changes must not be called, and
+  // range() and range_now() know nothing of variables and conditions.
   void enable() { enabled_ = true; }
   bool enabled() const { return enabled_; }
 
-  // The writer has added the instruction. What a guard writes (in a unit) may not happen.
+  // Reports that the writer has added an instruction. In a unit, a write may stand inside a guard and not happen.
   void added(ValueId id, bool in_unit);
-  // The regions of Writer.
+  // Report the regions of Writer.
   void open_region();
   void next_branch();
   void close_region(bool is_loop);
-  // At the head of a loop.
+  // Reports at the head of a loop which variables its body writes.
   void changes_in_loop(std::span<const LoopChange> changes);
 
   // Narrows what is known of a value, until the end of the region.
   void narrow(ValueId id, const Range& range);
   Range range(ValueId id) const;
-  // As range(), with what has become known since the value was made.
+  // Like range(), but recomputed with what has become known of the operands since the value was added.
   Range range_now(ValueId id);
 
  private:
@@ -67,14 +69,14 @@ class Bounds {
     Range written;  // all values that were written
     bool is_written;
   };
-  // What a branch leaves of a variable.
+  // The state of a variable at the end of a branch.
   struct Left {
     std::uint32_t variable;
     Range range, written;
     bool is_written;
   };
   struct Region {
-    std::size_t values, variables;  // the number of changes made before it
+    std::size_t values, variables;  // the sizes of narrowed_ and changed_ when the region began
     bool has_else = false, then_ends = false;
     std::vector<Left> then;
   };

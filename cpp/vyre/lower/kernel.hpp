@@ -1,10 +1,10 @@
-// A program that is lowered for one target (lower/target.hpp): slots instead of names, u32 lanes instead of types, the rules of the IR (out
-// of bounds, division, shifts) written out unless an opcode of the target keeps them, one operation in each instruction, control flow still
-// structured.
+// Defines Kernel, a program that is lowered for one target (lower/target.hpp). It has slots instead of names, u32 lanes instead of types,
+// one operation in each instruction, and control flow that is still structured. The rules of the IR for indices out of bounds, division and
+// shifts are expanded into instructions, unless an opcode of the target follows them.
 //
 // A value is 1, 2 or 4 u32 lanes: I32 is the same bits, Bool is 0 or 1, U64 is (low, high). Instruction k defines value k, and a definition
 // dominates all uses of its value. A value that is defined in a loop is used only in the same turn of that loop. This is SSA form without
-// phis: what changes over time is in variables.
+// phis: a quantity that changes over time is kept in a variable.
 #pragma once
 
 #include <array>
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> partners(const std::vector<Instruction>& code);
 
 // One line for each instruction, for tests and for debugging.
 std::string to_text(const Kernel& kernel);
-// The line of one of its instructions.
+// Returns the line of the instruction at `position`.
 std::string to_text(const Kernel& kernel, std::uint32_t position);
 
 }  // namespace vyre::lower

@@ -66,7 +66,8 @@ class Lowering {
         kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
       }
     }
-    // Only arrays of a fixed length ask for ranges. Uniform buffers are mostly read at literal indices, which need none.
+    // Ranges help only with accesses to arrays of a fixed length. Uniform buffers do not count, because they are mostly read at literal
+    // indices, which are compared with the length without an analysis.
     const bool has_counted = std::ranges::any_of(program_.buffers(), [](const ir::BufferDecl& buffer) {
       return buffer.count > 0 && buffer.access != ir::BufferAccess::Uniform && buffer.access != ir::BufferAccess::Private;
     });
@@ -76,9 +77,9 @@ class Lowering {
     }
   }
 
-  // Where the checks of accesses are reported.
+  // Makes run() append the check of each access to `checks`.
   void report_to(std::vector<AccessCheck>& checks) { report_ = &checks; }
-  // Where the effects of statements are listed, in order.
+  // Makes run() append each instruction that a statement adds, with the statement, to `effects`.
   void trace_to(std::vector<Effect>& effects) { effects_ = &effects; }
 
   Kernel run() {
@@ -116,7 +117,7 @@ class Lowering {
 
  private:
   static constexpr std::uint32_t kNoVariable = ~0u;
-  // A local that is never assigned is its value; any other one is a variable.
+  // A local that is never assigned needs only its value; any other local gets a variable.
   struct Local {
     ValueId value;
     std::uint32_t variable = kNoVariable;  // its Let sets it
@@ -128,7 +129,7 @@ class Lowering {
   enum class Opener : std::uint8_t { If, Else, Loop, Block };
   struct Open {
     Opener opener;
-    std::size_t assumptions = 0;  // how many hold around it
+    std::size_t assumptions = 0;  // the number of assumptions that hold outside it
     ValueId condition{};          // of an If
     bool then_dead = false;       // of an Else: a Return or a Break ended the branch before it
   };
@@ -269,8 +270,8 @@ ValueId Lowering::expression(const validate::Step& step) {
       });
 }
 
-// Returns a bound for the assignment as LoopChange has it: the new value is at most the bound, or at most the value that the local had. So
-// it is 0 if the assignment never makes the local greater, and nothing if no bound is known.
+// Returns LoopChange::ceiling for an assignment: the new value is at most the ceiling, or at most the value that the local had before. The
+// ceiling is 0 if the assignment never makes the local greater; nothing if no bound is known.
 std::optional<std::uint32_t> Lowering::ceiling(NodeId statement, LocalId local, ExprId value) const {
   if (const auto literal = ir::literal_u32(program_.expr(value))) return literal;
   const auto* binary = std::get_if<ir::Binary>(&program_.expr(value));
@@ -308,7 +309,7 @@ void Lowering::find_changes() {
   }
 }
 
-// Tells Bounds which variables the loop writes, because they may have changed when its first statement runs again.
+// Tells Bounds which variables the loop writes, because an earlier turn may have changed them when the body begins.
 void Lowering::enter_loop(NodeId loop, NodeId end) {
   loop_changes_.clear();
   const auto first = std::ranges::upper_bound(changes_, loop, {}, &Change::statement);
@@ -452,7 +453,7 @@ Traced lower_traced(const validate::ValidProgram& program, const Options& option
     }
     std::vector<Effect> made;
     std::ranges::copy_if(added, std::back_inserter(made), counts, &Effect::op);
-    // Straightening turned some branches into selects, and it is not known which, so branches get no statements.
+    // If the lists differ, straightening turned some branches into selects. It is not known which, so no branch gets a statement.
     if (!std::ranges::equal(
             kept, made, {}, [&](std::uint32_t at) { return result.kernel.code[at].op; }, &Effect::op))
       continue;
@@ -463,7 +464,8 @@ Traced lower_traced(const validate::ValidProgram& program, const Options& option
 
 std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options,
                                       const Target& target) {
-  // No pass runs afterwards, and the order stays: either would put the loads of the copies back between their stores.
+  // No pass runs after coarsening, and Order::AsWritten keeps the order: a pass, or the canonical order, would move the loads of the copies
+  // back between their stores.
   const std::optional<validate::ValidProgram> coarse = transform::coarsen(legalised(prepare(program, options), target, options), ways);
   if (!coarse) return std::nullopt;
   Shape shape = shape_of(options);

@@ -21,7 +21,7 @@ enum : OpcodeFlags {
   kEffect = 1 << 0,         // does more than make its value; an opcode without effects may be left out when its value is not used
   kLanewise = 1 << 1,       // arithmetic on u32: the result and each operand have one lane
   kComparison = 1 << 2,     // gives 1 or 0
-  kBitwise = 1 << 3,        // and, or, xor: operands that are 0 or 1 may be booleans, and then the result is one
+  kBitwise = 1 << 3,        // and, or, xor: operands that are 0 or 1 may be booleans, and then the result is a boolean
   kDivides = 1 << 4,        // takes many times as long as other arithmetic
   kVariable = 1 << 5,       // reads or writes a variable
   kAccess = 1 << 6,         // reads or writes memory, at index a

@@ -2,8 +2,8 @@
 // every other target gets the expansion. An operator that a target replaces by an operation (Target::bodies) does not come here: the
 // operation's body stands in the program instead.
 //
-// Expansions are written with Writer::once where they repeat for equal operands, so that two divisions by one divisor compare it with
-// zero once.
+// Expansions use Writer::once for instructions that repeat for equal operands: two divisions by the same divisor compare the divisor with
+// zero only once.
 #include "vyre/lower/operators.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ ValueId amount(Writer& writer, ValueId b) {
   return writer.once(Opcode::And, b, writer.constant(31));
 }
 
-// Joins two shifts in one direction by literals into one: 64-bit shifts and rotations by a literal produce such pairs.
+// Joins two shifts by literals in the same direction into one shift. 64-bit shifts and rotations by a literal produce such pairs.
 template <Opcode op>
 ValueId shift(Writer& writer, ValueId a, ValueId b) {
   const ValueId by = amount(writer, b);
@@ -64,7 +64,7 @@ ValueId rotate(Writer& writer, ValueId a, ValueId b) {
     if (*known == 0) return a;
     rest = writer.constant(32 - *known);
   } else {
-    // 32 - n, but 0 for n = 0, where both halves are the whole value.
+    // 32 - n, but 0 for n = 0: then both shifts give the whole value, and so does their Or.
     rest = writer.once(Opcode::And, writer.once(Opcode::Neg, by), writer.constant(31));
   }
   return plain(writer, Opcode::Or, plain(writer, forth, a, by), plain(writer, back, a, rest));
@@ -87,7 +87,7 @@ ValueId divide(Writer& writer, ValueId a, ValueId b) {
   return writer.add({.op = Opcode::Select, .lanes = 1, .a = by_zero, .b = zero, .c = result});
 }
 
-// As divide(), and MIN / -1 = MIN and MIN % -1 = 0. For divisors of 0 and -1, the quotient is the product.
+// Like divide(), and also MIN / -1 = MIN and MIN % -1 = 0. For a divisor b of 0 or -1, the quotient equals a * b.
 template <Opcode op>
 ValueId divide_signed(Writer& writer, ValueId a, ValueId b) {
   const ValueId one = writer.constant(1);
@@ -98,7 +98,7 @@ ValueId divide_signed(Writer& writer, ValueId a, ValueId b) {
   return writer.add({.op = Opcode::Select, .lanes = 1, .a = special, .b = plain(writer, Opcode::Mul, a, b), .c = result});
 }
 
-// A product by a power of two is a shift, whichever operand is the literal.
+// Recognises a product with a literal power of two, in either order. Such a product becomes a shift.
 struct Scaled {
   ValueId value;
   std::uint32_t power;  // of two
@@ -143,7 +143,7 @@ ValueId logical(Writer& writer, ValueId a, ValueId b) {
 
 ValueId is_zero(Writer& writer, ValueId a) { return plain(writer, Opcode::Eq, a, writer.constant(0)); }
 
-// The opcodes are not defined for zero, for which the result is 32. Setting the bit at the far end gives 31 for it, and 1 is added.
+// The opcodes are undefined for zero, for which the operator gives 32. With the bit at the far end set, zero gives 31, and 1 is added.
 template <Opcode op, std::uint32_t far_end>
 ValueId count_zeros(Writer& writer, ValueId a) {
   const ValueId count = plain(writer, op, plain(writer, Opcode::Or, a, writer.constant(far_end)));
@@ -226,7 +226,7 @@ constexpr bool is_complete(std::span<const Info> operators, std::span<const Rule
 static_assert(is_complete<ir::BinOpInfo, BinaryRule>(ir::kBinOps, kBinaryRules), "every operator of ir/ops.def needs a row above");
 static_assert(is_complete<ir::UnOpInfo, UnaryRule>(ir::kUnOps, kUnaryRules), "every operator of ir/ops.def needs a row above");
 
-// x << n | x >> (32 - n) for a literal n, in either order: many programs write a rotation like this. Returns x and n.
+// Recognises x << n | x >> (32 - n) for a literal n, in either order, as many programs write a rotation. Returns x and n.
 struct Rotation {
   ValueId value, amount;
 };

@@ -1,13 +1,13 @@
-// What lowering does for the sake of speed alone. Each can be switched off; every combination gives the same bytes. Users meet them as rows
-// of run/speedups.def.
+// The steps of lowering that only make kernels faster. Each can be switched off, and every combination gives the same bytes. Users see them
+// as rows of run/speedups.def.
 #pragma once
 
 namespace vyre::lower {
 
 struct Options {
   bool passes = true;         // runs the passes of the optimiser first
-  bool proofs = true;         // leaves out comparisons of indices that are known to be below a length
-  bool straightening = true;  // makes selects of small Ifs, and values where they are needed
+  bool proofs = true;         // leaves out the check of an index that is proven to be in range
+  bool straightening = true;  // turns short Ifs into selects, and moves values to their first use
   bool operator==(const Options&) const = default;
 };
 

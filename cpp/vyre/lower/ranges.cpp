@@ -1,4 +1,4 @@
-// Every rule computes bounds in 64 bits, where nothing wraps, and then asks whether they fit into 32.
+// The rules whose results may wrap compute bounds in 64 bits, where nothing wraps, and then test whether the bounds fit into 32 bits.
 #include "vyre/lower/ranges.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is known of a value of one lane without running the program: between which numbers it lies, and which of its bits may be set.
+// Defines Range, the values that a value of one lane can have in any run: it lies between two numbers, and only certain bits may be set.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct Range {
   bool is_only(std::uint32_t value) const { return least == value && greatest == value; }
 };
 
-// The values that are in either range.
+// Returns a range that holds all values of both ranges.
 Range either(const Range& a, const Range& b);
-// The values that are in both. There are none only in code that does not run; the result is then `a`.
+// Returns the intersection of two ranges. It is empty only in code that never runs; the result is then `a`.
 Range both(const Range& a, const Range& b);
 
-// The range of the value of a lanewise opcode, a Select included. It holds for the operands that the opcode is defined for
-// (lower/opcodes.def): a divisor is not zero, an amount of a shift is below 32. Operands that the opcode lacks are ignored.
+// Returns the range of the result of a lanewise opcode or a Select. It is valid for operands for which the opcode is defined
+// (lower/opcodes.def): a divisor is not zero, and the amount of a shift is below 32. Operands that the opcode lacks are ignored.
 Range range_of(Opcode op, const Range& a, const Range& b = {}, const Range& c = {});
 
 }  // namespace vyre::lower

@@ -79,7 +79,7 @@ std::uint64_t most_rounds(const Kernel& kernel) {
   std::vector<std::uint32_t> known(kernel.code.size(), kAny);
   struct Open {
     std::uint64_t turns;   // of the body
-    std::uint64_t before;  // rounds of what stands before the loop
+    std::uint64_t before;  // rounds of the code before the loop
   };
   std::vector<Open> open;
   std::uint64_t rounds = 0;

@@ -1,5 +1,5 @@
-// One walk over the instructions with effects. Each of them first makes the values that it uses, operands before users; where control flow
-// splits or joins, all values that are left are made.
+// Walks over the instructions once. In front of each instruction with an effect it emits the values that the instruction uses, operands
+// before users, and all loads that are not yet emitted. Where control flow splits or joins, it emits all remaining values.
 #include "vyre/lower/settle.hpp"
 
 #include <array>
@@ -82,7 +82,7 @@ class Settler {
 
   const std::span<const Instruction> code_;
   std::vector<ValueId> moved_;
-  std::vector<std::uint32_t> values_, reads_, open_;  // values_ and reads_ may still have to be made
+  std::vector<std::uint32_t> values_, reads_, open_;  // values_ and reads_: seen since last cleared; some may be emitted already
   std::vector<Instruction> made_;
 };
 

@@ -1,6 +1,6 @@
-// A first walk decides which Ifs become selects, from the inside out. A second one writes the code anew. It keeps the known value of each
-// variable: a read gives that value, a write only changes it, and an If that is selected computes the values of both branches and selects
-// between them. The pending writes are made where control flow splits or joins.
+// A first walk decides which Ifs become selects, inner Ifs before outer ones. A second walk writes the code anew and tracks the known value
+// of each variable. A read is replaced by that value, and a write only changes it. For an If that becomes selects, the values of both
+// branches are computed and a select chooses between them. The pending writes are emitted where control flow splits or joins.
 #include "vyre/lower/straighten.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class Straightener {
   struct Known {
     ValueId value;
     std::uint32_t stretch = ~0u;
-    bool to_write = false;  // the write is still to be made
+    bool to_write = false;  // whether its WriteVariable is still pending
   };
   struct Change {
     std::uint32_t variable;

@@ -1,6 +1,6 @@
-// Replaces short branches by selects and variables by values, because drivers' compilers are slow on code with many of either. An If
-// that only writes a few variables with cheap operations becomes selects. A read of a variable becomes the value that the same
-// stretch of straight code wrote to it.
+// Replaces short branches by selects and variables by values, because drivers' compilers are slow on code with many branches or many
+// variables. An If that only writes a few variables with cheap operations becomes selects. A read of a variable becomes the value that the
+// same stretch of straight code wrote to it.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ struct Target {
   OpcodeSet opcodes{};
   // Accesses to memory may be bounded (Instruction::bounded). Otherwise every access that may be out of range is guarded.
   bool bounded_accesses = false;
-  // Buffers may have elements of 8 and of 16 bits (KernelBuffer::narrow). Otherwise their words are accessed.
+  // Buffers may have elements of 8 and of 16 bits (KernelBuffer::narrow). Otherwise the code accesses the words that contain them.
   bool accesses_8_bits = false, accesses_16_bits = false;
   // The operators that are replaced by operations before lowering, and the table that has these operations.
   std::span<const transform::OperatorBody> bodies{};

@@ -1,4 +1,5 @@
-// The ids that a Writer gives to values: of the leaves at the entry of the kernel, and of the instructions after it, each numbered from 0.
+// Defines the ids that a Writer gives to values. The leaves at the entry of the kernel and the instructions after them are numbered
+// separately, each from 0; the highest bit of an id marks a leaf.
 #pragma once
 
 #include <cstdint>

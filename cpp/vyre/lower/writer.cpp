@@ -1,8 +1,9 @@
 // finish() marks the live instructions, puts them into their order and numbers them anew. With straightening it then rewrites that code
-// (straighten, settle) and does the same once more, because a value that became a select leaves dead code behind.
+// (straighten, settle) and repeats the three steps, because straightening leaves dead code behind.
 //
 // The canonical order comes from two facts about each value: when an effect first asks for it, and which effect of its own region it must
-// precede. Values are sorted by the second, and among equals stay in the order of the first.
+// precede. Values are sorted by the effect that they must precede. Values in front of the same effect stand in the order in which effects
+// first ask for them.
 #include "vyre/lower/writer.hpp"
 
 #include <algorithm>
@@ -185,7 +186,7 @@ std::vector<ValueId> Writer::as_written(const Flags& leaf_live, const Flags& cod
   return order;
 }
 
-// The values in the order in which the effects, from first to last, ask for them; operands before users.
+// Returns the values in the order in which the effects, from first to last, use them; operands before users.
 std::vector<ValueId> Writer::by_first_need(const Flags& code_live) const {
   std::vector<ValueId> order;
   order.reserve(leaves_.size() + code_.size());
@@ -226,8 +227,8 @@ std::vector<ValueId> Writer::by_first_need(const Flags& code_live) const {
   return order;
 }
 
-// For each value, the effect of the value's own region that it must precede: the first effect that uses it, contains such a use, or
-// overwrites what the value was read from.
+// Returns for each value the first effect of the value's own region that it must precede: one that uses the value, contains a use of it, or
+// overwrites the variable or memory that the value was read from.
 std::vector<std::uint32_t> Writer::latest_positions(const Flags& code_live) const {
   std::vector<std::uint32_t> latest(code_.size(), kNone), next_write(kernel_.variables.size(), kNone);
   std::uint32_t next_change = kNone;  // of memory
@@ -262,7 +263,7 @@ std::vector<std::uint32_t> Writer::latest_positions(const Flags& code_live) cons
 std::vector<ValueId> Writer::canonical(const Flags& code_live) const {
   const std::vector<ValueId> wanted = by_first_need(code_live);
   const std::vector<std::uint32_t> latest = latest_positions(code_live);
-  // A counting sort by the effect that each value must precede; it keeps the order of values that precede the same one.
+  // A stable counting sort by the effect that each value must precede.
   std::vector<std::uint32_t> first(code_.size() + 1, 0);
   for (const ValueId value : wanted) {
     if (!is_leaf(value)) ++first[latest[value.index] + 1];

@@ -1,9 +1,10 @@
 // Builds a Kernel. Leaves are the values that are the same everywhere (literals, ids, lengths): each is made once, at the entry, where it
 // dominates every use. Dead code is left out.
 //
-// With Order::Canonical the words depend on what is computed and on the order of effects, not on how the program spells it. Value numbering
-// makes equal values once where the first of them dominates the others, and a value stands in front of the first effect that uses it, in
-// the order in which effects ask for values. So `let` and an expression in place of it are the same, and a call costs nothing.
+// With Order::Canonical the code depends on what a program computes and on the order of its effects, not on how the program is written.
+// Value numbering computes equal values once, where the first of them dominates the others. Each value stands in front of the first effect
+// that uses it, and the values in front of an effect stand in the order in which effects first ask for them. So a `let` gives the same code
+// as its expression written in place, and a call costs nothing.
 #pragma once
 
 #include <array>
@@ -63,13 +64,13 @@ class Writer {
   void next_branch();
   void close_region();
 
-  // Records a < b, which a branch or a loop guarantees, until forget_assumptions() is called at the end of that region.
+  // Records that a < b. A branch or a loop guarantees this, so the caller calls forget_assumptions() at the end of that region.
   void assume_below(ValueId a, ValueId b);
   bool is_assumed_below(ValueId a, ValueId b) const;
   std::size_t assumptions() const { return assumed_.size(); }
   void forget_assumptions(std::size_t kept);
 
-  // What was added so far, but for leaves.
+  // The instructions added so far, without the leaves.
   std::span<const Instruction> code() const { return code_; }
   const Instruction& at(ValueId value) const { return is_leaf(value) ? leaves_[value.index & ~kLeaf] : code_[value.index]; }
   std::optional<std::uint32_t> literal(ValueId value) const;
@@ -103,27 +104,27 @@ class Writer {
     std::uint32_t version = 0, loop = kNone;  // of a ReadVariable: how often the variable was written before, and the innermost loop
   };
   struct Region {
-    std::uint32_t opener = kNone;  // the instruction that opens it, in the region around it
+    std::uint32_t opener = kNone;  // the instruction that opens it; it belongs to the enclosing region
     std::uint32_t end = kNone;     // the number of instructions when it was closed; none while it is open
     std::uint32_t loop = kNone;    // the innermost loop around it
   };
   std::uint32_t size() const { return static_cast<std::uint32_t>(code_.size()); }
 
   ValueId append(const Instruction& instruction, const Context& context);
-  // The slot of known_ that has the value, or where it has to be put.
+  // Returns the slot of known_ that holds the value, or the empty slot where the value belongs.
   std::uint32_t& slot_of(const Instruction& instruction, const Context& context);
   void resize_known(std::size_t slots);
   bool reads_writable_memory(const Instruction& instruction) const;
   void begin_region(std::uint32_t opener);
   void end_region();
-  // The instructions and variables that a kernel keeps.
   using Flags = std::vector<std::uint8_t>;  // faster than bits
+  // Marks the leaves, instructions and variables that a kernel keeps.
   struct Live {
     Flags leaf, code, variable;
   };
   Live mark_live() const;
   Kernel compact();
-  // The live values and effects in the order of the kernel. In both, leaves come among the others in the order of the entry.
+  // These two return the live values and effects in the order of the kernel. The leaves in the list are in their order at the entry.
   std::vector<ValueId> as_written(const Flags& leaf_live, const Flags& code_live) const;
   std::vector<ValueId> canonical(const Flags& code_live) const;
   std::vector<ValueId> by_first_need(const Flags& code_live) const;
@@ -149,7 +150,7 @@ class Writer {
   std::vector<std::uint32_t> versions_;  // of each variable: how often it was written
   std::uint32_t barriers_ = 0;
   std::vector<std::uint64_t> assumed_;                              // pairs of ids
-  std::unordered_map<std::uint64_t, std::uint32_t> assumed_count_;  // how often each is among them
+  std::unordered_map<std::uint64_t, std::uint32_t> assumed_count_;  // how often each pair is in assumed_
   Bounds bounds_{leaves_, code_, kernel_.workgroup_size};
   bool check_kept_ = false;
 };

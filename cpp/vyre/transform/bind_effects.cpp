@@ -38,8 +38,8 @@ validate::ValidProgram bind_effects(const validate::ValidProgram& valid) {
   Rebuild rebuild(valid);
   const std::string prefix = free_prefix(program, "__bound");
   std::uint32_t number = 0;
-  // A fixed expression (rebuild.hpp) is copied once and shared by all statements. Any other one contains an atomic or a load of writable
-  // memory; each statement evaluates these itself and binds them to names of its own, so it gets a copy of its own.
+  // A fixed expression (rebuild.hpp) is copied once and shared by all statements. Any other expression contains an atomic or a load of
+  // writable memory. Each statement evaluates these itself and binds them to its own names, so each statement gets its own copy.
   const ExprFacts exprs = expr_facts(valid);
   IdVector<ExprId, ExprId> moved(program.exprs().size());
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {

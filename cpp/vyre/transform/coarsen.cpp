@@ -1,6 +1,7 @@
 // Analysis finds how each value differs between the copies, and whether the program can be coarsened at all. Coarsener then emits the
 // program anew, statement by statement: each expression once for every copy, bound to a name, and each effect for one copy after the other.
-// Only an If splits the copies: what runs under a condition that differs is emitted for all of them together, for each alone, or both.
+// Only an If splits the copies: code under a condition that differs between copies is emitted for all of them together, for each alone, or
+// both.
 #include "vyre/transform/coarsen.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ class Analysis {
         returns_early_(program_.nodes().size(), 0),
         here_(program_.exprs().size(), Variation::None) {
     if (!is_small_and_unordered()) return;
-    // An assignment in a loop affects earlier statements too, so the walk repeats until no variation grows. Each can grow twice.
+    // An assignment in a loop affects earlier statements too, so the walk repeats until no variation grows. Each grows twice at most.
     do {
       changed_ = false;
       possible_ = true;
@@ -54,7 +55,7 @@ class Analysis {
   bool possible() const { return possible_; }
   Variation of(std::size_t step) const { return steps_[step]; }
   Variation of(LocalId local) const { return locals_[local]; }
-  // Whether the statement is an If whose then branch is a Return that only some copies may reach, with nothing else open around it.
+  // Whether the statement is an If that is in no other block, and its branch is a Return that only some copies may reach.
   bool returns_early(NodeId id) const { return returns_early_[id] != 0; }
 
  private:
@@ -69,7 +70,7 @@ class Analysis {
     return std::ranges::none_of(program_.nodes(), [](const ir::Node& node) { return std::holds_alternative<ir::Barrier>(node); });
   }
 
-  // A shared expression may vary in one statement and not in another, because its variables mean different things.
+  // A shared expression may differ between copies in one statement and not in another, because its names may stand for other locals there.
   Variation evaluate(NodeId id) {
     const validate::Statement& statement = facts_.statements[id];
     Variation greatest = Variation::None;
@@ -139,7 +140,7 @@ class Analysis {
             const Open inside = here;
             here = open.back();
             open.pop_back();
-            // Only invocations that did not return run what follows.
+            // Only copies that did not return run the statements that follow, so these stay under the condition.
             if (returns_early_[it.opener]) here = inside;
           },
           [](const ir::Barrier&) {},
@@ -244,7 +245,8 @@ class Coarsener {
     return rebuild_.copy(step.expr, [](ExprId operand) { return operand; });
   }
 
-  // Binds each expression of a statement to a name, in evaluation order. The value of a Let or an Assign gets no other name.
+  // Binds each expression of a statement to a name, in evaluation order. Leaves need no name, and the value of a Let or an Assign gets its
+  // name from that statement.
   void evaluate(NodeId id, Copies copies) {
     const validate::Statement& statement = facts_.statements[id];
     const std::uint32_t end = statement.first_step + statement.step_count;
@@ -279,7 +281,7 @@ class Coarsener {
     bool empty() const { return begin.index >= end.index; }
   };
 
-  // Each copy by itself runs `then` if its condition holds, and `otherwise` if not. `conditions` has one of each copy.
+  // Emits for each copy alone: it runs `then` if its condition holds, and `otherwise` if not. `conditions` has one condition for each copy.
   void emit_alone(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool guarded) {
     for (std::uint32_t copy = 0; copy < ways_; ++copy) {
       to().if_(conditions[copy]);
@@ -292,8 +294,9 @@ class Coarsener {
     }
   }
 
-  // If the condition holds for all copies, they run `then` in turns. Conditions inside that branch are not tested for all copies again,
-  // because the program would grow with the square of its depth.
+  // Emits an If whose condition differs between copies. If `together` is set and the condition holds for all copies, they run `then` in
+  // turns; otherwise each copy runs alone. Conditions inside `then` are not tested for all copies again, because the program would grow
+  // with the square of its depth.
   void emit_branch(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool together, bool guarded) {
     if (!together || guarded) return emit_alone(conditions, then, otherwise, guarded);
     ExprId all = conditions[0];
@@ -313,7 +316,7 @@ class Coarsener {
     std::size_t open_ifs = 0;  // Ifs that early returns opened around the rest of the range
   };
 
-  // It calls itself three deep at the most: for all copies, for all copies under a condition, for one copy.
+  // The recursion is three deep at the most: for all copies, for all copies under a condition, and for one copy.
   void emit_range(Range range, Copies copies, bool guarded) {
     Emission emission{range.end, copies, guarded};
     for (NodeId id = range.begin; id < range.end;) id = emit_statement(id, emission);

@@ -7,9 +7,9 @@
 // that the program allows.
 //
 // The copies take turns expression by expression. The values to store are computed for all copies before the first of them is stored, so
-// that no store stands between their loads. What is the same for all copies is done once: bounds of loops, uniform conditions. A condition
-// that depends on ids, such as the bounds check of an index, is tested for all copies at once. Where the copies disagree, and under
-// conditions that depend on data, each copy runs alone.
+// that no store stands between their loads. Work that is the same for all copies, such as loop bounds and uniform conditions, is done once.
+// A condition that depends on ids, such as the bounds check of an index, is tested for all copies at once. Where the copies disagree, and
+// under conditions that depend on data, each copy runs alone.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Computes what depends on literals only, with the definitions of semantics.hpp.
+// Constant folding: replaces expressions that depend on literals only by their values, which the definitions of semantics.hpp compute.
 #include "vyre/ir/semantics.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
@@ -76,7 +76,7 @@ validate::ValidProgram fold_constants(const validate::ValidProgram& valid) {
       const bool taken = condition->value.lanes[0] != 0;
       const ExprId chosen = taken ? select->if_true : select->if_false;
       const ExprId other = taken ? select->if_false : select->if_true;
-      // A select evaluates both operands, so the other one may be dropped only if its evaluation cannot be observed.
+      // A Select evaluates both operands, so the operand that is not chosen may be dropped only if its evaluation cannot be observed.
       if (!facts.fixed[other]) continue;
       replacements[id] = replacements[chosen];
       constants[id] = constants[chosen];

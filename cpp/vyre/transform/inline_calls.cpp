@@ -31,7 +31,7 @@ using validate::ValidProgram;
 using validate::kMaxNestingDepth;
 using validate::kMaxNodeCount;
 
-// An operation that only passes on a parameter or another operation's result adds no expression, so the limit of the size does not limit
+// An operation that only returns a parameter or another operation's result adds no expression, so the limit of the size does not limit
 // the work: 32 nested levels with two calls each take 2^32 expansions. The work of an expansion is kExpansionWork plus one for each
 // argument.
 constexpr std::size_t kMaxWork = 100'000'000, kExpansionWork = 100;
@@ -298,7 +298,7 @@ class Inliner {
   std::unordered_set<std::uint64_t> taken_;
   std::uint64_t next_number_ = 0;
   std::unordered_map<const ValidOp*, bool> expression_;
-  std::string user_op_;  // the operation that the program calls where this expansion began
+  std::string user_op_;  // the operation that the program itself calls, and whose call is being expanded; for messages
   bool had_call_ = false;
   std::size_t size_ = 0, work_ = 0;
 };

@@ -36,7 +36,7 @@ void Meanings::find_bound() {
       if (!step.local.valid()) continue;
       LocalId& local = locals_[step.expr];
       if (!local.valid()) local = step.local;
-      // Sibling scopes may declare locals of one name, and one shared expression then reads both; nothing is known about its value.
+      // Sibling scopes may declare locals of the same name, and a shared expression may read both. Nothing is known about its value.
       if (local != step.local) bindings_[local].several = bindings_[step.local].several = true;
       Binding& binding = bindings_[step.local];
       // A loop that does not contain the Let reads the variable in every turn, so the last use is the end of the outermost such loop.
@@ -58,7 +58,8 @@ void Meanings::find_bound() {
     }
   }
   std::ranges::sort(assigns_);
-  // Looking through a variable moves the reads of its Let to the variable's uses, so their last use is at least as late.
+  // Replacing a variable by the value of its Let moves the reads in that value to the variable's uses. So the last use of every local that
+  // the Let reads is at least as late as the last use of the variable.
   for (std::uint32_t index = static_cast<std::uint32_t>(program_.nodes().size()); index-- > 0;) {
     const NodeId id{index};
     if (!std::holds_alternative<ir::Let>(program_.node(id))) continue;
@@ -69,7 +70,7 @@ void Meanings::find_bound() {
   }
 }
 
-// Whether some statement between the two assigns the local.
+// Whether a statement after `after` and before `before` assigns the local.
 bool Meanings::is_assigned_between(LocalId local, std::uint32_t after, std::uint32_t before) const {
   const auto next = std::ranges::upper_bound(assigns_, std::pair(local, after));
   return next != assigns_.end() && next->first == local && next->second < before;
@@ -119,7 +120,7 @@ const Replacement& Meanings::looked_through(ExprId id) {
     if (!next.valid()) break;
     end = next;
   }
-  // A chain of copies is walked once: everything on it leads to its end from now on.
+  // Each chain of variables is followed once: from now on, every expression on it leads directly to its end.
   for (ExprId at = id; at != end;) {
     const ExprId next = further_[at].valid() ? further_[at] : value_of(result_[at].by);
     further_[at] = end;

@@ -12,10 +12,10 @@
 
 namespace vyre::transform {
 
-// Ask in the order in which expressions are numbered: an answer about an expression needs those about its operands.
+// Callers ask about expressions in the order of their numbers, because an answer about an expression needs the answers about its operands.
 class Meanings {
  public:
-  // `result` says what each expression has become so far; it belongs to the caller, who fills it in that order.
+  // `result` is the replacement of each expression so far. It belongs to the caller, which fills it in the same order.
   Meanings(const validate::ValidProgram& valid, const ExprFacts& facts, const IdVector<ExprId, Replacement>& result);
 
   // The replacement of an expression, after following variables to the values that they stand for.
@@ -49,7 +49,7 @@ class Meanings {
   const IdVector<ExprId, Replacement>& result_;
   IdVector<ExprId, LocalId> locals_;  // the first local that a variable's expression reads; invalid for other expressions
   IdVector<LocalId, Binding> bindings_;
-  IdVector<ExprId, ExprId> further_;  // by expression: where the chain of variables that begins there ends, once it was followed
+  IdVector<ExprId, ExprId> further_;  // by expression: the end of the chain of variables that begins with it, once followed
   std::vector<std::pair<LocalId, std::uint32_t>> assigns_;
 };
 

@@ -1,6 +1,6 @@
-// Makes equal expressions one node. A statement evaluates each node once, so within a statement equal work is done once; and a node that
-// several statements share is stored once, because a name means whatever is in scope at each of them. Atomics and loads of writable memory
-// are never merged, because the program decides how often those happen.
+// Makes equal expressions one node. A statement evaluates each node once, so within a statement equal work is done once. Equal expressions
+// of several statements become one node too: a name in it means the local that is in scope at each statement. Atomics and loads of writable
+// memory are never merged, because the program decides how often they happen.
 #include <unordered_map>
 
 #include "vyre/transform/passes.hpp"

@@ -10,8 +10,8 @@ constexpr std::array kPasses = {
 #include "vyre/transform/passes.def"
 };
 
-// Each pass does all of its work in one run. A round leaves work for the next one only where, for example, a removed branch held the only
-// assignment to a variable. A long chain of such branches would need a round for each, so the limit keeps the time linear.
+// Each pass does all of its work in one run. A round rarely leaves work for the next one: for example, a removed branch may have held the
+// only assignment to a variable. A long chain of such branches would need a round for each branch, so the limit keeps the time linear.
 constexpr int kMaxRounds = 8;
 
 }  // namespace

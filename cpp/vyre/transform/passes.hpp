@@ -1,5 +1,5 @@
-// Declares the passes. Each maps a valid program to a valid program that gives the same bytes. When it runs again it changes nothing, and
-// returns the very same program.
+// Declares the passes. Each maps a valid program to a valid program that gives the same bytes. A pass that is run on its own result changes
+// nothing, and returns the very same program.
 //
 // Passes also keep the order of atomics, of loads of writable memory and of barriers, they keep every Return, and they leave barriers in
 // uniform control flow. A statement's atomics and loads of writable memory stay in that statement, or are bound directly in front of it.
@@ -16,7 +16,8 @@ namespace vyre::transform {
 // The expansion counts what it adds, and stops at the limit.
 validate::ValidProgram inline_calls(const validate::ValidProgram& program);
 
-// Throws what inline_calls would, for backends that run calls as they are: a program that one backend refuses, all refuse.
+// Throws the LoweringError that inline_calls would throw. Backends that execute calls without expanding them call this function, so that
+// all backends refuse the same programs.
 void check_expansion(const validate::ValidProgram& program);
 
 // All passes expect a program without Calls.
@@ -33,7 +34,8 @@ struct PassInfo {
 // In the order of passes.def.
 std::span<const PassInfo> passes();
 
-// inline_calls, then every pass in order until nothing changes (or a number of rounds that only a made-up program needs).
+// Runs inline_calls, then every pass in order, in rounds until a round changes nothing. The number of rounds is limited; only contrived
+// programs reach the limit.
 validate::ValidProgram optimize(const validate::ValidProgram& program);
 
 }  // namespace vyre::transform

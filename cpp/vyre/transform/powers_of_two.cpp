@@ -17,7 +17,7 @@ struct Row {
 };
 constexpr Row kRows[] = {{"primitive.u64.div", ByPower::Quotient}, {"primitive.u64.mod", ByPower::Remainder}};
 
-// The two lanes of the dividend and what is computed of them.
+// Builds expressions from the two lanes of the dividend.
 class Lanes {
  public:
   Lanes(ExprId dividend, ir::ProgramBuilder& to, const std::function<ExprId(const ir::Expr&)>& add)
@@ -39,7 +39,8 @@ class Lanes {
     return pack(add_(ir::Binary{BinOp::BitOr, low, op(BinOp::Shl, high, 32 - by)}), op(BinOp::Shr, high, by));
   }
 
-  // The lowest bits. The mask of no bits stays an operation: what the dividend does is done for a remainder of 0 as well.
+  // Keeps the lowest `bits` bits and clears the others. With `bits` = 0 the mask is 0, but the BitAnd is still emitted: the dividend may
+  // have effects, so it must be evaluated although the remainder is always 0.
   ExprId lowest(std::uint32_t bits) const {
     const auto mask = [](std::uint32_t count) { return (std::uint32_t{1} << count) - 1; };
     if (bits < 32) return pack(op(BinOp::BitAnd, lane(0), mask(bits)), number(0));

@@ -1,5 +1,5 @@
-// Short forms of 64-bit divisions by literal powers of two. The operations divide in 64 rounds, whatever the divisor is; a shift or a mask
-// of the lanes gives the same.
+// Short forms of 64-bit divisions by literal powers of two. The operations primitive.u64.div and primitive.u64.mod divide in 64 rounds,
+// whatever the divisor is. For a power of two, a shift or a mask of the lanes gives the same result.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct PowerOfTwo {
   std::uint32_t exponent;  // 0..63
 };
 
-// What takes the place of a call of the operation; nothing for other operations and other divisors.
+// Returns the short form of a call of the operation; nothing for other operations and other divisors.
 std::optional<PowerOfTwo> by_power_of_two(const ir::OpSpec& op, const ir::Expr& divisor);
 
-// The quotient or the remainder of `dividend`, an expression of type U64 which the result evaluates exactly once. Expressions are added
-// by `add`, and their lists go to `to`.
+// Returns the quotient or the remainder of `dividend`, an expression of type U64 that the result evaluates exactly once. `add` adds each
+// expression to the program, and lists of operands are added to `to`.
 ExprId short_division(const PowerOfTwo& by, ExprId dividend, ir::ProgramBuilder& to, const std::function<ExprId(const ir::Expr&)>& add);
 
 }  // namespace vyre::transform

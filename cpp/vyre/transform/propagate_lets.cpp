@@ -1,8 +1,8 @@
 // Puts the value of a Let in place of its uses, and drops the Let, where
-//   - the Let is never assigned and its value cannot change until then: it reads no writable memory, makes no atomic, and none of its
-//     variables is assigned in between;
-//   - nothing is evaluated more often: there is one use, in the same turns of the same loops, or the value is a literal or
-//     a variable.
+//   - the local is never assigned, and its value would be the same at the use: it reads no writable memory, contains no atomic, and none of
+//     its variables is assigned between the Let and the use;
+//   - nothing is evaluated more often: there is only one use, and the same loop is innermost around it and the Let; or the value is a
+//     literal or a variable.
 // No name is captured when an expression moves: shadowing is not allowed, so a name that is visible at the Let means the same at a use.
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
@@ -12,9 +12,9 @@ namespace {
 
 using validate::Step;
 
-// Where a local's value is needed, as the program will be: a statement, and the node of the variable in it.
+// Where the rewritten program will use a local: a statement, and the node of the variable in it.
 struct Use {
-  NodeId statement;  // the first, invalid when there is none
+  NodeId statement;  // the first statement that uses it; invalid when there is none
   ExprId node;
   bool several_statements = false, several_nodes = false;
 
@@ -55,14 +55,14 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
            (!next_assign[variable].valid() || next_assign[variable].index >= use.statement.index);
   };
 
-  // Backwards: a Let's uses all come after it, and are known for good when it is looked at.
+  // The walk goes backwards: all uses of a Let come after it, so they are final when the walk reaches the Let.
   IdVector<LocalId, Use> uses(facts.locals.size());
   IdVector<LocalId, std::uint8_t> replaced(facts.locals.size(), 0);
   bool changes = false;
   for (std::uint32_t index = static_cast<std::uint32_t>(program.nodes().size()); index-- > 0;) {
     const NodeId id{index};
     const auto* let = std::get_if<ir::Let>(&program.node(id));
-    Use use;  // of this statement's variables: by itself, unless it is a Let that goes
+    Use use;  // where this statement's variables are used: in itself or, if it is a Let that is dropped, where its own local is used
     use.statement = id;
     if (let != nullptr) {
       const LocalId local = facts.statements[id].local;
@@ -87,7 +87,7 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
   }
   if (!changes) return valid;
 
-  // Expressions that no replaced variable is part of are copied once for all statements.
+  // Expressions that contain no replaced variable are copied once for all statements.
   IdVector<ExprId, std::uint8_t> touched(program.exprs().size(), 0);
   for (const Step& step : facts.steps) {
     bool touch = touched[step.expr] || (step.local.valid() && replaced[step.local]);

@@ -13,7 +13,7 @@
 
 namespace vyre::transform {
 
-// `expr` of `from` for the builder `to`, with its operands and names replaced; not yet added.
+// Returns a copy of `expr` of `from` for the builder `to`, with its operands and names replaced. The copy is not added to `to`.
 template <class Operand, class Name>
 ir::Expr copy_expr(const ir::Program& from, const ir::Expr& expr, ir::ProgramBuilder& to, Operand&& operand, Name&& name) {
   auto list = [&](ir::ExprList old) {
@@ -24,7 +24,7 @@ ir::Expr copy_expr(const ir::Program& from, const ir::Expr& expr, ir::ProgramBui
   return map(expr, operand, list, name);
 }
 
-// Adds `node` of a program to the builder `to`, its expressions replaced by root(ExprId) and its names by name(NameId).
+// Adds a copy of `node` to the builder `to`, with its expressions replaced by root(ExprId) and its names by name(NameId).
 template <class Root, class Name>
 void copy_node(const ir::Node& node, ir::ProgramBuilder& to, Root&& root, Name&& name, ir::SourcePlace place = {}) {
   match(
@@ -45,12 +45,14 @@ void copy_node(const ir::Node& node, ir::ProgramBuilder& to, Root&& root, Name&&
 
 // Facts about a program's expressions, whichever statement evaluates them.
 struct ExprFacts {
-  // Neither an atomic nor a load of writable memory: evaluated twice in one statement, it gives the same from the same operands.
+  // Whether it is neither an atomic nor a load of writable memory. If a statement evaluates it twice with equal operands, both evaluations
+  // give the same value.
   IdVector<ExprId, std::uint8_t> repeatable;
-  // Reaches repeatable expressions only, so it may be evaluated anywhere in its statement, or not at all. Nothing else may be
-  // dropped from a statement: a load that is used elsewhere too would be evaluated later, perhaps after an atomic.
+  // Whether it and all expressions that it is computed from are repeatable. It may then be evaluated anywhere in its statement, or not at
+  // all. No other expression may be dropped from a statement: a load in it that the statement also uses elsewhere would then be evaluated
+  // later, perhaps after an atomic.
   IdVector<ExprId, std::uint8_t> fixed;
-  // The type in every statement that evaluates it; nothing when a variable in it means locals of different types.
+  // The type that it has in every statement; nothing when statements disagree, because a name in it means locals of different types.
   IdVector<ExprId, std::optional<ir::DataType>> types;
 };
 ExprFacts expr_facts(const validate::ValidProgram& program);
@@ -62,9 +64,9 @@ struct Constant {
   ir::DataType type = ir::DataType::U32;
   ir::Value value;
 };
-// Nothing for the types that have no literal.
+// Returns nothing for a type that has no literals.
 std::optional<ir::Literal> literal(const Constant& constant);
-// A literal, or a pack of literals.
+// Adds a literal, or a Pack of literals.
 ExprId add_constant(ir::ProgramBuilder& to, const Constant& constant);
 std::optional<Constant> constant_of(const ir::Expr& expr);
 
@@ -73,16 +75,17 @@ struct Replacement {
   ExprId by;
   std::optional<Constant> constant;  // wins over `by`
 };
-// Unchanged when every expression is replaced by itself.
+// Returns the program itself when every expression is replaced by itself.
 validate::ValidProgram replace(const validate::ValidProgram& program, const IdVector<ExprId, Replacement>& replacements);
 
-// `prefix`, with underscores until no name of the program starts with it: for names of our own.
+// Returns a prefix for the names of new locals: `prefix`, with underscores appended until no name of the program starts with it.
 std::string free_prefix(const ir::Program& program, std::string prefix);
 
-// For results of passes: every rule but the limits, which judge what a user wrote. Without `uniformity` V010 is left out too.
+// Validates the result of a pass. The limits are not checked, because they apply to programs that users write. Without `uniformity`, V010
+// is not checked either.
 validate::ValidProgram validate_result(const ir::Program& program, bool uniformity = true);
 
-// A new program with the buffers and the workgroup size of an old one, whose names are translated once each.
+// Builds a new program with the buffers and the workgroup size of an old one. Each name of the old program is translated once.
 class Rebuild {
  public:
   explicit Rebuild(const validate::ValidProgram& from);
@@ -90,12 +93,12 @@ class Rebuild {
   ir::ProgramBuilder& to() { return to_; }
   NameId name(NameId old);
 
-  // The old expression, its operands replaced by operand(ExprId), as a new node.
+  // Adds a copy of the old expression, with its operands replaced by operand(ExprId), as a new node.
   template <class Operand>
   ExprId copy(ExprId old, Operand&& operand) {
     return to_.add(copy_expr(from_.program(), from_.program().expr(old), to_, operand, [&](NameId id) { return name(id); }));
   }
-  // The old statement, its expressions replaced by root(ExprId).
+  // Adds a copy of the old statement, with its expressions replaced by root(ExprId).
   template <class Root>
   void copy(NodeId old, Root&& root) {
     copy_node(

@@ -1,5 +1,6 @@
-// Keeps what a store, an atomic, a barrier or a return depends on, and nothing else; and of an If that a literal decides, the
-// branch that runs. Loops are bounded by construction, so one without such an effect can go. A loop that stays keeps its breaks.
+// Dead code elimination: keeps only the stores, atomics, barriers and returns, and the statements that they depend on. Of an If whose
+// condition is a literal, it keeps the branch that runs. Every loop ends, so a loop without such an effect is removed. A loop that stays
+// keeps its breaks.
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 
@@ -31,7 +32,7 @@ class Remover {
     while (!pending_.empty()) {
       const NodeId id = pending_.back();
       pending_.pop_back();
-      use_what_is_needed(id);
+      use_dependencies(id);
     }
     bool changes = false;
     for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) {
@@ -60,7 +61,7 @@ class Remover {
     return from && to && from->value.lanes[0] >= to->value.lanes[0];
   }
 
-  // Finds what encloses each statement, what cannot run, and which statements write each local.
+  // Finds the block around each statement, the statements that cannot run, the writes of each local, and the Breaks of each Loop.
   void find_structure() {
     std::vector<NodeId> open, loops;
     std::uint32_t unreachable_until = 0;
@@ -112,14 +113,14 @@ class Remover {
     used_[id] = 1;
     pending_.push_back(id);
   }
-  void use_what_is_needed(NodeId id) {
+  void use_dependencies(NodeId id) {
     if (parent_[id].valid()) use(parent_[id]);
     for (NodeId leaves = last_break_[id]; leaves.valid(); leaves = previous_break_[leaves]) use(leaves);
     // A variable that is written must exist.
     if (const LocalId local = facts_.statements[id].local; local.valid()) use(facts_.locals[local].declaration);
     for (const Step& step : facts_.steps_of(id)) {
       if (!step.local.valid()) continue;
-      // Once for each local is enough.
+      // The list of writes is cleared, so that the writes of each local are walked once.
       for (NodeId write = std::exchange(last_write_[step.local], NodeId{}); write.valid(); write = previous_write_[write]) use(write);
     }
   }
@@ -159,7 +160,7 @@ class Remover {
   IdVector<NodeId, std::uint8_t> unreachable_, used_;
   IdVector<LocalId, NodeId> last_write_;
   IdVector<NodeId, NodeId> previous_write_;
-  IdVector<NodeId, NodeId> last_break_, previous_break_;  // those of a Loop as a list, by the Loop and by Break
+  IdVector<NodeId, NodeId> last_break_, previous_break_;  // the Breaks of a Loop as a list: the last by Loop, the one before by Break
   std::vector<NodeId> pending_;
 };
 

@@ -1,4 +1,4 @@
-// Replaces operators by operations: a target that cannot compute an operator exactly computes an operation's body instead.
+// Replaces operators by operations. A target that cannot compute an operator exactly evaluates the body of an operation instead.
 #pragma once
 
 #include <span>

@@ -66,7 +66,7 @@ inline constexpr Root kCastRoot = kUnaryRoot + ir::kUnOps.size();
 inline constexpr Root kSelectRoot = kCastRoot + 1, kLaneRoot = kCastRoot + 2, kPackRoot = kCastRoot + 3;
 inline constexpr std::size_t kRoots = kPackRoot + 1;
 
-// A set of properties that an operand shows: one bit for each root, and the three below. simplify() compares them before it matches.
+// A set of properties of an operand: one bit for each root, and the three bits below. simplify() compares them before it tries to match.
 using Signs = std::uint64_t;
 constexpr Signs sign(Root root) { return Signs{1} << root; }
 inline constexpr Signs kLiteralSign = Signs{1} << kRoots, kTruthSign = Signs{1} << (kRoots + 1);
@@ -96,7 +96,7 @@ struct Rule {
   bool is_literal = false;  // whether a literal with these bits replaces the root instead
   std::uint32_t bits = 0;
   std::uint8_t dropped = 0;  // a bit for each variable that must be fixed
-  bool needs_types = false;  // the operators do not fix the types, so they are compared at each match
+  bool needs_types = false;  // the operators do not determine the types of root and result, so each match compares these types
 };
 
 constexpr Root root_of(const Term& term) {
@@ -116,7 +116,7 @@ constexpr Root root_of(const Term& term) {
   }
 }
 
-// Reads one row. Only the compiler runs it: a throw is an error message with the reason in it.
+// Reads one row. It runs only at compile time, where a throw fails the build and its text appears in the compiler's message.
 class Reader {
  public:
   // In the row of a law, the word `op` stands for this operator.
@@ -329,7 +329,7 @@ class Reader {
       rule_.needs_types = false;
       return;
     }
-    // The user of the variable says its type.
+    // An operator that uses the variable determines its type.
     for (const Term& user : rule_.pattern) {
       for (std::uint8_t k = 0; k < user.arity; ++k) {
         if (user.operands[k] != rule_.result || (user.kind != Kind::Binary && user.kind != Kind::Unary)) continue;

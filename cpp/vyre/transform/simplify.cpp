@@ -1,6 +1,6 @@
 // Applies the rules of rewrites.def. The result of a rule is an operand or a literal, so no rule adds an evaluation. An operand that a rule
-// drops must be `fixed` (see rebuild.hpp). Whether a value is bound by a Let or written in place makes no difference to what is known of it
-// (see meanings.hpp).
+// drops must be `fixed` (see rebuild.hpp). A rule applies in the same way whether a value is bound by a Let or written in place (see
+// meanings.hpp).
 #include <array>
 
 #include "vyre/ir/ops.hpp"

@@ -118,7 +118,7 @@ class Tracer {
   // Adds a point for each lane of the value that the local `name` holds. Fills in the lane of `point`.
   void points(TracePoint point, NameId name) {
     for (point.lane = 0; point.lane < ir::lanes(point.type); ++point.lane) {
-      tell(point, [&] {
+      record_point(point, [&] {
         if (point.type == DataType::U32) return var(name);
         if (ir::lanes(point.type) == 1) return to().add(ir::Cast{DataType::U32, var(name)});
         return to().add(ir::Lane{var(name), point.lane});
@@ -126,7 +126,8 @@ class Tracer {
     }
   }
 
-  void tell(const TracePoint& point, ExprId lane) {
+  // Emits the code that counts the point and folds its lane into the hash, if the limits are not reached.
+  void record_point(const TracePoint& point, ExprId lane) {
     using enum ir::BinOp;
     const auto number = static_cast<std::uint32_t>(points_.size());
     points_.push_back(point);
@@ -176,15 +177,15 @@ class Tracer {
       const ExprId copy = rebuild_.copy(step.expr, [&](ExprId operand) { return moved_[operand]; });
       const ir::Expr& expr = program_.expr(step.expr);
       const bool literal = constant_of(expr).has_value();
-      const bool told = !literal && wanted(id, step, among(roots, step.expr), among(of_atomics, step.expr));
-      // A variable means the same all through its statement, and a literal everywhere.
-      if (!told && (literal || std::holds_alternative<ir::Var>(expr))) {
+      const bool recorded = !literal && wanted(id, step, among(roots, step.expr), among(of_atomics, step.expr));
+      // A variable has one value throughout a statement, and a literal everywhere, so neither needs a Let unless it is recorded.
+      if (!recorded && (literal || std::holds_alternative<ir::Var>(expr))) {
         moved_[step.expr] = copy;
         continue;
       }
       const NameId name = own(fmt::format("value{}", values_++));
       to().let(name, copy);
-      if (told) points({.statement = id, .expr = step.expr, .type = step.type}, name);
+      if (recorded) points({.statement = id, .expr = step.expr, .type = step.type}, name);
       moved_[step.expr] = var(name);
     }
   }

@@ -21,7 +21,7 @@ struct ValueKeyHash {
   }
 };
 
-// `operand(ExprId)` maps equal operands to the same id. Must not be called for Calls and Atomics.
+// `operand(ExprId)` maps equal operands to the same id. `expr` must not be a Call or an Atomic.
 template <class Operand>
 ValueKey value_key(const ir::Program& program, const ir::Expr& expr, Operand&& operand) {
   auto number = [](auto value) { return static_cast<std::uint32_t>(value); };
@@ -50,7 +50,7 @@ ValueKey value_key(const ir::Program& program, const ir::Expr& expr, Operand&& o
         return ValueKey{};
       },
       [&](const ir::Atomic&) {
-        VYRE_ASSERT(!"two atomics are never one");
+        VYRE_ASSERT(!"atomics are never merged");
         return ValueKey{};
       });
 }

@@ -66,7 +66,7 @@ class Builder:
         self._bindings = 0
         self._words = 0  # of PARAMS
         self._depth = 0
-        self._closed_if: tuple[Expr, list[Node], list[Node]] | None = None
+        self._last_if: tuple[Any, list[Node], Node] | None = None  # its condition, its body and itself
 
     # Arrays.
 
@@ -182,14 +182,12 @@ class Builder:
     def let(self, name: str, value: Any) -> Expr:
         """Declare a variable; gives the expression that reads it. A name that is taken gets a number."""
         Node.let(name, value)  # which checks both
-        self._closed_if = None
         made = self._tracer.new_name(name)
         self._tracer.emit(Node.let(made, value))
         return self._tracer.var(made)
 
     def assign(self, variable: Expr, value: Any) -> None:
         """Assign to what ``let`` gave. Expressions that read it have the new value from here on."""
-        self._closed_if = None
         name, known = self._tracer.variables.get(id(variable), (None, None))
         if name is None or known is not variable:
             raise ArgumentError(
@@ -200,42 +198,43 @@ class Builder:
 
     def barrier(self) -> None:
         """Wait until every invocation of the workgroup is here."""
-        self._effect(Node.barrier())
+        self._tracer.effect(Node.barrier())
 
     def return_(self) -> None:
         """End the invocation."""
-        self._effect(Node.return_())
+        self._tracer.effect(Node.return_())
 
     def break_(self) -> None:
         """Leave the innermost loop."""
-        self._effect(Node.break_())
-
-    def _effect(self, node: Node) -> None:
-        self._closed_if = None
-        self._tracer.effect(node)
+        self._tracer.effect(Node.break_())
 
     def if_(self, condition: Any) -> AbstractContextManager[None]:
         """Statements for the invocations whose condition is not zero."""
         Node.if_(condition, [])  # which checks it
-        self._closed_if = None
         return _Body(self, None, lambda body: self._close_if(condition, body))
 
     def _close_if(self, condition: Any, body: list[Node]) -> None:
-        self._tracer.block.append(Node.if_(condition, body))
-        self._closed_if = (condition, body, self._tracer.block)
+        node = Node.if_(condition, body)
+        self._tracer.block.append(node)
+        self._last_if = (condition, body, node)
 
     def else_(self) -> AbstractContextManager[None]:
         """Statements for the others: right after an ``if_``."""
-        if self._closed_if is None or self._closed_if[2] is not self._tracer.block:
+        condition, then, node = self._last_if or (None, [], None)
+        self._check_last(node)
+
+        def close(body: list[Node]) -> None:
+            self._check_last(node)
+            self._tracer.block[-1] = Node.if_(condition, then, body)
+
+        return _Body(self, None, close)
+
+    def _check_last(self, node: Node | None) -> None:
+        block = self._tracer.block
+        if node is None or not block or block[-1] is not node:
             raise ArgumentError(
                 "else_ stands after no if_. Fix: write `with p.else_():` right after the body of `with p.if_(...):`."
             )
-        condition, then, outer = self._closed_if
-
-        def close(body: list[Node]) -> None:
-            outer[-1] = Node.if_(condition, then, body)
-
-        return _Body(self, None, close)
 
     def loop(self, name: str, first: Any, end: Any) -> AbstractContextManager[Expr]:
         """Statements for each integer from ``first`` on, ``end`` excluded; gives the variable."""
@@ -287,19 +286,27 @@ class _Body:
 
     def __init__(self, builder: Builder, given: Any, close: Callable[[list[Node]], None]) -> None:
         self._builder, self._given, self._close = builder, given, close
+        self._body: list[Node] | None = None
 
     def __enter__(self) -> Any:
+        if self._body is not None:
+            raise ArgumentError(
+                "the body of a statement was entered twice. Fix: call p.if_, p.else_ or p.loop once for each with-block."
+            )
         tracer = self._builder._tracer
         self._outer, tracer.block = tracer.block, []
+        self._body = tracer.block
         self._builder._depth += 1
-        self._builder._closed_if = None
         return self._given
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         tracer = self._builder._tracer
+        if tracer.block is not self._body:
+            raise ArgumentError(
+                "a body was left before the bodies inside of it. Fix: write nested with-blocks, which end in order."
+            )
         body, tracer.block = tracer.block, self._outer
         self._builder._depth -= 1
-        self._builder._closed_if = None
         if kind is None:
             self._close(body)
 

@@ -84,7 +84,15 @@ def _number(procedure: Procedure, name: str, element: DataType, value: Any) -> i
     low, high = {DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1), DataType.Bool: (0, 1)}.get(
         element, (0, 2**32 - 1)
     )
-    whole = int(value) if isinstance(value, (int, np.integer, np.bool_)) else None
+    is_truth = isinstance(value, (bool, np.bool_))
+    if is_truth != (element is DataType.Bool):
+        meant = (
+            f"must be True or False, got {shown(value)}. Fix: write `x != 0` for the number `x`"
+            if element is DataType.Bool
+            else f"must be an integer, got the truth value {value}. Fix: write int(x) for the truth value `x`"
+        )
+        raise BindingError(f"number `{name}` of procedure `{procedure.name}` {meant}.")
+    whole = int(value) if is_truth or isinstance(value, (int, np.integer)) else None
     if whole is None or not low <= whole <= high:
         raise BindingError(
             f"number `{name}` of procedure `{procedure.name}` must be an integer from {low} to {high}, got "
