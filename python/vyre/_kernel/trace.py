@@ -26,6 +26,7 @@ from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre._kernel.user_terms import in_user_terms
+from vyre._kernel.usual_size import usual_size
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
 if TYPE_CHECKING:
@@ -390,14 +391,8 @@ def _layout(
                 f"workgroup, and names none",
                 "write @vyre.kernel(workgroup_size=64)",
             )
-        workgroup_size = _usual_size(parameters)
+        workgroup_size = usual_size(parameters, tracer.id_axes)
     return workgroup_size, buffers
-
-
-def _usual_size(parameters: Sequence[Parameter]) -> tuple[int, ...]:
-    """The workgroup size of a kernel that names none, by the axes of the array that its grid comes from."""
-    made = next((each for kind in ("Out", "InOut") for each in parameters if each.kind == kind), None)
-    return {2: (16, 16, 1), 3: (8, 8, 4)}.get(made.axes if made is not None else 1, (256, 1, 1))
 
 
 class _Inliner:
