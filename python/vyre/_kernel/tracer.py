@@ -590,7 +590,7 @@ class Tracer(_core._Lets):
 
     def contains(self, value: Any, values: Any) -> Any:
         """``value in values``."""
-        sequence = isinstance(values, (tuple, list, range, set, frozenset))
+        sequence = isinstance(values, (tuple, list, range, set, frozenset, bytes, bytearray))
         if sequence and (type(value) is Expr or any(type(each) is Expr for each in values)):
             found: Any = 0
             for each in values:
@@ -605,6 +605,12 @@ class Tracer(_core._Lets):
                 "K004",
                 "`in` looks into an array, whose elements are unknown while the kernel is traced",
                 "write a loop over its indices",
+            )
+        if type(value) is Expr and isinstance(values, str):
+            raise Mistake(
+                "K004",
+                "`in` looks for a value in a str, whose characters are no integers",
+                f"write bytes, {values.encode()[:20]!r}" if values.isascii() else "write bytes",
             )
         return value in values
 
