@@ -36,4 +36,7 @@ def test_swapped_arguments_are_told_their_order(function, names, arguments, expe
         f"`{names[0]}` comes first. Fix: write {name}({names[0]}, {names[1]})."
     )
     given = function(*arguments, backend="cpu")
-    assert (tuple(np.asarray(each).tolist() for each in given) if isinstance(given, tuple) else given.tolist()) == expected
+    if isinstance(given, tuple):
+        assert tuple(np.asarray(each).tolist() for each in given) == expected
+    else:
+        assert given.tolist() == expected
