@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from vyre import _source
 from vyre._calls import explain_calls
+from vyre._written_index import written_indices
 
 if TYPE_CHECKING:
     from vyre._core import Place
@@ -27,6 +28,7 @@ __all__ = [
 
 _MOST_ATOMICS = 5
 _LONGEST_SOURCE = 100
+_ON_AN_AXIS = 2**32 - 1  # the element of an access that is out of range on an axis of an array
 
 
 def _short(text: str) -> str:
@@ -280,12 +282,22 @@ class OutOfBoundsReport(Report):
     step: ReportedStep | None = None
 
     def _title(self) -> str:
+        indices = written_indices(self.witness.place, self.buffer)
+        if len(indices) > 1 and self.index == _ON_AN_AXIS:
+            written = ", ".join(indices)
+            return f"`{self.buffer}`[{written}] is out of range on one of its axes; seen {_times(self.count)}."
         return f"`{self.buffer}`[{self.index}] is beyond the length {self.length}; seen {_times(self.count)}."
 
     def _details(self) -> list[str]:
         return [str(self.witness)]
 
     def _fix(self) -> str:
+        if indices := written_indices(self.witness.place, self.buffer):
+            inside = " and ".join(f"`{index} < {self.buffer}.shape[{axis}]`" for axis, index in enumerate(indices))
+            return (
+                f"make the access only where {inside}, or leave this check out if it is meant: a load gives zero, a "
+                "store does nothing."
+            )
         return (
             f"guard the access with an If (index < buf_len({self.buffer!r})), or leave this check out if it is meant: "
             "a load gives zero, a store does nothing."

@@ -30,7 +30,7 @@ def carried(p: Builder, loop, values: list) -> Iterator[tuple[list, list, Expr]]
 
 
 def chacha20() -> Program:
-    p = Builder(workgroup_size=(16, 16))
+    p = Builder(workgroup_size=256)
     key, nonce, out = p.read("key", u32), p.read("nonce", u32), p.output("out", u32, axes=2)
     counter = p.scalar(u32)
     start = [*EXPAND, *(key[k] for k in range(8)), counter + vyre.gid(0), *(nonce[k] for k in range(3))]
@@ -46,7 +46,7 @@ def chacha20() -> Program:
 
 
 def sha(element, initial, constants, rounds: int, amounts: list) -> Program:
-    p = Builder(workgroup_size=(16, 16))
+    p = Builder(workgroup_size=256)
     message, digest = p.read("message", element, axes=3), p.output("digest", element, axes=2)
     m = p.let("m", vyre.gid(0))
     h = [element(int(value)) for value in initial]
@@ -82,7 +82,7 @@ def sha512() -> Program:
 
 
 def blake2s() -> Program:
-    p = Builder(workgroup_size=(16, 16))
+    p = Builder(workgroup_size=256)
     message, digest = p.read("message", u32, axes=3), p.output("digest", u32, axes=2)
     length = p.scalar(u32)
     m, blocks = p.let("m", vyre.gid(0)), p.let("blocks", message.shape[1])

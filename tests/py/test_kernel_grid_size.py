@@ -158,3 +158,33 @@ def test_a_time_out_without_a_tail_is_as_ever():
     assert str(caught.value) == (
         "the cpu backend did not finish within 0.05 s. Fix: give a longer time-out, or fewer workgroups."
     )
+
+
+@vyre.kernel
+def waits(first: In[u32], turns: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(turns):
+        n = 0
+        while first[i] != 0:
+            n += 1
+        turns[i] = n
+
+
+@vyre.kernel
+def waits_after_a_return(first: In[u32], turns: Out[u32]):
+    i = vyre.gid(0)
+    if i >= vyre.grid_size(0):
+        return
+    n = 0
+    while first[i] != 0:
+        n += 1
+    turns[i] = n
+
+
+@pytest.mark.parametrize("kernel", [waits, waits_after_a_return])
+def test_a_time_out_of_a_kernel_that_leaves_the_tail_out_does_not_name_it(kernel):
+    with pytest.raises(vyre.DispatchTimeoutError) as caught:
+        kernel(np.array([5, 5, 5], np.uint32), backend="cpu", timeout=0.05)
+    assert str(caught.value) == (
+        "the cpu backend did not finish within 0.05 s. Fix: give a longer time-out, or fewer workgroups."
+    )

@@ -1,7 +1,8 @@
 """Where the user assigned what a branch or a loop passes on: the place of a mistake about its type.
 
 Where paths meet, an assignment of the Program joins what they assigned; it stands at the `if` or at the loop. The value
-is a variable that an assignment of the source has made, and a second trace tells where. Only errors need it.
+is a variable that the source has assigned to another one, and a second trace tells where. So it does for a negative
+integer with which such a variable begins. Only errors need it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._kernel.mistakes import Spot, spot_at_instruction
+from vyre._kernel.values import is_number
 from vyre._kernel.wire import read_wire
 
 if TYPE_CHECKING:
@@ -20,55 +22,63 @@ if TYPE_CHECKING:
     from vyre._core import Program
     from vyre._kernel.tracer import Tracer
 
-__all__ = ["at_assignments", "note_lets"]
+__all__ = ["Spots", "at_assignments", "at_spot", "note_lets"]
+
+Spots = dict[tuple[str, "str | int"], Spot]
+"""Where a Python variable is assigned: by its name, and the variable of the Program or the integer that it is given."""
 
 _TYPE_OF_AN_ASSIGNMENT = "V028"
 _STEP = re.compile(r"(\w+)\[(\d+)\]")
 
 
-def note_lets(tracer: Tracer, is_traced: Callable[[object], bool]) -> dict[str, Spot]:
-    """Where the traced function assigns: by the variables of the Program, filled while the tracer works."""
-    spots: dict[str, Spot] = {}
+def note_lets(tracer: Tracer, is_traced: Callable[[object], bool]) -> Spots:
+    """Where the traced function assigns, filled while the tracer works."""
+    spots: Spots = {}
     emit = tracer.let
 
     def let(name: str, value: Any) -> Any:
         made = emit(name, value)
         variable = tracer.variables.get(id(made))
+        given = int(value) if is_number(value) else None if variable is None else variable[0]
         frame = sys._getframe(1)
         while frame is not None and not is_traced(frame.f_code):
             frame = frame.f_back  # type: ignore[assignment]
-        if variable is not None and frame is not None:
-            spots.setdefault(variable[0], spot_at_instruction(frame.f_code, frame.f_lasti, frame.f_lineno))
+        if given is not None and frame is not None:
+            spots.setdefault((name, given), spot_at_instruction(frame.f_code, frame.f_lasti, frame.f_lineno))
         return made
 
     tracer.let = let  # type: ignore[method-assign]
     return spots
 
 
-def at_assignments(diagnostics: Iterable[Any], program: Program, spots: Callable[[], Mapping[str, Spot]]) -> list[Any]:
-    """The diagnostics, those about an assignment that joins paths at the place of what it joins."""
+def at_assignments(
+    diagnostics: Iterable[Any], program: Program, slots: Mapping[str, str], spots: Callable[[], Spots]
+) -> list[Any]:
+    """The diagnostics, those about an assignment that joins paths at the place of what it joins.
+
+    ``slots`` has the Python variable of each variable that is assigned.
+    """
     made = []
-    known: Mapping[str, Spot] | None = None
     for each in diagnostics:
-        name = _value_of(program, each.place.path) if each.rule == _TYPE_OF_AN_ASSIGNMENT else None
-        if name is not None:
-            known = spots() if known is None else known
-        spot = None if name is None or known is None else known.get(name)
-        if spot is not None:
-            place = _core._place_from_state(
-                each.place.path.encode(),
-                spot.file.encode("utf-8", "surrogateescape"),
-                spot.line,
-                spot.column,
-                spot.end_column,
-            )
-            each = _core._diagnostic_from_state(each.rule, each.message.encode(), place, each.hint.encode())
-        made.append(each)
+        found = _assigned(program, each.place.path) if each.rule == _TYPE_OF_AN_ASSIGNMENT else None
+        spot = None
+        if found is not None:
+            variable, value = found
+            spot = spots().get((slots.get(variable, variable), value))
+        made.append(each if spot is None else at_spot(each, spot))
     return made
 
 
-def _value_of(program: Program, path: str) -> str | None:
-    """The variable that the Assign at a path takes its value from."""
+def at_spot(diagnostic: Any, spot: Spot) -> Any:
+    """The diagnostic at another place of the source."""
+    file = spot.file.encode("utf-8", "surrogateescape")
+    path = diagnostic.place.path.encode()
+    place = _core._place_from_state(path, file, spot.line, spot.column, spot.end_column)
+    return _core._diagnostic_from_state(diagnostic.rule, diagnostic.message.encode(), place, diagnostic.hint.encode())
+
+
+def _assigned(program: Program, path: str) -> tuple[str, str] | None:
+    """The variable that the Assign at a path assigns, and the one that it takes its value from."""
     wire = read_wire(program)
     statements, found = wire.body, None
     for which, number in _STEP.findall(path):
@@ -82,4 +92,4 @@ def _value_of(program: Program, path: str) -> str | None:
     if found is None or found.kind != "assign":
         return None
     value = wire.exprs[found.exprs[0]]
-    return value.name if value.kind == "var" else None
+    return (found.name, value.name) if value.kind == "var" else None

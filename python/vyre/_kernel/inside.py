@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from vyre._calls import explain_calls
 from vyre._core import Expr, Node
+from vyre._kernel import tracer
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.tracer import current
 from vyre._text import as_count, shown
@@ -34,7 +35,11 @@ def gid(axis: int = 0) -> u32:
     >>> vyre.gid(1)
     Expr(invocation_id(1))
     """
-    return _u32(Expr.invocation_id(_axis(axis, "vyre.gid")))
+    found = _axis(axis, "vyre.gid")
+    active = tracer._ACTIVE.tracer
+    if active is not None:
+        active.id_axes.add(found)
+    return _u32(Expr.invocation_id(found))
 
 
 def lid(axis: int = 0) -> u32:
@@ -80,16 +85,16 @@ def grid_size(axis: int = 0) -> u32:
     >>> total(np.arange(10, dtype=np.uint32), sums=np.zeros(3, np.uint32), grid=3, backend="reference")
     array([18, 12, 15], dtype=uint32)
     """
-    tracer = current("vyre.grid_size")
+    active = current("vyre.grid_size")
     found = _axis(axis, "vyre.grid_size")
     if found > 2:
         raise ArgumentError(
             f"argument `axis` of vyre.grid_size must be 0 (x), 1 (y) or 2 (z), got {shown(axis)}. "
             "Fix: write vyre.grid_size(0)."
         )
-    if found not in tracer.grid_axes:
-        tracer.grid_axes.append(found)
-    return _u32(Expr.load("__params", tracer.grid_word + tracer.grid_axes.index(found)))
+    if found not in active.grid_axes:
+        active.grid_axes.append(found)
+    return _u32(Expr.load("__params", active.grid_word + active.grid_axes.index(found)))
 
 
 @overload
@@ -124,9 +129,9 @@ def local(element: type[Any] | DataType, shape: int | Sequence[int]) -> LocalArr
 
 def barrier() -> None:
     """Wait, in a kernel, until every invocation of the workgroup is here; each then sees what the others wrote."""
-    tracer = current("vyre.barrier")
+    active = current("vyre.barrier")
     _depends("vyre.barrier")
-    tracer.effect(Node.barrier())
+    active.effect(Node.barrier())
 
 
 def unroll(values: Iterable[T]) -> list[T]:
@@ -170,8 +175,6 @@ def _axis(axis: Any, function: str) -> int:
 
 
 def _depends(function: str) -> None:
-    from vyre._kernel import tracer
-
     active = tracer._ACTIVE.tracer
     if active is not None:
         active.needs_size = active.needs_size or function

@@ -467,8 +467,9 @@ def kernel(function: Any = None, /, *, workgroup_size: int | Sequence[int] | Non
 
     Args:
         workgroup_size: invocations of a workgroup along x, y, z; needed where the kernel has barriers, shared arrays or
-            local and workgroup ids. None takes 256, (16, 16) or (8, 8, 4), by the axes of the output; a call may run
-            the same invocations in workgroups of another shape.
+            local and workgroup ids. None takes 256, (16, 16) or (8, 8, 4), by the axes that the body asks ``gid``
+            about, at most as many as the output has; a call may run the same invocations in workgroups of another
+            shape.
 
     Parameters of the function are ``In``, ``Out`` and ``InOut`` arrays (``In[vyre.u32]``, ``In[vyre.u32, 2]`` for two
     axes), scalars (``n: vyre.u32``) and constants (``k: vyre.const``).

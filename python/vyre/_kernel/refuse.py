@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 from typing import Any
 
 from vyre._kernel.mistakes import Mistake, Spot
@@ -45,6 +46,17 @@ def spot_at(file: str, node: Any) -> Spot:
     return Spot(file, node.lineno, node.col_offset + 1, end)
 
 
+def _else_of(loop: ast.For | ast.While, file: str) -> Spot | None:
+    """Where the `else` of a loop stands; None where the source has none in a line of its own."""
+    word = "else"
+    for line in range((loop.body[-1].end_lineno or 0) + 1, loop.orelse[0].lineno + 1):
+        text = linecache.getline(file, line)
+        if text.lstrip().startswith(word):
+            column = len(text) - len(text.lstrip()) + 1
+            return Spot(file, line, column, column + len(word))
+    return None
+
+
 # Nodes without a rule of their own, which are most of a source.
 _FREE = frozenset([ast.Call, ast.Compare, ast.Expr, ast.If, ast.IfExp, ast.Subscript, ast.Tuple, ast.UnaryOp])
 _WITHOUT_PARTS = frozenset([ast.Load, ast.Store, *ast.operator.__subclasses__(), *ast.unaryop.__subclasses__()])
@@ -83,8 +95,8 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
     names = Names()
     found: list[tuple[tuple[int, int], Mistake]] = []
 
-    def add(node: Any, problem: str, fix: str, rule: str = "K001") -> None:
-        found.append(((node.lineno, node.col_offset), Mistake(rule, problem, fix, spot_at(file, node))))
+    def add(node: Any, problem: str, fix: str, rule: str = "K001", spot: Spot | None = None) -> None:
+        found.append(((node.lineno, node.col_offset), Mistake(rule, problem, fix, spot or spot_at(file, node))))
 
     where = "a kernel" if is_kernel else f"the helper `{function.name}`"
     loops: list[str] = []
@@ -123,6 +135,7 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
                     node.orelse[0],
                     f"{where} has `{word} ... else`",
                     "set a variable in the loop, and test it after the loop",
+                    spot=_else_of(node, file),
                 )
             if isinstance(node, ast.For) and not is_range(node.iter):
                 _unrolled_target(node.target, add)

@@ -248,7 +248,11 @@ class Rewriter:
         made: list[ast.stmt] = [assign(handle, begin, at), loop]
         made.append(self._assign_tuple(names, called(handle, "after", at), at))
         if inside[0] != "vyre$turn":
-            gone = undefined(inside[0], "is the variable of a loop that has ended", at)
+            fix = (
+                f"keep its value in another variable, `last = 0` before the loop and `last = {inside[0]}` at the "
+                f"beginning of its body, or give the loop another one if `{inside[0]}` is meant as it was before"
+            )
+            gone = undefined(inside[0], "is the variable of a loop that has ended", at, fix)
             made.append(assign(inside[0], gone, at))
         return made
 

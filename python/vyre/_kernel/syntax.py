@@ -82,9 +82,9 @@ def for_loop(target: ast.expr, items: ast.expr, body: list[ast.stmt], at: Any) -
     return place(ast.For(target=target, iter=items, body=body, orelse=[], type_comment=None), at)
 
 
-def undefined(name: str, why: str, at: Any) -> ast.expr:
+def undefined(name: str, why: str, at: Any, fix: str = "") -> ast.expr:
     """The value of a variable that cannot be read."""
-    arguments: list[ast.expr] = [place(ast.Constant(text), at) for text in (name, why)]
+    arguments: list[ast.expr] = [place(ast.Constant(text), at) for text in (name, why, fix)]
     return place(ast.Call(func=name_at(UNDEFINED, at), args=arguments, keywords=[]), at)
 
 

@@ -6,15 +6,20 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from vyre._kernel.values import FOREVER
+from vyre._kernel.wire import read_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vyre._core import Program
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.trace import Traced
+    from vyre._kernel.wire import Wire
     from vyre.errors import DispatchTimeoutError
 
 __all__ = ["with_tail"]
+
+_COMPARISONS = ("Lt", "Le", "Gt", "Ge")
 
 
 def with_tail(
@@ -25,11 +30,11 @@ def with_tail(
     workgroups: Sequence[int],
     error: DispatchTimeoutError,
 ) -> DispatchTimeoutError:
-    """The error, which names the tail where the kernel has a `while` that its zeros may keep from ending.
+    """The error, which names the tail where it runs a `while` that its zeros may keep from ending.
 
     ``grid`` is the call's argument, and ``workgroups`` the counts that it became.
     """
-    if f"..{FOREVER} {{" not in traced.program.to_text():
+    if f"..{FOREVER} {{" not in traced.program.to_text() or _are_guarded(traced.program):
         return error
     if grid is None:
         made = next(each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind)
@@ -47,3 +52,51 @@ def with_tail(
         f"workgroups, and a `while` of kernel `{kernel.__name__}` may never end on the zeros that they load. "
         f"Fix: leave them out in the kernel with `if vyre.gid({axis}) < vyre.grid_size({axis}):`, or {fix}"
     )
+
+
+def _are_guarded(program: Program) -> bool:
+    """Whether each `while` stands under a comparison of a grid index, which leaves out invocations beyond a grid."""
+    wire = read_wire(program)
+    values: dict[str, int] = {}  # what each variable begins as
+    open_ = [(wire.body, False)]
+    while open_:
+        statements, is_guarded = open_.pop()
+        for each in statements:
+            if each.kind == "let":
+                values[each.name] = each.exprs[0]
+            if each.kind == "loop" and not is_guarded:
+                last = wire.exprs[each.exprs[1]]
+                if last.value == FOREVER and not last.operands:
+                    return False
+            compares = each.kind == "if" and _compares_index(wire, each.exprs[0], values)
+            open_.extend((block, is_guarded or compares) for block in (each.body, each.otherwise))
+            # The rest of the block runs where the branch was not taken.
+            if compares and each.body and each.body[-1].kind == "return":
+                is_guarded = True
+    return True
+
+
+def _compares_index(wire: Wire, condition: int, values: Mapping[str, int]) -> bool:
+    """Whether a comparison in the condition has an index in the grid, or a variable that holds one, as an operand."""
+    open_, seen = [condition], set()
+    while open_:
+        number = open_.pop()
+        if number in seen:
+            continue
+        seen.add(number)
+        each = wire.exprs[number]
+        if each.name in _COMPARISONS and each.kind == "binary":
+            if any(_is_index(wire, operand, values) for operand in each.operands):
+                return True
+        elif each.kind == "var" and each.name in values:
+            open_.append(values[each.name])
+        open_.extend(each.operands)
+    return False
+
+
+def _is_index(wire: Wire, number: int, values: Mapping[str, int]) -> bool:
+    seen = set()
+    while wire.exprs[number].kind == "var" and number not in seen:
+        seen.add(number)
+        number = values.get(wire.exprs[number].name, number)
+    return wire.exprs[number].kind == "id" and wire.exprs[number].name == "gid"

@@ -19,20 +19,21 @@ import numpy as np
 from vyre import _core
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._kernel.arrays import KernelArray
-from vyre._kernel.assignments import at_assignments, note_lets
+from vyre._kernel.assignments import at_assignments, at_spot, note_lets
 from vyre._kernel.constants import are_alike
 from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre._kernel.user_terms import in_user_terms
+from vyre._kernel.usual_size import usual_size
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from vyre._kernel.assignments import Spots
     from vyre._kernel.lines import Marks
-    from vyre._kernel.mistakes import Spot
     from vyre._kernel.parameters import Parameter
     from vyre._kernel.recorder import Recorder
 
@@ -140,9 +141,10 @@ def trace(
         raise
     except ValidationError as error:
         told: Sequence[Any] = error.diagnostics
+        spots = functools.cache(lambda: _spots(rewritten, parameters, constants, copies))
         if program is not None:
-            told = at_assignments(told, program, lambda: _spots(rewritten, parameters, constants, copies))
-        raise KernelError(_in_words_of_kernels(told, tracer.slots, tracer.starts)) from None
+            told = at_assignments(told, program, tracer.slots, spots)
+        raise KernelError(_in_words_of_kernels(told, tracer, spots)) from None
     except RecursionError:
         raise kernel_error(
             function.__name__,
@@ -176,7 +178,7 @@ def _spots(
     parameters: Sequence[Parameter],
     constants: Mapping[str, Any],
     copies: dict[int, tuple[np.ndarray, np.ndarray]] | None,
-) -> dict[str, Spot]:
+) -> Spots:
     inliner = _Inliner(rewritten, _rewritten_helper)
     tracer = Tracer(inliner.find, copies)
     spots = note_lets(tracer, inliner.is_traced)
@@ -226,10 +228,12 @@ def _barrier_hint(hint: str) -> str:
 _TOO_SMALL = re.compile(r"(.*)literal (-\d+) does not fit (`u\d+` \(0 to \d+\))")
 
 
-def _in_words_of_kernels(
-    diagnostics: Sequence[Any], slots: Mapping[str, str], starts: Sequence[tuple[str, int]]
-) -> list[Any]:
-    """The first diagnostic of each place, with the user's names, and hints that say what to write in a kernel."""
+def _in_words_of_kernels(diagnostics: Sequence[Any], tracer: Tracer, spots: Callable[[], Spots]) -> list[Any]:
+    """The first diagnostic of each place, with the user's names, and hints that say what to write in a kernel.
+
+    ``spots`` tells where variables are assigned.
+    """
+    slots, starts = tracer.slots, tracer.starts
     seen = set()
     made = []
     for each in in_user_terms(diagnostics):
@@ -251,6 +255,8 @@ def _in_words_of_kernels(
                 variables = " or ".join(f"`{name}`" for name in names)
                 fix = f"begin it with its type, {names[0]} = vyre.i32({literal})"
                 message = f"{before}variable {variables} begins as {literal} and is a {kind}. Fix: {fix}."
+                spot = spots().get((names[0], int(literal)))
+                each = each if spot is None else at_spot(each, spot)
         made.append(_core._diagnostic_from_state(each.rule, message.encode(), each.place, hint.encode()))
     return made
 
@@ -390,14 +396,8 @@ def _layout(
                 f"workgroup, and names none",
                 "write @vyre.kernel(workgroup_size=64)",
             )
-        workgroup_size = _usual_size(parameters)
+        workgroup_size = usual_size(parameters, tracer.id_axes)
     return workgroup_size, buffers
-
-
-def _usual_size(parameters: Sequence[Parameter]) -> tuple[int, ...]:
-    """The workgroup size of a kernel that names none, by the axes of the array that its grid comes from."""
-    made = next((each for kind in ("Out", "InOut") for each in parameters if each.kind == kind), None)
-    return {2: (16, 16, 1), 3: (8, 8, 4)}.get(made.axes if made is not None else 1, (256, 1, 1))
 
 
 class _Inliner:

@@ -74,6 +74,7 @@ class Tracer(_core._Lets):
         self.arrays: list[KernelArray] = []  # workgroup and private arrays and tables, as they are used
         self.regions: list[Region] = [Region()]  # the kernel, and the branches and bodies around, outermost first
         self.grid_axes: list[int] = []  # that vyre.grid_size asks about
+        self.id_axes: set[int] = set()  # that vyre.gid asks about
         self.grid_word = 0  # the word of PARAMS at which their sizes begin
         self.around: list[Loop] = []  # the loops around, including those around the call of a helper
         self.is_builder = False  # whether the user's own lines run, which no rewriting has prepared
@@ -589,7 +590,7 @@ class Tracer(_core._Lets):
 
     def contains(self, value: Any, values: Any) -> Any:
         """``value in values``."""
-        sequence = isinstance(values, (tuple, list, range, set, frozenset))
+        sequence = isinstance(values, (tuple, list, range, set, frozenset, bytes, bytearray))
         if sequence and (type(value) is Expr or any(type(each) is Expr for each in values)):
             found: Any = 0
             for each in values:
@@ -604,6 +605,12 @@ class Tracer(_core._Lets):
                 "K004",
                 "`in` looks into an array, whose elements are unknown while the kernel is traced",
                 "write a loop over its indices",
+            )
+        if type(value) is Expr and isinstance(values, str):
+            raise Mistake(
+                "K004",
+                "`in` looks for a value in a str, whose characters are no integers",
+                f"write bytes, {values.encode()[:20]!r}" if values.isascii() else "write bytes",
             )
         return value in values
 

@@ -2,16 +2,19 @@
 
 An array of several axes compares each index with its extent, so an index of a wrong type is reported as an operand of a
 comparison that no line of the user has. A constant that is written by its name is reported by its value, and a Fix
-that changes the literal cannot be applied to the name. Both are found again in the source, at the diagnostic's place.
+that changes the literal cannot be applied to the name. A `range` over i32 compares and subtracts its bounds, which no
+line of the user does either. All are found again in the source, at the diagnostic's place.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
+from vyre._kernel.signed_ranges import fix_of_range
 from vyre._source import columns_of, source_line
 
 if TYPE_CHECKING:
@@ -28,19 +31,34 @@ _KEEPING = (ast.Add, ast.Sub, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 def in_user_terms(diagnostics: Sequence[Any]) -> list[Any]:
-    """The diagnostics, those of V039 in the words of the source where it can be read."""
-    return [_reworded(each) if each.rule == "V039" else each for each in diagnostics]
+    """The diagnostics, those of V015 and V039 in the words of the source where it can be read."""
+    bounds = Counter((each.place.file, each.place.line) for each in diagnostics if each.rule == "V015")
+    return [_reworded(each, bounds) if each.rule in ("V015", "V039") else each for each in diagnostics]
 
 
-def _reworded(diagnostic: Any) -> Any:
+def _reworded(diagnostic: Any, bounds: Counter[tuple[Any, Any]]) -> Any:
+    """``bounds`` counts the bounds of loops that are no U32, by their lines."""
+    statement = _statement_at(diagnostic.place)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and "`i32`" in diagnostic.message:
+        function = statement.value.func
+        if isinstance(function, ast.Name) and function.id == "range":
+            return _of_range(diagnostic, statement.value, bounds)
     if not (_INDEX.search(diagnostic.message) or _NEGATIVE.match(diagnostic.message)):
         return diagnostic
-    statement = _statement_at(diagnostic.place)
     told = _of_index(diagnostic, statement) or _of_constant(diagnostic, statement)
     if told is None:
         return diagnostic
     rule, message = told
     return _core._diagnostic_from_state(rule, message.encode(), diagnostic.place, diagnostic.hint.encode())
+
+
+def _of_range(diagnostic: Any, call: ast.Call, bounds: Counter[tuple[Any, Any]]) -> Any:
+    place = diagnostic.place
+    unknown = sum(not isinstance(each, ast.Constant) for each in call.args[:2])
+    are_all_signed = diagnostic.rule == "V015" and bounds[place.file, place.line] >= unknown
+    fix = fix_of_range(call, source_line(place.file, place.line), casts=not are_all_signed)
+    message = f"vyre IR validation: loop bound expression must be `u32`, got `i32`. Fix: {fix}."
+    return _core._diagnostic_from_state("V015", message.encode(), place, b"")
 
 
 def _statement_at(place: Any) -> ast.stmt | None:

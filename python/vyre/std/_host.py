@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Place",
     "bytes_of",
+    "check_order",
     "count_of",
     "differ",
     "elements",
@@ -251,6 +252,15 @@ def host_bytes(value: Any, where: str) -> bytes:
     if isinstance(value, Array):
         raise BindingError(f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy().")
     return bytes(bytes_of(value, where))
+
+
+def check_order(is_swapped: bool, function: str, first: str, second: str) -> None:
+    """A BindingError for a call whose first two arguments stand in each other's place."""
+    if is_swapped:
+        raise BindingError(
+            f"argument `{first}` of vyre.std.{function} is what `{second}` takes, and `{second}` what `{first}` takes: "
+            f"`{first}` comes first. Fix: write vyre.std.{function}({first}, {second})."
+        )
 
 
 def count_of(value: Any, where: str, low: int, high: int) -> int:

@@ -11,7 +11,7 @@ from vyre import u8, u32
 from vyre._calls import explain_calls
 from vyre.errors import BindingError
 from vyre.std._compaction import compactor
-from vyre.std._host import Place, differ, elements, place_of
+from vyre.std._host import Place, check_order, differ, elements, place_of
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
@@ -111,8 +111,13 @@ def mask_of(mask: Any, where: str) -> tuple[Any, DataType]:
     return words, u8 if mask.dtype.itemsize == 1 else u32
 
 
+def _is_mask(x: Any) -> bool:
+    return hasattr(x, "dtype") and x.dtype == bool
+
+
 def _selected(function: str, rest_too: bool, x: Any, mask: Any, backend: Any, device: Any) -> tuple[Place, Any]:
     where = f"vyre.std.{function}"
+    check_order(_is_mask(x) and hasattr(mask, "dtype") and not _is_mask(mask), function, "x", "mask")
     x = elements(x, f"argument `x` of {where}", KEYS)
     mask, kind = mask_of(mask, f"argument `mask` of {where}")
     place = place_of(where, backend, device, x, mask, can_be_step=True)

@@ -9,7 +9,7 @@ import numpy as np
 from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._histograms import copies_of, histogrammer
-from vyre.std._host import Place, count_of, elements, place_of
+from vyre.std._host import Place, check_order, count_of, elements, place_of
 from vyre.std._waiting import waited
 from vyre.std.reducing import max as largest_of
 from vyre.std.sorting import KEYS, unsigned
@@ -88,6 +88,7 @@ def histogram(
     array([2, 1], dtype=uint32)
     """
     where = "vyre.std.histogram"
+    check_order(isinstance(x, int) and hasattr(bins, "dtype"), "histogram", "x", "bins")
     x = elements(x, f"argument `x` of {where}", KEYS)
     bins = count_of(bins, f"argument `bins` of {where}", 1, _MOST_BINS)
     info = np.iinfo(x.dtype)

@@ -16,7 +16,7 @@ from vyre._procedure.arrays import ProcedureArray
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._extremes import extreme_index
-from vyre.std._host import count_of, elements, is_empty, place_of
+from vyre.std._host import check_order, count_of, elements, is_empty, place_of
 from vyre.std._operators import TYPES, Operator, operator_of
 from vyre.std._reductions import reducer
 
@@ -57,6 +57,7 @@ def reduce(
     >>> int(reduce(np.array([1, 2, 3], np.uint32), "xor", backend="cpu"))
     0
     """
+    check_order(isinstance(x, str) and not isinstance(op, str), "reduce", "x", "op")
     return _reduced("reduce", x, op, identity, backend, device)
 
 

@@ -10,7 +10,7 @@ from vyre._calls import explain_calls
 from vyre._dtype_names import dtype_name
 from vyre._text import shown
 from vyre.errors import ArgumentError
-from vyre.std._host import elements, place_of
+from vyre.std._host import check_order, elements, place_of
 from vyre.std._operators import TYPES, operator_of
 from vyre.std._scans import scanner
 
@@ -51,6 +51,7 @@ def scan(
     >>> scan(np.array([3, 1, 2], np.uint32), "max", inclusive=False, backend="cpu")
     array([0, 3, 3], dtype=uint32)
     """
+    check_order(isinstance(x, str) and not isinstance(op, str), "scan", "x", "op")
     values: Any = elements(x, "argument `x` of vyre.std.scan", list(TYPES))
     if not isinstance(inclusive, (bool, np.bool_)):
         raise ArgumentError(

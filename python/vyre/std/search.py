@@ -12,7 +12,7 @@ from vyre.std._automaton import Automaton, Trie
 from vyre.std._chain_kernels import spread
 from vyre.std._filter_kernels import LANES, MOST_UNITS, UNIT, filtered_matches, filtering
 from vyre.std._find_kernels import counted, written
-from vyre.std._host import Place, bytes_of, count_of, place_of
+from vyre.std._host import Place, bytes_of, check_order, count_of, place_of
 from vyre.std._offsets import MOST
 from vyre.std._text import padded
 from vyre.std._waiting import waited
@@ -260,5 +260,9 @@ def find(
     >>> first.start.tolist(), first.overflow, first.count
     ([1, 3], True, 3)
     """
+    is_text = isinstance(patterns, (bytes, bytearray, memoryview, np.ndarray, Array))
+    check_order(
+        is_text and isinstance(data, (Patterns, list, tuple, set, frozenset)), "find", "patterns", "data"
+    )
     made = patterns if isinstance(patterns, Patterns) else Patterns(patterns)
     return made.find(data, limit, backend=backend, device=device)

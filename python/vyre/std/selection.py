@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._host import count_of, elements, place_of
+from vyre.std._host import check_order, count_of, elements, place_of
 from vyre.std._recorded import recorded
 from vyre.std._selection import selector
 from vyre.std.sorting import KEYS, flip_of, unsigned, viewed, where_of
@@ -39,6 +39,7 @@ def topk(
     >>> topk(np.array([3, 9, 4, 9], np.uint32), 3, backend="cpu")
     (array([9, 9, 4], dtype=uint32), array([1, 3, 2], dtype=uint32))
     """
+    check_order(isinstance(x, int) and hasattr(k, "dtype"), "topk", "x", "k")
     x = elements(x, "argument `x` of vyre.std.topk", KEYS)
     count = k if isinstance(k, vyre.Size) else count_of(k, "argument `k` of vyre.std.topk", 0, 2**32 - 1)
     place = place_of("vyre.std.topk", backend, device, x, can_be_step=True)

@@ -1,0 +1,39 @@
+"""The indices of an access as the user's source writes them, for reports that know the element alone.
+
+An array of several axes is one buffer: an index that is out of range on any axis is reported as element 2^32 - 1,
+which the source does not have. The access is found again in the source line at the report's place.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from vyre._source import source_line
+
+if TYPE_CHECKING:
+    from vyre._core import Place
+
+__all__ = ["written_indices"]
+
+
+def written_indices(place: Place, array: str) -> list[str]:
+    """The indices of the one access of an array in a line; empty where it is not one, or cannot be read."""
+    if place.file is None or place.line is None:
+        return []
+    line = source_line(place.file, place.line).strip()
+    if line.endswith(":"):
+        line += " pass"
+    try:
+        tree = ast.parse(line.removeprefix("el") if line.startswith("elif ") else line)
+    except (SyntaxError, ValueError):
+        return []
+    found = [
+        each.slice
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name) and each.value.id == array
+    ]
+    if len({ast.dump(each) for each in found}) != 1:
+        return []
+    indices = found[0].elts if isinstance(found[0], ast.Tuple) else [found[0]]
+    return [ast.unparse(each) for each in indices]

@@ -1,0 +1,51 @@
+"""A check reports an access out of range with the indices of the source, and the kernel of its Fix has no report."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import vyre
+from vyre import In, Out, u32
+
+
+@vyre.kernel
+def shifted(a: In[u32, 2], out: Out[u32, 2]):
+    x, y = vyre.gid(0), vyre.gid(1)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = a[y, x + 5]
+
+
+@vyre.kernel
+def shifted_inside(a: In[u32, 2], out: Out[u32, 2]):
+    x, y = vyre.gid(0), vyre.gid(1)
+    if y < out.shape[0] and x < out.shape[1]:
+        if y < a.shape[0] and x + 5 < a.shape[1]:
+            out[y, x] = a[y, x + 5]
+
+
+@vyre.kernel
+def next_one(a: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(out):
+        out[i] = a[i + 1]
+
+
+def test_an_index_out_of_range_on_an_axis_is_told_as_it_is_written():
+    a = np.arange(32, dtype=np.uint32).reshape(4, 8)
+    (report,) = shifted.check(a).reports
+    first, *_, fix = str(report).splitlines()
+    assert first == "out-of-bounds: `a`[y, x + 5] is out of range on one of its axes; seen 20 times."
+    assert fix == (
+        "  Fix: make the access only where `y < a.shape[0]` and `x + 5 < a.shape[1]`, or leave this check out if it is "
+        "meant: a load gives zero, a store does nothing."
+    )
+    made = shifted_inside.check(a)
+    assert made.ok
+    assert np.array_equal(made.outputs["out"], np.pad(a, ((0, 0), (0, 5)))[:, 5:])
+
+
+def test_an_index_of_one_axis_is_told_by_its_value():
+    (report,) = next_one.check(np.arange(3, dtype=np.uint32)).reports
+    first, *_, fix = str(report).splitlines()
+    assert first == "out-of-bounds: `a`[3] is beyond the length 3; seen once."
+    assert fix.startswith("  Fix: make the access only where `i + 1 < a.shape[0]`, or leave this check out")
