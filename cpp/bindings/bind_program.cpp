@@ -365,8 +365,7 @@ Probable mistakes in a valid program, in program order. A note never stops a pro
 
 Args:
     lengths: elements of the buffers of a call, by name. With workgroups, N004 looks for elements that no invocation stores to.
-    workgroups, invocations: of that call, along each axis. N005 needs to know which ids differ, and N006 how many invocations rounding
-        up to whole workgroups adds.
+    workgroups, invocations: of that call, along each axis. N005 reads which ids differ, N006 how many invocations rounding up adds.
 
 Raises vyre.ValidationError for a program that breaks a rule.
 

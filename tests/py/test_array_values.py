@@ -329,7 +329,8 @@ def test_an_int_means_what_devices_lists():
         for chosen in (position, device):
             array = vyre.array([1], dtype=vyre.u32, device=chosen)
             assert (array.backend, array.device) == (device.backend, device.index)
-            array = vyre.empty(1, device=chosen, backend=device.backend)
+            # Beside a backend, an int counts the devices of that one.
+            array = vyre.empty(1, device=device.index if chosen is position else chosen, backend=device.backend)
             assert (array.backend, array.device) == (device.backend, device.index)
             with vyre.profile() as profile:
                 vyre.run(ADD_ONE, {"data": 4}, 1, device=chosen)

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["Builder"]
 
 
+# The condition of an `if_`, its body, and the statement itself.
+_If = tuple[Any, list[Node], Node]
+
+
 class Builder:
     """Statements of a Program in the order in which they are written; ``with`` opens what has a body.
 
@@ -66,7 +70,7 @@ class Builder:
         self._bindings = 0
         self._words = 0  # of PARAMS
         self._depth = 0
-        self._last_if: tuple[Any, list[Node], Node] | None = None  # its condition, its body and itself
+        self._last_if: _If | None = None
 
     # Arrays.
 
@@ -220,21 +224,22 @@ class Builder:
 
     def else_(self) -> AbstractContextManager[None]:
         """Statements for the others: right after an ``if_``."""
-        condition, then, node = self._last_if or (None, [], None)
-        self._check_last(node)
+        last = self._last_if
+        self._check_last(last)
 
         def close(body: list[Node]) -> None:
-            self._check_last(node)
+            condition, then, _ = self._check_last(last)
             self._tracer.block[-1] = Node.if_(condition, then, body)
 
         return _Body(self, None, close)
 
-    def _check_last(self, node: Node | None) -> None:
+    def _check_last(self, last: _If | None) -> _If:
         block = self._tracer.block
-        if node is None or not block or block[-1] is not node:
+        if last is None or not block or block[-1] is not last[2]:
             raise ArgumentError(
                 "else_ stands after no if_. Fix: write `with p.else_():` right after the body of `with p.if_(...):`."
             )
+        return last
 
     def loop(self, name: str, first: Any, end: Any) -> AbstractContextManager[Expr]:
         """Statements for each integer from ``first`` on, ``end`` excluded; gives the variable."""
@@ -291,7 +296,8 @@ class _Body:
     def __enter__(self) -> Any:
         if self._body is not None:
             raise ArgumentError(
-                "the body of a statement was entered twice. Fix: call p.if_, p.else_ or p.loop once for each with-block."
+                "the body of a statement was entered twice. "
+                "Fix: call p.if_, p.else_ or p.loop once for each with-block."
             )
         tracer = self._builder._tracer
         self._outer, tracer.block = tracer.block, []

@@ -52,9 +52,9 @@ class Cost:
     atomics: dict[str, Count]
 
     def __init__(
-        self, kernel: str, invocations: int, counts: Sequence[dict[str, Count]], loops: Sequence[CostLoop]
+        self, kernel: str, invocations: int, counts: Sequence[dict[str, Count]], loops: tuple[CostLoop, ...]
     ) -> None:
-        self.kernel, self.invocations, self.loops = kernel, invocations, tuple(loops)
+        self.kernel, self.invocations, self.loops = kernel, invocations, loops
         self.operations, self.loaded, self.stored, self.atomics = counts
 
     @property
@@ -147,7 +147,7 @@ def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost
     x, y, z = (count * extent for count, extent in zip(groups, extents, strict=True))
     walk = Walk(traced.program, words, lengths, (x, y, z))
     totals, loops = walk.run()
-    return Cost(kernel.__name__, x * y * z, totals.groups(walk.bytes_of), loops)
+    return Cost(kernel.__name__, x * y * z, totals.groups(walk.bytes_of), tuple(loops))
 
 
 def _stand_in(kernel: Kernel, parameter: Parameter, value: Any) -> Any:

@@ -261,8 +261,6 @@ def find(
     ([1, 3], True, 3)
     """
     is_text = isinstance(patterns, (bytes, bytearray, memoryview, np.ndarray, Array))
-    check_order(
-        is_text and isinstance(data, (Patterns, list, tuple, set, frozenset)), "find", "patterns", "data"
-    )
+    check_order(is_text and isinstance(data, (Patterns, list, tuple, set, frozenset)), "find", "patterns", "data")
     made = patterns if isinstance(patterns, Patterns) else Patterns(patterns)
     return made.find(data, limit, backend=backend, device=device)

@@ -35,13 +35,13 @@ void Capture::wait(const Branch& branch, CUevent event) const {
   context_.check(context_.api().cuStreamWaitEvent(branch.stream, event, 0), "cuStreamWaitEvent");
 }
 
-void Capture::order(Branch& first, Branch& then) {
-  std::uint64_t& waited_for = then.waited_for[static_cast<std::size_t>(&first - branches_.data())];
-  if (waited_for == first.calls) return;
-  if (first.event == nullptr) first.event = new_event();
-  record(first.event, first);
-  wait(then, first.event);
-  waited_for = first.calls;
+void Capture::order(Branch& earlier, Branch& later) {
+  std::uint64_t& waited_for = later.waited_for[static_cast<std::size_t>(&earlier - branches_.data())];
+  if (waited_for == earlier.calls) return;
+  if (earlier.event == nullptr) earlier.event = new_event();
+  record(earlier.event, earlier);
+  wait(later, earlier.event);
+  waited_for = earlier.calls;
 }
 
 void Capture::join() {

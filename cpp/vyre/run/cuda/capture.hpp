@@ -35,16 +35,16 @@ class Capture {
   struct Branch {
     CUstream stream = nullptr;
     CUevent event = nullptr;
-    bool forked = false;       // whether the stream waits for the last join, and so is part of the capture
-    std::uint64_t calls = 0;   // that were recorded on it
-    HazardTracker since_join;  // what these calls read and write
+    bool forked = false;                                // whether the stream waits for the last join, and so is part of the capture
+    std::uint64_t calls = 0;                            // that were recorded on it
+    HazardTracker since_join;                           // what these calls read and write
     std::array<std::uint64_t, kBranches> waited_for{};  // by branch: how many of its calls this branch waits for
   };
   CUevent new_event() const;
   void record(CUevent event, const Branch& branch) const;
   void wait(const Branch& branch, CUevent event) const;
-  // Makes calls recorded on `then` from now on run after all calls that `first` has.
-  void order(Branch& first, Branch& then);
+  // Makes calls recorded on `later` from now on run after all calls that `earlier` has.
+  void order(Branch& earlier, Branch& later);
   // Makes all calls recorded from now on run after all calls recorded until now.
   void join();
   // Prepares the branch for recording: makes its stream, and makes the stream wait for the last join.
