@@ -400,8 +400,7 @@ def test_vyre_check_takes_procedures_and_kernels_by_name():
         ),
         (
             {"x": X, "n": True},
-            "number `n` of procedure `twice` must be an integer, got the truth value True. "
-            "Fix: write int(x) for the truth value `x`.",
+            "number `n` of procedure `twice` must be an integer from 0 to 4294967295, got True. Fix: write int(n).",
         ),
         (
             {"x": [1], "n": 0},
@@ -560,5 +559,5 @@ def test_a_truth_of_a_procedure_is_true_or_false():
     with pytest.raises(vyre.BindingError) as caught:
         vyre.run(chosen.procedure, {"x": X, "flag": 1}, backend="cpu")
     assert str(caught.value) == (
-        "number `flag` of procedure `chosen` must be True or False, got 1. Fix: write `x != 0` for the number `x`."
+        "number `flag` of procedure `chosen` must be True or False, got 1. Fix: write flag != 0."
     )

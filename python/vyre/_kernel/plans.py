@@ -87,9 +87,8 @@ def _part(parameter: Parameter, value: Any) -> Any:
         return (kind, value) if kind in _PLAIN else None
     if kind is Array:
         return (value.dtype.num, value.shape, value.backend, value.device)
-    return (
-        () if value is None and parameter.kind == "Out" else None
-    )  # no string, because names of arguments are strings
+    # An empty tuple and no string, because the names of arguments are strings.
+    return () if value is None and parameter.kind == "Out" else None
 
 
 def _counts_part(value: Any) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vyre._procedure.procedure import ProcedureFunction
     from vyre._procedure.steps import Recorded
 
-__all__ = ["number_of", "outs_of"]
+__all__ = ["argument_of", "number_of", "outs_of"]
 
 
 def outs_of(function: ProcedureFunction, made: Recorded, out: Any) -> Sequence[Any]:
@@ -34,17 +34,25 @@ def outs_of(function: ProcedureFunction, made: Recorded, out: Any) -> Sequence[A
     return given
 
 
-def number_of(function: ProcedureFunction, parameter: Parameter, value: Any) -> int:
-    """An argument for a parameter that is a number, as the core takes it."""
-    where = f"argument `{parameter.name}` of procedure `{function.name}`"
-    if parameter.element is DataType.Bool:
+def number_of(where: str, name: str, element: DataType | None, value: Any) -> int:
+    """The value of a number, as the core takes it.
+
+    Raises: BindingError, which begins with ``where``, for a value that the type does not hold, and for a truth value
+        that is meant as a number or the reverse.
+    """
+    if element is DataType.Bool:
         if not isinstance(value, (bool, np.bool_)):
-            raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {parameter.name} != 0.")
+            raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {name} != 0.")
         return int(value)
-    low, high = _RANGES[parameter.element]  # type: ignore[index]
+    low, high = _RANGES[element]  # type: ignore[index]
     count = None if isinstance(value, np.ndarray) else as_count(value)
     if count is None or not low <= count <= high:
-        raise BindingError(
-            f"{where} must be an integer from {low} to {high}, got {shown(value)}. Fix: write an integer in that range."
-        )
-    return count & 0xFFFFFFFF if parameter.element is DataType.I32 else count
+        fix = f"write int({name})" if isinstance(value, (bool, np.bool_)) else "write an integer in that range"
+        raise BindingError(f"{where} must be an integer from {low} to {high}, got {shown(value)}. Fix: {fix}.")
+    return count & 0xFFFFFFFF if element is DataType.I32 else count
+
+
+def argument_of(function: ProcedureFunction, parameter: Parameter, value: Any) -> int:
+    """An argument for a parameter that is a number, as the core takes it."""
+    where = f"argument `{parameter.name}` of procedure `{function.name}`"
+    return number_of(where, parameter.name, parameter.element, value)

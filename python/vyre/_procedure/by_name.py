@@ -10,6 +10,7 @@ from vyre import _core, _inputs
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
+from vyre._procedure.arguments import number_of
 from vyre._text import shown
 from vyre.errors import BindingError
 
@@ -73,32 +74,12 @@ def by_name(
         if name not in inputs:
             raise BindingError(f"{where} misses `{name}` of procedure `{procedure.name}`. Fix: add {name!r} to it.")
         if kind == "number":
-            numbers.append(_number(procedure, name, element, inputs[name]))
+            where_number = f"number `{name}` of procedure `{procedure.name}`"
+            numbers.append(number_of(where_number, name, element, inputs[name]))
         else:
             host = _array(procedure, name, element, axes, inputs[name])
             arrays.append(_core._array(host, backend, device))
     return arrays, numbers
-
-
-def _number(procedure: Procedure, name: str, element: DataType, value: Any) -> int:
-    low, high = {DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1), DataType.Bool: (0, 1)}.get(
-        element, (0, 2**32 - 1)
-    )
-    is_truth = isinstance(value, (bool, np.bool_))
-    if is_truth != (element is DataType.Bool):
-        meant = (
-            f"must be True or False, got {shown(value)}. Fix: write `x != 0` for the number `x`"
-            if element is DataType.Bool
-            else f"must be an integer, got the truth value {value}. Fix: write int(x) for the truth value `x`"
-        )
-        raise BindingError(f"number `{name}` of procedure `{procedure.name}` {meant}.")
-    whole = int(value) if is_truth or isinstance(value, (int, np.integer)) else None
-    if whole is None or not low <= whole <= high:
-        raise BindingError(
-            f"number `{name}` of procedure `{procedure.name}` must be an integer from {low} to {high}, got "
-            f"{shown(value)}. Fix: write an integer in that range."
-        )
-    return whole & 0xFFFFFFFF if element is DataType.I32 else whole
 
 
 def _array(procedure: Procedure, name: str, element: DataType, axes: int, value: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from vyre import _core, _source
 from vyre._array import _NUMPY
 from vyre._calls import explain_calls
 from vyre._core import Array, DataType, Procedure
-from vyre._procedure.arguments import number_of
+from vyre._procedure.arguments import argument_of
 from vyre._procedure.by_name import by_name
 from vyre._procedure.core import core_procedure
 from vyre._procedure.procedure import ProcedureFunction
@@ -203,7 +203,7 @@ def call_of(function: ProcedureFunction, given: dict[str, Any], backend: str = "
         (decl.name, array_of(function, decl, given[decl.name], None, ("reference", None)))
         for decl in made._of_role("input", "in_out")
     ]
-    numbers = [number_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
+    numbers = [argument_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
     core_procedure(made).check()
     return _call(core_procedure(made), made, [array for _, array in arrays], numbers, backend, device)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vyre._kernel.parameters import _type_for
-from vyre._procedure.arguments import number_of, outs_of
+from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.core import core_procedure
 from vyre._procedure.recorder import calling_line
@@ -62,7 +62,7 @@ def invoke(
             if isinstance(value, Size):
                 numbers[each.name] = value
             else:
-                numbers[each.name] = number_of(function, each, value)
+                numbers[each.name] = argument_of(function, each, value)
 
     def leaf(size: Size) -> Size | int:
         if size.op == "length":

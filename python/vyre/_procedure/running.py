@@ -14,7 +14,7 @@ from vyre._dlpack import numpy_of
 from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
 from vyre._kernel.call import _RANGES
-from vyre._procedure.arguments import number_of, outs_of
+from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.core import core_procedure
 from vyre._procedure.sizes import evaluated
 from vyre.errors import ArgumentError, BindingError
@@ -51,7 +51,7 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         if decl.role == "in_out" and isinstance(value, np.ndarray):
             back.append((value, array))
         arrays.append(array)
-    numbers = [number_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
+    numbers = [argument_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
     passed_out = outs_of(function, made, options.get("out"))
     out = [numpy_of(each, f"argument `out` of procedure `{function.name}`", BindingError) for each in passed_out]
     if is_recording():
