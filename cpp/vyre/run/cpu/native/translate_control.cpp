@@ -244,6 +244,18 @@ void Translator::loop_with_breaks(std::uint32_t position) {
   a_.L(block.top);
 }
 
+// Counts the variable of a loop up and jumps to the loop's top while it is below its bound. The variable is the same in all lanes.
+void Translator::next_turn(Block& block) {
+  const CellId variable = cell_of_result(block.position, 0);
+  get(a_.eax, variable);
+  a_.inc(a_.eax);
+  put(variable, a_.eax);
+  get(a_.ecx, cell_of(at(block.position).b));
+  a_.cmp(a_.eax, a_.ecx);
+  a_.jb(block.top);
+  a_.L(block.end);
+}
+
 void Translator::end_loop(std::uint32_t position) {
   Block& block = blocks_.back();
   const Instruction& i = at(block.position);
@@ -251,13 +263,7 @@ void Translator::end_loop(std::uint32_t position) {
   if (!block.parts) {
     masked_ = block.was_masked;
     poll(block.position, position);
-    get(a_.eax, variable);
-    a_.inc(a_.eax);
-    put(variable, a_.eax);
-    get(a_.ecx, cell_of(i.b));
-    a_.cmp(a_.eax, a_.ecx);
-    a_.jb(block.top);
-    a_.L(block.end);
+    next_turn(block);
     blocks_.pop_back();
     return;
   }
@@ -265,13 +271,7 @@ void Translator::end_loop(std::uint32_t position) {
   poll(block.position, position);
   if (!varies(block.position)) {
     jump_unless_any(block.end);
-    get(a_.eax, variable);
-    a_.inc(a_.eax);
-    put(variable, a_.eax);
-    get(a_.ecx, cell_of(i.b));
-    a_.cmp(a_.eax, a_.ecx);
-    a_.jb(block.top);
-    a_.L(block.end);
+    next_turn(block);
     return restore_lanes(block);
   }
   // A lane whose variable wraps around was at its bound before, and is not active any more.

@@ -1,19 +1,14 @@
-// Translates accesses to memory. If neighbouring lanes access neighbouring elements, one access with one bounds check serves all of them.
-// Other elements are gathered, or accessed one lane after the other. The memory of lanes that are not active, or whose index is out of
-// range, is never touched.
+// Translates loads, and what they share with stores (translate_stores.cpp) and atomics (translate_atomics.cpp). If neighbouring lanes
+// access neighbouring elements, one access with one bounds check serves all of them. Other elements are gathered, or accessed one lane
+// after the other. The memory of lanes that are not active, or whose index is out of range, is never touched.
 #include <algorithm>
 #include <cstddef>
 
 #include "vyre/base/assert.hpp"
-#include "vyre/run/cpu/native/translator.hpp"
+#include "vyre/run/cpu/native/accesses.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
-
-// Offsets in the scratch memory of the frame.
-constexpr std::uint32_t kWords = 0, kValues = 64, kResults = 192, kBase = 320, kWord = 328, kMask = 352;
-
-int log2_of(std::uint32_t power) { return __builtin_ctz(power); }
 
 // The words first, first + step and so on of two vectors, of which the first one has 0 to 15.
 std::array<std::uint32_t, 16> words_from(std::uint32_t first, std::uint32_t step) {
@@ -27,13 +22,6 @@ std::array<std::uint32_t, 16> words_from_both(std::uint32_t first, std::uint32_t
   for (std::uint32_t k = 0; k < 16; ++k) words[k] = (k < 8 ? first : second) + step * (k % 8);
   return words;
 }
-// From each of `pieces` places one word after the other, then the next one from each.
-std::array<std::uint32_t, 16> words_in_turns(std::uint32_t first, std::uint32_t pieces) {
-  std::array<std::uint32_t, 16> words{};
-  for (std::uint32_t k = 0; k < 16; ++k) words[k] = first + k / pieces + 32 / pieces * (k % pieces);
-  return words;
-}
-
 }  // namespace
 
 Translator::AccessedArray Translator::accessed_array(const Instruction& i, bool bounded) const {
@@ -155,7 +143,7 @@ void Translator::load_word(std::uint32_t position, const AccessedArray& accessed
   } else {
     if (accessed.lanes != 1) a_.shl(a_.rax, log2_of(accessed.lanes));
     for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
-      a_.mov(a_.ecx, a_.dword[a_.rdx + a_.rax * 4 + 4 * lane]);
+      a_.mov(a_.ecx, a_.dword[a_.rdx + a_.rax * 4 + std::size_t{4} * lane]);
       put(cell_of_result(position, lane), a_.ecx);
     }
   }
@@ -165,30 +153,6 @@ void Translator::load_word(std::uint32_t position, const AccessedArray& accessed
   a_.xor_(a_.ecx, a_.ecx);
   for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) put(cell_of_result(position, lane), a_.ecx);
   a_.L(end);
-}
-
-// Emits a jump to a cold path, which is taken if some lanes of the part are not active. `rare` emits the cold path and its jump back.
-template <class Rare>
-void Translator::when_some_lanes(int part, const Rare& rare) {
-  auto* const some = new_label();
-  a_.mask_bits(a_.ecx, exec(part));
-  a_.cmp(a_.ecx, (1u << a_.width()) - 1);
-  a_.jne(*some, Xbyak::CodeGenerator::T_NEAR);
-  a_.later([=, this] {
-    a_.L(*some);
-    masked_ = true;
-    rare();
-  });
-}
-
-// Emits `row`. Rows of elements of four words overwrite vector 4. With AVX2, this vector holds the execution mask of the first part, so the
-// mask is saved around `row`.
-template <class Row>
-void Translator::keeping_mask(const AccessedArray& accessed, const Row& row) {
-  const bool is_taken = accessed.lanes == 4 && !a_.wide();
-  if (is_taken) a_.mask_store(frame(scratch_memory_ + kMask), exec(0));
-  row();
-  if (is_taken) a_.mask_load(exec(0), frame(scratch_memory_ + kMask));
 }
 
 void Translator::load_masked_row(std::uint32_t position, const AccessedArray& accessed, int part) {
@@ -249,10 +213,10 @@ void Translator::load_vector(std::uint32_t position, const AccessedArray& access
     const Address from = a_.ptr[a_.rdx + a_.rax + elements];
     accessed.is_signed ? a_.vpmovsxbd(to, from) : a_.vpmovzxbd(to, from);
   } else if (accessed.narrow == 2) {
-    const Address from = a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
+    const Address from = a_.ptr[a_.rdx + a_.rax * 2 + std::size_t{2} * elements];
     accessed.is_signed ? a_.vpmovsxwd(to, from) : a_.vpmovzxwd(to, from);
   } else {
-    a_.load(to, a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements]);
+    a_.load(to, a_.ptr[a_.rdx + a_.rax * 4 + std::size_t{4} * elements]);
   }
   out(dest, part, to);
 }
@@ -272,7 +236,7 @@ void Translator::first_of_apart(const Instruction& i, const AccessedArray& acces
   row_to_rax(i, part);
   base_to_rdx(accessed);
   if (accessed.bounded) {
-    a_.lea(a_.rcx, a_.ptr[a_.rax + (static_cast<std::uint32_t>(a_.width()) - 1) * apart]);
+    a_.lea(a_.rcx, a_.ptr[a_.rax + (static_cast<std::size_t>(a_.width()) - 1) * apart]);
     a_.cmp(a_.rcx, extent(accessed, offsetof(Extent, length)));
     a_.jae(outside);
   }
@@ -402,27 +366,6 @@ void Translator::load_gather(std::uint32_t position, const AccessedArray& access
   }
 }
 
-template <class Each>
-void Translator::for_each_lane(const Xmm& words, const AccessedArray& accessed, const Xmm* index, int part, const Each& each) {
-  const Active active = index != nullptr ? active_lanes(accessed, *index, part) : Active{exec(part), !masked_};
-  a_.store(frame(scratch_memory_ + kWords), words);
-  Label next, done;
-  if (active.all) {
-    a_.mov(a_.ecx, (1u << a_.width()) - 1);
-  } else {
-    a_.mask_bits(a_.ecx, active.mask);
-    a_.test(a_.ecx, a_.ecx);
-    a_.jz(done);
-  }
-  a_.L(next);
-  a_.tzcnt(a_.eax, a_.ecx);
-  a_.mov(a_.r11d, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kWords)]);
-  each();
-  a_.blsr(a_.ecx, a_.ecx);
-  a_.jnz(next);
-  a_.L(done);
-}
-
 // Loads narrow elements, one lane after the other.
 void Translator::load_each(std::uint32_t position, const AccessedArray& accessed, int part) {
   const Instruction& i = at(position);
@@ -443,461 +386,6 @@ void Translator::load_each(std::uint32_t position, const AccessedArray& accessed
   const Xmm to = target(dest, part, 1);
   a_.load(to, frame(scratch_memory_ + kResults));
   out(dest, part, to);
-}
-
-// --- Stores ---
-
-void Translator::store(std::uint32_t position) {
-  const Instruction& i = at(position);
-  const AccessedArray accessed = accessed_array(i, i.bounded || analysis_.selected[position] == Selected::BoundedStore);
-  if (!varies(i.a) && !varies(i.b)) return store_word(i, accessed);
-  if (is_line(i) && !masked_) return store_row(position, accessed, 0, parts_);
-  for (int part = 0; part < parts_; ++part) {
-    if (const std::uint32_t apart = varies(i.a) ? elements_apart(i, accessed) : 0; apart != 0) {
-      store_apart(position, accessed, part, apart);
-    } else if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
-      store_each(i, accessed, part);
-    } else if (masked_) {
-      store_masked_row(position, accessed, part);
-    } else {
-      store_row(position, accessed, part, 1);
-    }
-  }
-}
-
-void Translator::store_word(const Instruction& i, const AccessedArray& accessed) {
-  Label end;
-  get(a_.eax, cell_of(i.a));
-  base_to_rdx(accessed);
-  if (accessed.bounded) {
-    a_.cmp(a_.rax, extent(accessed, offsetof(Extent, length)));
-    a_.jae(end);
-  }
-  if (accessed.narrow != 0) {
-    get(a_.ecx, cell_of(i.b));
-    accessed.narrow == 1 ? a_.mov(a_.byte[a_.rdx + a_.rax], a_.cl) : a_.mov(a_.word[a_.rdx + a_.rax * 2], a_.cx);
-  } else {
-    if (accessed.lanes != 1) a_.shl(a_.rax, log2_of(accessed.lanes));
-    for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
-      get(a_.ecx, cell_of(i.b, lane));
-      a_.mov(a_.dword[a_.rdx + a_.rax * 4 + 4 * lane], a_.ecx);
-    }
-  }
-  a_.L(end);
-}
-
-void Translator::store_masked_row(std::uint32_t position, const AccessedArray& accessed, int part) {
-  const Instruction& i = at(position);
-  if (accessed.narrow != 0 || accessed.lanes != 1) {
-    auto* const back = new_label();
-    when_some_lanes(part, [=, this] {
-      store_each(at(position), accessed, part);
-      a_.jmp(*back);
-    });
-    keeping_mask(accessed, [&] { store_row(position, accessed, part, 1); });
-    a_.L(*back);
-    return;
-  }
-  const Active active = active_lanes(accessed, index_of(i, part), part);
-  row_to_rax(i, part);
-  fix_wrapped_row();
-  base_to_rdx(accessed);
-  const Xmm value = in(cell_of(i.b), part, 1);
-  const Address to = a_.ptr[a_.rdx + a_.rax * 4];
-  if (a_.wide()) return a_.store_masked(to, active.mask, value);
-  // With AVX2, a masked store takes many times as long as a plain store.
-  Label some, end;
-  a_.mask_bits(a_.ecx, active.mask);
-  a_.cmp(a_.ecx, 0xFF);
-  a_.jne(some);
-  a_.store(to, value);
-  a_.jmp(end);
-  a_.L(some);
-  a_.store_masked(to, active.mask, value);
-  a_.L(end);
-}
-
-void Translator::store_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts) {
-  const Instruction& i = at(position);
-  row_to_rax(i, part);
-  base_to_rdx(accessed);
-  auto* const back = new_label();
-  if (accessed.bounded) {
-    auto* const slow = new_label();
-    a_.cmp(a_.rax, extent(accessed, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
-    a_.jg(*slow);
-    a_.later([=, this] {
-      a_.L(*slow);
-      masked_ = false;
-      for (int each = part; each < part + parts; ++each) store_each(at(position), accessed, each);
-      a_.jmp(*back);
-    });
-  }
-  if (accessed.lanes != 1) {
-    a_.shl(a_.rax, log2_of(4 * accessed.lanes));
-    a_.add(a_.rdx, a_.rax);
-  }
-  for (int each = 0; each < parts; ++each) store_vector(i, accessed, part + each, each * a_.width());
-  a_.L(*back);
-}
-
-void Translator::store_vector(const Instruction& i, const AccessedArray& accessed, int part, int elements) {
-  if (accessed.lanes != 1) return store_pieces(i, accessed, part, elements);
-  const Xmm value = in(cell_of(i.b), part, 1);
-  if (accessed.narrow != 0) return store_narrow_row(accessed, value, elements);
-  a_.store(a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements], value);
-}
-
-// The inverse of load_apart.
-void Translator::store_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart) {
-  auto *const outside = new_label(), *const back = new_label();
-  const auto each = [=, this] {
-    store_each(at(position), accessed, part);
-    a_.jmp(*back);
-  };
-  if (masked_) when_some_lanes(part, each);
-  if (accessed.bounded) {
-    a_.later([=, this] {
-      a_.L(*outside);
-      masked_ = false;
-      each();
-    });
-  }
-  const auto pieces = [&] {
-    first_of_apart(at(position), accessed, part, apart, *outside);
-    accessed.lanes == 1 ? store_words(at(position), part, static_cast<int>(apart))
-                        : store_pieces(at(position), accessed, part, 0, static_cast<int>(apart));
-  };
-  masked_ ? keeping_mask(accessed, pieces) : pieces();
-  a_.L(*back);
-}
-
-// Stores the words of a vector from rdx on, so many words from each other.
-void Translator::store_words(const Instruction& i, int part, int apart) {
-  using Xbyak::Ymm;
-  using Xbyak::Zmm;
-  const Xmm value = in(cell_of(i.b), part, 1);
-  for (int quarter = 0; quarter < a_.width() / 4; ++quarter) {
-    const Xmm four(quarter == 0 ? value.getIdx() : 2);
-    if (quarter != 0 && a_.wide()) a_.vextracti32x4(four, Zmm(value.getIdx()), static_cast<std::uint8_t>(quarter));
-    if (quarter != 0 && !a_.wide()) a_.vextracti128(four, Ymm(value.getIdx()), 1);
-    for (int word = 0; word < 4; ++word) {
-      const int offset = 4 * (4 * quarter + word) * apart;
-      const Address to = a_.dword[a_.rdx + offset];
-      word == 0 ? a_.vmovd(to, four) : a_.vpextrd(to, four, static_cast<std::uint8_t>(word));
-    }
-  }
-}
-
-// The inverse of load_pieces.
-void Translator::store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements, int apart) {
-  using Xbyak::Ymm;
-  using Xbyak::Zmm;
-  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * accessed.lanes);
-  if (a_.wide() && apart == 1) return store_elements(i, accessed, part, begin);
-  const auto scatter_pieces = [&](int from, int first, int step) {
-    a_.vmovdqu(a_.ptr[a_.rdx + (begin + 16 * first * apart)], Xbyak::Xmm(from));
-    for (int quarter = 1; quarter < quarters; ++quarter) {
-      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step) * apart)];
-      if (a_.wide()) {
-        a_.vextracti32x4(piece, Zmm(from), static_cast<std::uint8_t>(quarter));
-      } else {
-        a_.vextracti128(piece, Ymm(from), 1);
-      }
-    }
-  };
-  if (accessed.lanes == 2) {
-    const Xmm low = in(cell_of(i.b, 0), part, 0), high = in(cell_of(i.b, 1), part, 1);
-    a_.vpunpckldq(a_.v(2), low, high);
-    a_.vpunpckhdq(a_.v(3), low, high);
-    scatter_pieces(2, 0, 2);
-    scatter_pieces(3, 1, 2);
-    return;
-  }
-  // Interleaves words 0 and 1 of the lanes in vectors 2 and 3, and words 2 and 3 of the lanes in vectors 4 and 1.
-  const Xmm first = in(cell_of(i.b, 0), part, 0), second = in(cell_of(i.b, 1), part, 1);
-  a_.vpunpckldq(a_.v(2), first, second);
-  a_.vpunpckhdq(a_.v(3), first, second);
-  const Xmm third = in(cell_of(i.b, 2), part, 0), fourth = in(cell_of(i.b, 3), part, 1);
-  a_.vpunpckldq(a_.v(4), third, fourth);
-  a_.vpunpckhdq(a_.v(1), third, fourth);
-  a_.vpunpcklqdq(a_.v(0), a_.v(2), a_.v(4));
-  scatter_pieces(0, 0, 4);
-  a_.vpunpckhqdq(a_.v(0), a_.v(2), a_.v(4));
-  scatter_pieces(0, 1, 4);
-  a_.vpunpcklqdq(a_.v(0), a_.v(3), a_.v(1));
-  scatter_pieces(0, 2, 4);
-  a_.vpunpckhqdq(a_.v(0), a_.v(3), a_.v(1));
-  scatter_pieces(0, 3, 4);
-}
-
-// The inverse of load_elements.
-void Translator::store_elements(const Instruction& i, const AccessedArray& accessed, int part, int begin) {
-  using Xbyak::Zmm;
-  const auto vector = [&](int which) { return a_.ptr[a_.rdx + (begin + 64 * which)]; };
-  const auto store_words = [&](int which, const std::array<std::uint32_t, 16>& words, const Xmm& first, const Xmm& second) {
-    a_.load(a_.v(2), a_.constant_words(words));
-    a_.vpermi2d(a_.v(2), first, second);
-    a_.store(vector(which), a_.v(2));
-  };
-  if (accessed.lanes == 2) {
-    const Xmm low = in(cell_of(i.b, 0), part, 0), high = in(cell_of(i.b, 1), part, 1);
-    for (int half = 0; half < 2; ++half) store_words(half, words_in_turns(8 * static_cast<std::uint32_t>(half), 2), low, high);
-    return;
-  }
-  for (int half = 0; half < 2; ++half) {
-    // Words 0 and 1 of eight elements, then words 2 and 3.
-    for (std::uint32_t pair = 0; pair < 2; ++pair) {
-      const int to = pair == 0 ? 3 : 4;
-      const Xmm even = in(cell_of(i.b, 2 * pair), part, 0), odd = in(cell_of(i.b, 2 * pair + 1), part, 1);
-      a_.vshufi64x2(Zmm(to), Zmm(even.getIdx()), Zmm(odd.getIdx()), half == 0 ? 0x44 : 0xEE);
-    }
-    for (std::uint32_t quarter = 0; quarter < 2; ++quarter) {
-      store_words(2 * half + static_cast<int>(quarter), words_in_turns(4 * quarter, 4), a_.v(3), a_.v(4));
-    }
-  }
-}
-
-// Stores the low byte or the low two bytes of each lane of a vector, side by side.
-void Translator::store_narrow_row(const AccessedArray& accessed, const Xmm& value, int elements) {
-  using Xbyak::Ymm;
-  using Xbyak::Zmm;
-  const Address to = accessed.narrow == 1 ? a_.ptr[a_.rdx + a_.rax + elements] : a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
-  if (a_.wide()) {
-    accessed.narrow == 1 ? a_.vpmovdb(to, value) : a_.vpmovdw(to, value);
-    return;
-  }
-  constexpr std::array<std::uint8_t, 16> kBytes = {0, 4, 8, 12, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128};
-  constexpr std::array<std::uint8_t, 16> kHalves = {0, 1, 4, 5, 8, 9, 12, 13, 128, 128, 128, 128, 128, 128, 128, 128};
-  a_.vpshufb(a_.v(1), value, a_.constant_bytes(accessed.narrow == 1 ? kBytes : kHalves));
-  a_.vextracti128(Xbyak::Xmm(2), Ymm(1), 1);
-  if (accessed.narrow == 1) {
-    a_.vpunpckldq(Xbyak::Xmm(1), Xbyak::Xmm(1), Xbyak::Xmm(2));
-    a_.vmovq(to, Xbyak::Xmm(1));
-  } else {
-    a_.vpunpcklqdq(Xbyak::Xmm(1), Xbyak::Xmm(1), Xbyak::Xmm(2));
-    a_.vmovdqu(to, Xbyak::Xmm(1));
-  }
-}
-
-void Translator::store_each(const Instruction& i, const AccessedArray& accessed, int part) {
-  const Xmm index = index_of(i, part);
-  for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
-    a_.store(frame(scratch_memory_ + kValues + 64 * lane), in(cell_of(i.b, lane), part, 1));
-  }
-  for_each_lane(index, accessed, &index, part, [&] {
-    base_to_rdx(accessed);
-    if (accessed.narrow != 0) {
-      accessed.narrow == 1 ? a_.add(a_.r11, a_.rdx) : a_.lea(a_.r11, a_.ptr[a_.rdx + a_.r11 * 2]);
-      a_.mov(a_.edx, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues)]);
-      accessed.narrow == 1 ? a_.mov(a_.byte[a_.r11], a_.dl) : a_.mov(a_.word[a_.r11], a_.dx);
-      return;
-    }
-    if (accessed.lanes == 4) a_.add(a_.r11, a_.r11);
-    a_.lea(a_.r11, accessed.lanes == 1 ? a_.ptr[a_.rdx + a_.r11 * 4] : a_.ptr[a_.rdx + a_.r11 * 8]);
-    for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
-      a_.mov(a_.edx, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues + 64 * lane)]);
-      a_.mov(a_.dword[a_.r11 + 4 * lane], a_.edx);
-    }
-  });
-}
-
-// --- Atomics ---
-
-void Translator::atomic(std::uint32_t position) {
-  const Instruction& i = at(position);
-  const AccessedArray accessed = accessed_array(i, i.bounded);
-  const CellId dest = cell_of_result(position, 0);
-  const bool needed = dest != kNone && is_needed(dest);
-  for (int part = 0; part < parts_; ++part) {
-    const Xmm index = in(cell_of(i.a), part, 0);
-    a_.store(frame(scratch_memory_ + kValues), in(cell_of(i.b), part, 1));
-    if (i.c.valid()) a_.store(frame(scratch_memory_ + kValues + 64), in(cell_of(i.c), part, 1));
-    if (needed) {
-      a_.zero(a_.v(1));
-      a_.store(frame(scratch_memory_ + kResults), a_.v(1));
-    }
-    for_each_lane(index, accessed, &index, part, [&] { atomic_once(i, accessed, needed); });
-    if (!needed) continue;
-    const Xmm to = target(dest, part, 1);
-    a_.load(to, frame(scratch_memory_ + kResults));
-    out(dest, part, to);
-  }
-}
-
-// Emits the atomic of lane rax on the element with index r11d. On a buffer it is locked, because other threads access the buffer as well.
-void Translator::atomic_once(const Instruction& i, const AccessedArray& accessed, bool is_needed) {
-  const auto value = [&](std::uint32_t which) { return a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues + 64 * which)]; };
-  const auto locked = [&] {
-    if (!accessed.shared) a_.lock();
-  };
-  const Address word = a_.dword[a_.r11];
-  base_to_rdx(accessed);
-  a_.lea(a_.r11, a_.ptr[a_.rdx + a_.r11 * 4]);
-  a_.mov(a_.edx, value(0));
-  switch (i.op) {
-    case Opcode::AtomicAdd:
-      locked();
-      a_.xadd(word, a_.edx);
-      break;
-    case Opcode::AtomicExchange:
-      a_.xchg(word, a_.edx);
-      break;
-    case Opcode::AtomicCompareExchange:
-      a_.mov(a_.dword[a_.r14 + (scratch_memory_ + kWord)], a_.edx);
-      a_.mov(a_.edx, value(1));
-      a_.mov(a_.eax, a_.dword[a_.r14 + (scratch_memory_ + kWord)]);
-      locked();
-      a_.cmpxchg(word, a_.edx);
-      a_.mov(a_.edx, a_.eax);
-      break;
-    default: {
-      Label again;
-      a_.mov(a_.dword[a_.r14 + (scratch_memory_ + kWord)], a_.edx);
-      a_.mov(a_.eax, word);
-      a_.L(again);
-      a_.mov(a_.edx, a_.dword[a_.r14 + (scratch_memory_ + kWord)]);
-      if (i.op == Opcode::AtomicAnd) a_.and_(a_.edx, a_.eax);
-      if (i.op == Opcode::AtomicOr) a_.or_(a_.edx, a_.eax);
-      if (i.op == Opcode::AtomicXor) a_.xor_(a_.edx, a_.eax);
-      if (i.op == Opcode::AtomicMin || i.op == Opcode::AtomicMax) {
-        a_.cmp(a_.eax, a_.edx);
-        i.op == Opcode::AtomicMin ? a_.cmovb(a_.edx, a_.eax) : a_.cmova(a_.edx, a_.eax);
-      }
-      locked();
-      a_.cmpxchg(word, a_.edx);
-      a_.jne(again);
-      a_.mov(a_.edx, a_.eax);
-    }
-  }
-  if (!is_needed) return;
-  a_.tzcnt(a_.eax, a_.ecx);
-  a_.mov(a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kResults)], a_.edx);
-}
-
-// --- Private arrays: word w of lane l is at (w * lanes + l), so that lanes with equal indices use neighbouring words ---
-
-void Translator::clear_privates() {
-  a_.zero(a_.v(0));
-  const auto bytes = static_cast<std::uint32_t>(kernel_.private_bytes()) * static_cast<std::uint32_t>(lanes());
-  Label next;
-  a_.lea(a_.rdx, a_.ptr[a_.r14 + privates_]);
-  a_.mov(a_.ecx, bytes / static_cast<std::uint32_t>(a_.vector_bytes()));
-  a_.L(next);
-  a_.store(a_.ptr[a_.rdx], a_.v(0));
-  a_.add(a_.rdx, a_.vector_bytes());
-  a_.dec(a_.ecx);
-  a_.jnz(next);
-}
-
-// rdx = the address of the part's first word in the private array; rax is scratch.
-void Translator::private_base(const Instruction& i, int part) {
-  std::uint32_t before = 0;  // words of a lane in the arrays before this one
-  for (std::uint32_t array = 0; array < i.imm; ++array) before += kernel_.privates[array].lanes * kernel_.privates[array].count;
-  const auto offset = static_cast<int>(before * 4 * static_cast<std::uint32_t>(lanes())) + part * a_.vector_bytes();
-  if (!analysis_.whole_workgroups) {
-    a_.lea(a_.rdx, a_.ptr[a_.r14 + (static_cast<int>(privates_) + offset)]);
-    return;
-  }
-  a_.mov(a_.rdx, a_.qword[a_.r15 + offsetof(Context, privates)]);
-  a_.imul(a_.rax, a_.r13, static_cast<int>(kernel_.private_bytes()));
-  a_.lea(a_.rdx, a_.ptr[a_.rdx + a_.rax + offset]);
-}
-
-// Vector 2 = the index of the word that each lane accesses, counted from private_base.
-void Translator::private_offsets(const Instruction& i, std::uint32_t lane, int part) {
-  const auto stride = static_cast<std::uint32_t>(lanes());
-  const std::uint32_t words = kernel_.privates[i.imm].lanes;
-  a_.vpslld(a_.v(2), in(cell_of(i.a), part, 0), static_cast<std::uint8_t>(log2_of(words * stride)));
-  a_.vpaddd(a_.v(2), a_.v(2), a_.count_up());
-  if (lane != 0) a_.vpaddd(a_.v(2), a_.v(2), a_.constant(lane * stride));
-}
-
-void Translator::load_private(std::uint32_t position) {
-  const Instruction& i = at(position);
-  const lower::PrivateArray& array = kernel_.privates[i.imm];
-  const AccessedArray accessed{.lanes = array.lanes, .bounded = i.bounded, .count = array.count};
-  for (int part = 0; part < parts_; ++part) {
-    for (std::uint32_t lane = 0; lane < array.lanes; ++lane) {
-      const CellId dest = cell_of_result(position, lane);
-      if (!is_needed(dest)) continue;
-      private_base(i, part);
-      const Xmm to = target(dest, part, 1);
-      if (varies(i.a)) {
-        const Xmm index = in(cell_of(i.a), part, 0);
-        const int mask = active_mask(active_lanes(accessed, index, part));
-        private_offsets(i, lane, part);
-        a_.gather(to, a_.rdx, 0, a_.v(2), 4, mask);
-      } else {
-        Label outside, end;
-        get(a_.eax, cell_of(i.a));
-        if (i.bounded) {
-          a_.cmp(a_.eax, array.count);
-          a_.jae(outside);
-        }
-        a_.shl(a_.rax, log2_of(4 * array.lanes * static_cast<std::uint32_t>(lanes())));
-        a_.load(to, a_.ptr[a_.rdx + a_.rax + 4 * static_cast<int>(lane) * lanes()]);
-        if (i.bounded) {
-          a_.jmp(end);
-          a_.L(outside);
-          a_.zero(to);
-          a_.L(end);
-        }
-      }
-      out(dest, part, to);
-    }
-  }
-}
-
-void Translator::store_private(std::uint32_t position) {
-  const Instruction& i = at(position);
-  const lower::PrivateArray& array = kernel_.privates[i.imm];
-  const AccessedArray accessed{.lanes = array.lanes, .bounded = i.bounded, .count = array.count};
-  for (int part = 0; part < parts_; ++part) {
-    for (std::uint32_t lane = 0; lane < array.lanes; ++lane) {
-      private_base(i, part);
-      if (varies(i.a)) {
-        a_.mov(a_.qword[a_.r14 + (scratch_memory_ + kBase)], a_.rdx);
-        a_.store(frame(scratch_memory_ + kValues), in(cell_of(i.b, lane), part, 1));
-        const Xmm index = in(cell_of(i.a), part, 0);
-        const Active active = active_lanes(accessed, index, part);
-        const int mask = active_mask(active);
-        private_offsets(i, lane, part);
-        a_.store(frame(scratch_memory_ + kWords), a_.v(2));
-        Label next, done;
-        a_.mask_bits(a_.ecx, mask);
-        a_.test(a_.ecx, a_.ecx);
-        a_.jz(done);
-        a_.mov(a_.rdx, a_.qword[a_.r14 + (scratch_memory_ + kBase)]);
-        a_.L(next);
-        a_.tzcnt(a_.eax, a_.ecx);
-        a_.mov(a_.r11d, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kWords)]);
-        a_.mov(a_.eax, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues)]);
-        a_.mov(a_.dword[a_.rdx + a_.r11 * 4], a_.eax);
-        a_.blsr(a_.ecx, a_.ecx);
-        a_.jnz(next);
-        a_.L(done);
-        continue;
-      }
-      Label end;
-      get(a_.eax, cell_of(i.a));
-      if (i.bounded) {
-        a_.cmp(a_.eax, array.count);
-        a_.jae(end);
-      }
-      a_.shl(a_.rax, log2_of(4 * array.lanes * static_cast<std::uint32_t>(lanes())));
-      a_.lea(a_.rdx, a_.ptr[a_.rdx + a_.rax + 4 * static_cast<int>(lane) * lanes()]);
-      const Xmm value = in(cell_of(i.b, lane), part, 1);
-      if (masked_) {
-        a_.load(a_.v(0), a_.ptr[a_.rdx]);
-        a_.select(a_.v(0), {exec(part)}, value, a_.v(0));
-        a_.store(a_.ptr[a_.rdx], a_.v(0));
-      } else {
-        a_.store(a_.ptr[a_.rdx], value);
-      }
-      a_.L(end);
-    }
-  }
 }
 
 }  // namespace vyre::run::cpu::native

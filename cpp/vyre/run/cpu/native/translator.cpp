@@ -60,7 +60,7 @@ void Translator::lay_out() {
   returned_ = take(group_bytes);
   scratch_memory_ = take(6 * 64);
   control_ = take(64);
-  entries_ = take(4 * static_cast<std::uint32_t>(analysis_.cells.size() == 0 ? 0 : kernel_.variables.size() * 4));
+  entries_ = take(4 * static_cast<std::uint32_t>(analysis_.cells.empty() ? 0 : kernel_.variables.size() * 4));
   if (!analysis_.whole_workgroups)
     privates_ = take(static_cast<std::uint32_t>(kernel_.private_bytes()) * static_cast<std::uint32_t>(lanes()));
   layout_.frame = bytes;
@@ -180,11 +180,11 @@ void Translator::region(const Region& region) {
   }
   for (std::uint32_t k = 0; k < carried.size(); ++k) {
     a_.mov(a_.eax, word_slot(carried[k]));
-    a_.mov(a_.dword[a_.r14 + entries_ + 4 * k], a_.eax);
+    a_.mov(a_.dword[a_.r14 + entries_ + std::size_t{4} * k], a_.eax);
   }
   const auto turn = [&](bool masked) {
     for (std::uint32_t k = 0; k < carried.size(); ++k) {
-      a_.mov(a_.eax, a_.dword[a_.r14 + entries_ + 4 * k]);
+      a_.mov(a_.eax, a_.dword[a_.r14 + entries_ + std::size_t{4} * k]);
       a_.mov(word_slot(carried[k]), a_.eax);
     }
     if (analysis_.whole_workgroups) {

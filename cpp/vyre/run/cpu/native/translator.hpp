@@ -118,7 +118,7 @@ class Translator {
   void read_variable(std::uint32_t position);
   void write_variable(std::uint32_t position);
 
-  // --- Accesses (translate_memory.cpp) ---
+  // --- Accesses (translate_memory.cpp, translate_stores.cpp, translate_atomics.cpp, translate_private.cpp; templates in accesses.hpp) ---
   // The array that an instruction accesses.
   struct AccessedArray {
     std::uint32_t extent = 0;  // the index in Context::extents
@@ -203,6 +203,7 @@ class Translator {
   void end_if(std::uint32_t position);
   void loop(std::uint32_t position);
   void loop_with_breaks(std::uint32_t position);
+  void next_turn(Block& block);
   void end_loop(std::uint32_t position);
   void return_lanes(std::uint32_t position);
   void break_lanes(std::uint32_t position);
