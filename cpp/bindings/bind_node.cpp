@@ -17,7 +17,7 @@ py::object wrap(ir::NodeHandle handle) { return new_instance(PyNode{std::move(ha
 // both bounds fit.
 std::string bound_fix(const std::string& variable, py::handle from, py::handle to) {
   const auto negative = [](py::handle bound) { return is_integer(bound) && to_int(bound) < py::int_(0); };
-  const std::string name = quoted(variable);
+  const std::string name = string_literal(variable);
   if (negative(from)) {
     const py::int_ first = to_int(from);
     const std::string below = digits_of(first.attr("__neg__")());

@@ -31,7 +31,7 @@ std::string argument(const char* name, std::string_view function) { return fmt::
 void refuse_type_as_number(py::handle name, py::handle number, const std::string& function) {
   if (!py::isinstance<DataType>(number)) return;
   const bool workgroup = function == "BufferDecl.workgroup";
-  const std::string shown = PyUnicode_Check(name.ptr()) ? quoted(name.cast<std::string>()) : "name";
+  const std::string shown = PyUnicode_Check(name.ptr()) ? string_literal(name.cast<std::string>()) : "name";
   const std::string element = fmt::format("DataType.{}", ir::name(number.cast<DataType>()));
   const std::string access = function == "BufferDecl.storage" ? "access, " : "";
   reject(argument(workgroup ? "count" : "binding", function), "an integer from 0 to 4294967295", number,
@@ -55,18 +55,18 @@ BufferDecl described(py::handle name, py::handle binding, BufferAccess access, p
 void bind_declared(py::class_<BufferDecl>& decl) {
   // A declaration is not the array: expressions and statements access the buffer by its name, so indexing a declaration raises.
   decl.def("__getitem__", [](const BufferDecl& self, py::handle) -> py::object {
-    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Expr.load({}, index).", quoted(self.name)));
+    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Expr.load({}, index).", string_literal(self.name)));
   });
   decl.def("__setitem__", [](const BufferDecl& self, py::handle, py::handle) {
-    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Node.store({}, index, value).", quoted(self.name)));
+    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Node.store({}, index, value).", string_literal(self.name)));
   });
   decl.def("__len__", [](const BufferDecl& self) -> std::size_t {
-    throw ArgumentError(fmt::format("a BufferDecl has no length before it runs. Fix: write Expr.buf_len({}).", quoted(self.name)));
+    throw ArgumentError(fmt::format("a BufferDecl has no length before it runs. Fix: write Expr.buf_len({}).", string_literal(self.name)));
   });
   decl.def("__bool__", [](const BufferDecl&) { return true; });
   decl.def("__iter__", [](const BufferDecl& self) -> py::object {
     throw ArgumentError(
-        fmt::format("a BufferDecl has no elements. Fix: write Node.loop(var, 0, Expr.buf_len({}), body).", quoted(self.name)));
+        fmt::format("a BufferDecl has no elements. Fix: write Node.loop(var, 0, Expr.buf_len({}), body).", string_literal(self.name)));
   });
   decl.def_property_readonly(
       "name", [](const BufferDecl& self) { return lenient_str(self.name); }, "The name that expressions and inputs use.");

@@ -164,9 +164,9 @@ std::map<std::string, std::uint32_t, std::less<>> to_lengths(const ir::Program& 
     const std::string name = to_text(key, "a name in " + where);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       throw ArgumentError(fmt::format("{} names {}, which is no buffer of the program{}. Fix: write the name of a buffer.", where,
-                                      quoted(name), did_you_mean(name, names)));
+                                      string_literal(name), did_you_mean(name, names)));
     }
-    lengths[name] = to_u32(value, fmt::format("the length of {} in {}", quoted(name), where));
+    lengths[name] = to_u32(value, fmt::format("the length of {} in {}", string_literal(name), where));
   }
   return lengths;
 }
@@ -261,8 +261,8 @@ P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it wi
         for (const validate::NoteInfo& row : validate::kNotes) rule_ids.push_back(row.id);
         for (const validate::ProcedureRuleInfo& row : validate::kProcedureRules) rule_ids.push_back(row.id);
         if (!found)
-          throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", quoted(id), validate::kRules.back().id,
-                                          did_you_mean(id, rule_ids)));
+          throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", string_literal(id),
+                                          validate::kRules.back().id, did_you_mean(id, rule_ids)));
         return lenient_str(validate::explain(*found));
       },
       py::arg("rule"));
