@@ -322,7 +322,7 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
             )
         meant = _core._did_you_mean(name, [each for each in known if "vyre$" not in each])
         return Mistake("K005", text[:1].lower() + text[1:] + meant, _fix_for_name(name))
-    # Objects are compared with `is`, because expressions overload `==`.
+    # Objects are compared with `is`, because arrays and expressions overload `==`.
     if isinstance(error, AttributeError) and error.name in _AXES:
         for each in (gid, lid, wid):
             if error.obj is each:
