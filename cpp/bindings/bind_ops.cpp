@@ -182,7 +182,7 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
     if (pair.size() != 2) reject(where, "a pair (inputs, output)", item, "write ((1, 2), 3)");
     const std::vector<py::object> inputs = to_list(pair[0], where, "a pair (inputs, output)", "write ((1, 2), 3)");
     if (inputs.size() != spec->signature.inputs.size()) {
-      reject(where, fmt::format("inputs for a signature of {}", spec->signature.inputs.size()), pair[0], "write one value an input");
+      reject(where, fmt::format("inputs for a signature of {}", spec->signature.inputs.size()), pair[0], "write a value for each input");
     }
     ir::OpExample example;
     for (std::size_t k = 0; k < inputs.size(); ++k) example.inputs.push_back(to_value(inputs[k], spec->signature.inputs[k], where));
@@ -221,7 +221,7 @@ An operation: a pure function of its parameters, which expressions call by id. I
 Args:
     id: a dotted name.
     signature: an OpSignature.
-    parameters: one name an input; the body reads them with Expr.var(name).
+    parameters: a name for each input; the body reads them with Expr.var(name).
     body: Nodes before the result: let, assign, if_, loop and block.
     result: the expression that the operation gives. Without it the operation cannot be called in expressions (V020).
     convention: a Convention; None is Convention.V1().

@@ -142,7 +142,7 @@ void bind_buffer_decl(py::module_& m) {
   py::class_<BufferDecl> decl(m, "BufferDecl", py::is_final(), made_whole<BufferDecl>(),
                               R"(A buffer of a program: name, binding, access, element type and length.
 
-`count` is 0 when the host's array decides the length; otherwise the array has exactly so many elements.
+`count` is 0 when the host's array decides the length; otherwise it is the exact number of elements.
 
 >>> vyre.BufferDecl.read("left", 0, vyre.u32)
 BufferDecl.read('left', 0, DataType.U32))");

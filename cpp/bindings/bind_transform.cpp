@@ -42,7 +42,7 @@ std::uint32_t to_index(py::handle object, std::size_t count, const char* what) {
   reject(what, fmt::format("below {}, as many as the program has", count), object, "pass the index of one");
 }
 
-// Returns (program, points, name of the buffer of limits, name of the buffer of records). The only caller is vyre._traced_search.
+// Returns (program, points, name of the buffer of limits, name of the buffer of records).
 py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
                 const std::vector<std::tuple<std::uint32_t, std::optional<std::uint32_t>, bool>>& excluded) {
   constexpr auto kMostDensity = static_cast<std::uint64_t>(transform::TraceDensity::Branches);

@@ -66,7 +66,7 @@ class Graph {
   Place place_;                   // the backend and device of all calls
   std::vector<Call> calls_;
   std::size_t dispatches_ = 0;
-  std::vector<std::shared_ptr<run::Storage>> storages_;  // that the calls use, each once
+  std::vector<std::shared_ptr<run::Storage>> storages_;  // the memory that the calls use, each storage once
   std::unordered_set<const run::Storage*> known_;        // the elements of storages_, for look-up
   std::shared_ptr<run::Sequence> sequence_;              // last, to be destroyed before the calls and storages that it uses
 };

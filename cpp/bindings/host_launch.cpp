@@ -101,7 +101,7 @@ class HostLaunch final : public FastCall {
              std::equal(shape.begin(), shape.end(), proxy->dimensions);
     }
   };
-  // What a buffer of the program is bound to: an argument, a new array, a table or, if the slot has none of these, the words of the
+  // Says what a buffer of the program is bound to: an argument, a new array, a table or, if the slot has none of these, the words of the
   // parameters.
   struct Slot {
     enum class Begins : std::uint8_t { Read, Copied, Zeros, Anything };

@@ -4,7 +4,7 @@
 
 namespace vyre::python {
 
-// A node of the list is allocated with its object, so that releasing the object allocates no memory.
+// A node of the list of released objects. It is allocated when its object is kept, so that the release allocates no memory.
 struct detail::Kept {
   py::object object;
   Kept* next = nullptr;
@@ -27,8 +27,8 @@ std::shared_ptr<void> kept(py::object object) {
             link->next = detail::let_go.load(std::memory_order_relaxed);
             while (!detail::let_go.compare_exchange_weak(link->next, link, std::memory_order_release)) {
             }
-            // Asks the main thread to destroy the objects, because no other call may follow. If Python's queue of pending calls is full,
-            // the next call that waits destroys them.
+            // Asks the main thread to destroy the objects, because there may be no later call that does it. If Python's queue of pending
+            // calls is full, the next call that waits destroys them.
             static_cast<void>(Py_AddPendingCall([](void*) { return detail::destroy_all(), 0; }, nullptr));
           }};
 }

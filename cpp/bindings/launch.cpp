@@ -32,7 +32,8 @@ std::size_t bound_buffers(const PyProgram& program) {
 
 class Launch final : public FastCall {
  public:
-  // What a buffer of the program is bound to: an argument, a new array, an array that the launch keeps, or the words of the parameters.
+  // A slot says what a buffer of the program is bound to: an argument, a new array, an array that the launch keeps, or the words of the
+  // parameters.
   struct Given {
     std::size_t argument;
   };

@@ -32,7 +32,7 @@ namespace vyre {
 namespace {
 
 constexpr char kUsage[] = "vyre-run FILE [--backend NAME] [--device K] [NAME=VALUE ...]";
-// Of a result, so many bytes are shown.
+// The most bytes of a result that are shown.
 constexpr std::size_t kShown = 16;
 
 std::uint64_t to_number(std::string_view text, std::string_view what) {

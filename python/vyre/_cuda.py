@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Taken", "exported", "give_all_back", "interface", "jax_array", "speaks_cuda", "take"]
 
 _VERSION = 3
-# What both protocols call the default stream, which is that of a library that names none.
+# The default stream in both protocols. A library that names no stream uses it.
 _LEGACY_STREAM = 1
 # DLPack's kinds of devices, the stream of a consumer that orders its work itself, and the version that is spoken.
 _HOST, _CUDA = 1, 2

@@ -41,7 +41,7 @@ class Divergence:
 
     Attributes:
         output: the difference that was to be explained.
-        values: what each backend computed: an int, or one an element for vectors; None where it took another path.
+        values: what each backend computed: an int, or one for each lane of a vector; None where it took another path.
         expression: what differs, in the text form. For the variable of a loop its name, "at the start of a turn"; for
             an element that a store or an atomic should have changed "out[gid.x], after the store".
         statement: the statement that evaluates it.

@@ -87,7 +87,7 @@ _UNARY = (
     _Operator("invert", "~", operator.invert, True),
     _Operator("abs", "abs", abs, False),
 )
-# What programs cannot do at all, and what to write.
+# Operations that programs cannot do at all, and what to write instead.
 _MISSING = {
     "truediv": ("/", "write `//`, which rounds towards zero: programs have no floats"),
     "pow": ("**", "write a product: x * x"),

@@ -55,7 +55,7 @@ MEASURED = (
 """On one NVIDIA H200, as bench/README.md has it under "What the CUDA route reaches", where rows say more."""
 
 _GPU = "NVIDIA H200"
-# What two runs of one route differ by on a busy host is no lead.
+# On a busy host, two runs of one route differ by this much, so a smaller lead counts as none.
 _LEAD = 1.05
 _PATIENCE = 60.0  # seconds that the tiny program may take
 

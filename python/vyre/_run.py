@@ -52,7 +52,7 @@ def run(
             U64 uint64, Vec2U32 and Vec4U32 uint32 of shape (..., 2) and (..., 4), Bool bool or uint32, Bytes uint8 or
             bytes; any C-contiguous shape. An array of another library that speaks DLPack (torch, jax, pyarrow) is taken
             as numpy's are. For a Uniform buffer of one element an integer, or True or False for Bool, is its value. For
-            a ReadWrite buffer a number or a shape (a tuple) stands for so many zero elements, and one with a count may
+            a ReadWrite buffer a number or a shape (a tuple) stands for that many zero elements; one with a count may
             be left out. Inputs are never written.
         workgroups: counts along x, y, z (not invocations): an int or up to three of them, also a numpy array.
         backend: "reference", "cpu", "vulkan", "cuda", or None for that of vyre.default_device, else the best one here.

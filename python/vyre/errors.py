@@ -226,7 +226,7 @@ class DeviceMemoryError(DeviceError, MemoryError):
 
     def __new__(cls, *args: Any) -> DeviceMemoryError:
         # MemoryError's own, which comes first by the order of the bases, makes objects of MemoryError's layout alone.
-        # Whoever writes `cls.__new__(cls)` would get it: dask and pytest-xdist, for errors from another process.
+        # A caller of `cls.__new__(cls)` would get it: dask and pytest-xdist, for errors from another process.
         return Exception.__new__(cls, *args)
 
 

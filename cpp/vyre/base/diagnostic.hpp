@@ -32,8 +32,8 @@ using Diagnostics = std::vector<Diagnostic>;
 // "V004 at entry[0].value (kernel.py:12:9): vyre IR validation: ...", and the hint in a line of its own: "  In Python: ...".
 std::string to_string(const Diagnostic& diagnostic);
 
-// The same for a caller who knows the source: `source` names the place ("Cell In[3], line 2"; empty when unknown), `excerpt` is lines of
-// it, which stand between the sentence and the hint.
+// Returns the text for a caller who knows the source: `source` names the place ("Cell In[3], line 2"; empty when unknown), and `excerpt`
+// has lines of it, which stand between the sentence and the hint.
 std::string to_string(const Diagnostic& diagnostic, std::string_view source, std::string_view excerpt);
 
 // "kernel.py:12:9", as far as it is known.

@@ -59,8 +59,8 @@ struct Case {
   ir::Program program;
   Arrays arrays;
   Grid grid{1, 1, 1};
-  // What further calls of the same executable bind, one after the other: arrays of the same names and sizes with other bytes. What a
-  // backend keeps of a call (uniform words, kernels compiled for them) must not show in the next one.
+  // The arrays that further calls of the same executable bind, one after the other: they have the same names and sizes, and other bytes.
+  // State that a backend keeps of a call (uniform words, kernels compiled for them) must not show in the next one.
   std::vector<Arrays> later;
   std::optional<Planted> planted;
 };

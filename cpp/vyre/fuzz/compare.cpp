@@ -115,8 +115,8 @@ Way plain_reference() {
 
 namespace {
 
-// Of a device's limits, or of a driver known not to keep its word. The other kinds of DeviceError (lost, out of memory, timed out) are
-// failures.
+// Whether the error is a refusal because of a device's limits, or of a driver that is known to be wrong. The other kinds of DeviceError
+// (lost, out of memory, timed out) are failures.
 bool is_refusal(const Error& error) {
   return typeid(error) == typeid(DeviceError) || dynamic_cast<const CapabilityError*>(&error) != nullptr;
 }

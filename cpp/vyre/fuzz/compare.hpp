@@ -59,7 +59,7 @@ struct Judgement {
   std::uint64_t output = 0;          // a hash of that one's arrays of all calls, the same on every machine; 0 if it failed
 };
 
-// Told before each run: 0 is the way that the others are compared with, k + 1 is ways[k].
+// Called before each run, with 0 for the way that the others are compared with, and with k + 1 for ways[k].
 using Entering = std::function<void(std::size_t)>;
 
 // The reference that takes its invocations in order and the program as it is.
@@ -69,7 +69,7 @@ Way plain_reference();
 // others agree. Nothing is compared where `against` itself is refused.
 Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {},
                 Patience patience = kPatience, const Way& against = plain_reference());
-// The same for a case that must give the bytes of another one, whose calls are as many and whose buffers have the same names in any order.
+// Judges a case that must give the bytes of another one. Both have equally many calls, and buffers of the same names in any order.
 Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {},
                 Patience patience = kPatience, const Way& against = plain_reference());
 

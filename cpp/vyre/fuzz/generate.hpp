@@ -6,8 +6,8 @@
 
 namespace vyre::fuzz {
 
-// The same case for the same seed and options, on every machine. Calls operations of op_table(). Programs that execute at most some
-// 10,000 rounds of loops in each invocation: one driver ends loops after 65,535.
+// Returns the same case for the same seed and options, on every machine. Its program may call operations of op_table(), and takes at most
+// some 10,000 rounds of loops in each invocation, because one driver ends loops after 65,535.
 Case generate(std::uint64_t seed, const Options& options = {});
 
 }  // namespace vyre::fuzz

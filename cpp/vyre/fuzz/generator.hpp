@@ -24,7 +24,7 @@ class Generator {
     NameId name;
     ir::DataType type;
     bool assignable;
-    bool uniform;  // and stays so: only uniform values are assigned, under uniform control
+    bool uniform;  // and remains uniform: only uniform values are assigned to it, in uniform control flow
     int level;
   };
   struct Pooled {
@@ -120,11 +120,11 @@ class Generator {
   bool is_planted_sink(const Memory& memory) const { return options_.plant && &memory == &memory_[planted_sink_]; }
 
   Random random_;
-  // What came to the IR later is chosen by random numbers of its own, in half of the programs; the others stay what their seeds have always
-  // made.
+  // Chooses features that the IR got later. They appear in half of the programs; random numbers of their own keep the other programs as
+  // their seeds have always made them.
   Random later_random_;
   bool grows_;
-  // Likewise for narrow elements.
+  // Chooses narrow elements in the same way.
   Random narrow_random_;
   bool narrows_;  // some buffers have them
   Options options_;

@@ -41,11 +41,11 @@ void Generator::declare_planted() {
     memory.decl.element = narrow_random_.chance(50) ? DataType::U8 : DataType::U16;
     memory.decl.atomic = false;
   }
-  memory.readable = false;  // and nothing else reads it
+  memory.readable = false;  // no other statement reads it
   memory.zeros = false;
   planted_memory_ = memory_.size() - 1;
   declare("planted_out", BufferAccess::ReadWrite, DataType::U32, Role::Own, false);
-  memory_.back().decl.element = DataType::U32;  // which keeps all that a defect may change
+  memory_.back().decl.element = DataType::U32;  // U32 keeps every bit that a defect may change
   memory_.back().zeros = false;
   memory_.back().readable = false;
   planted_sink_ = memory_.size() - 1;

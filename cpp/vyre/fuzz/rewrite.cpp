@@ -251,7 +251,7 @@ class Rewriter {
           to.end();
         });
       case Rewrite::DeadStore:
-        // No buffer has so many elements.
+        // No buffer has 2^31 elements or more.
         return insert([&](ir::ProgramBuilder& to, const ir::BufferDecl& decl) { store(to, decl, number | 0x80000000); });
       case Rewrite::Rename: {
         Plan plan;

@@ -315,7 +315,7 @@ ExprId Generator::call(const ir::OpSpec& spec, std::uint32_t cost, std::span<con
   return writer_.call(writer_.to().name(id), spec.signature.output, cost, arguments);
 }
 
-// The same for the whole workgroup, by the rules of V010.
+// Returns a value that is the same in the whole workgroup, by the rules of V010.
 ExprId Generator::uniform_value(int depth) {
   if (random_.chance(20)) {
     std::vector<ExprId> fitting;

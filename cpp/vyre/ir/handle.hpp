@@ -88,7 +88,7 @@ struct NodeData {
   mutable const NodeData* next_dead = nullptr;
 };
 
-// Constructors, one a kind; names as in the documents.
+// Constructors, one for each kind, with the names of the documents.
 namespace expr {
 ExprHandle literal(const Literal& value, SourcePlace place = {});
 // An operator of Python, and an integer of Python: only resolve() makes Programs of them.

@@ -32,7 +32,7 @@ void Lexer::fail(std::size_t at, std::string_view problem, std::string_view fix)
   throw ParseError(fmt::format("line {}, column {}: {}. Fix: {}.", line, column, problem, fix));
 }
 
-// What stands at `at`, for error sentences.
+// Names the text at `at`, for error messages.
 std::string Lexer::found(std::size_t at) const {
   if (at >= text_.size()) return "the end of the text";
   if (text_[at] == '\n' || text_[at] == '\r') return "the end of the line";

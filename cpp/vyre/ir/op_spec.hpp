@@ -1,4 +1,4 @@
-// What a registered operation is, and how the stages look one up. The standard library is data handed in (ops/standard.hpp).
+// Defines registered operations and the table in which the stages look them up. The standard library is data handed in (ops/standard.hpp).
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ struct OpSpec {
   std::optional<Program> body;
 
   bool inlinable() const { return body.has_value(); }
-  // Of everything that decides what a call gives; enters cache keys and certificates.
+  // Hashes everything that decides what a call gives. Cache keys and certificates contain the hash.
   std::uint64_t hash() const;
 };
 

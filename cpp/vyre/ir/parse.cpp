@@ -72,7 +72,7 @@ class Parser : Lexer {
  private:
   struct Opened {
     std::uint32_t at;
-    bool is_if;  // and no `else` came yet
+    bool is_if;  // the block belongs to an If that has no `else` so far
   };
 
   // --- Header ---

@@ -1,4 +1,4 @@
-// What a procedure is: several programs over named arrays of any length.
+// Defines Procedure: several programs over named arrays of any length.
 //
 // A Procedure is an immutable value. Its arrays have sizes that are expressions over the lengths of its inputs, the numbers of a call and
 // the limits of a device; its steps say which programs run on which arrays, in which order, and how often. The steps are one flat array, in
@@ -150,7 +150,7 @@ class Procedure {
   const std::vector<NumberDecl>& numbers() const { return data_->numbers; }
   const Sizes& sizes() const { return data_->sizes; }
   const std::vector<Program>& programs() const { return data_->programs; }
-  const std::vector<Procedure>& procedures() const { return data_->procedures; }  // that steps invoke
+  const std::vector<Procedure>& procedures() const { return data_->procedures; }  // the procedures that steps invoke
   const IdVector<StepId, StepKind>& steps() const { return data_->steps; }
   const std::vector<ArrayId>& results() const { return data_->results; }  // what a call returns: Outputs and InOuts
   std::uint32_t turns() const { return data_->turns; }                    // Repeats
@@ -159,10 +159,10 @@ class Procedure {
   std::vector<ArrayId> interface() const;
   std::uint32_t depth() const { return data_->depth; }  // of invocations, its own included
 
-  // Of the binary form; the same in every process.
+  // Hashes the binary form, so it is the same in every process.
   std::uint64_t hash() const { return data_->hash; }
   bool operator==(const Procedure& other) const { return data_ == other.data_ || (hash() == other.hash() && bytes() == other.bytes()); }
-  // The binary form: versioned, compact, and one spelling a procedure, so that equal procedures have equal bytes.
+  // The binary form: versioned, compact, and with one spelling for each procedure, so that equal procedures have equal bytes.
   const std::string& bytes() const { return data_->bytes; }
 
  private:

@@ -63,7 +63,7 @@ class Parser : Lexer {
  private:
   struct Opened {
     std::size_t at;
-    bool is_when;  // and no `otherwise` came yet
+    bool is_when;  // the block belongs to a `when` that has no `otherwise` so far
   };
 
   Procedure whole() {

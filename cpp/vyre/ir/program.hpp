@@ -1,4 +1,4 @@
-// What a program is.
+// Defines Program, the form of a program in the IR.
 //
 // A Program is an immutable value: ordered buffers, a workgroup size, and two flat arrays: expressions (operands before users)
 // and statements (source order). Anything a user can write fits, valid or not; validate/ tells which are valid.
@@ -35,7 +35,7 @@ struct BufferDecl {
   std::uint32_t binding = 0;  // a number of the program; backends map it to dense slots. 0 and unused for Workgroup and Private
   BufferAccess access = BufferAccess::ReadOnly;
   DataType element = DataType::U32;
-  std::uint32_t count = 0;  // 0: the host's length; > 0: exactly so many elements
+  std::uint32_t count = 0;  // 0: the host decides; otherwise the exact number of elements
   bool output = false;      // "the result"
   bool atomic = false;      // of Workgroup: atomics may target it
   MadeAt made_at{};
@@ -68,7 +68,8 @@ class Program {
   std::string_view text(NameId id) const { return data_->names.text(id); }
   const Interner& names() const { return data_->names; }
 
-  // Of the handle it was made from, and of the call that made the program; unknown for parsed programs.
+  // The place in the user's source of the call that made the program, and of the handles of its expressions and statements. Parsed programs
+  // have no places.
   SourcePlace place() const { return data_->place; }
   SourcePlace place(ExprId id) const;
   SourcePlace place(NodeId id) const;

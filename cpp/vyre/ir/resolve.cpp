@@ -34,8 +34,8 @@ struct Made {
   ExprId id;
   std::optional<DataType> type;  // nothing when a mistake hides it
   bool truth = false;            // a comparison, a logical operator, or `& | ^` of such
-  bool id_varies = false;        // in another environment the same handle may be another expression,
-  bool type_varies = false;      // or have another type
+  bool id_varies = false;        // in another environment the same handle may be another expression
+  bool type_varies = false;      // in another environment the same handle may have another type
 };
 
 // The types of the groups of integers that open_integer() made. A walk over the program may find some of them too late for what it has
@@ -166,7 +166,7 @@ class Expressions {
     made_again_.emplace(std::pair(data, variables_.environment()), made);
   }
 
-  // What the handle became where its operands were the same expressions of the same types.
+  // Returns what the handle became in an environment where its operands were the same expressions of the same types, or null.
   const Made* equal_variant(const Memo& memo, const ExprData& data) const {
     if (data.kind == ExprKind::Var) return nullptr;
     const auto same = [&](std::uint32_t environment) {

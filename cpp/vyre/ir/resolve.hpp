@@ -16,9 +16,9 @@
 
 namespace vyre::ir {
 
-// What handles need to know beside themselves.
+// The facts that handles need in order to be resolved, besides themselves.
 struct Surroundings {
-  // Asked once, and only when an expression calls an operation. Empty: results of calls have no known type.
+  // Called once, and only if an expression calls an operation. If it is empty, results of calls have no known type.
   std::function<OpTable()> operations;
   // Variables that are there at the start: the parameters of an operation.
   std::vector<std::pair<std::string, DataType>> variables;
@@ -63,7 +63,7 @@ struct Resolved {
 Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
                  const Surroundings& surroundings, SourcePlace place = {});
 
-// The same for handles without operators of Python and without integers that have no type.
+// Makes a program of handles that use no operators of Python and no integers without a type.
 Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
                      SourcePlace place = {});
 

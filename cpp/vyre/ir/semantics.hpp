@@ -56,7 +56,7 @@ constexpr std::uint32_t evaluate(UnOp op, std::uint32_t a) {
   return 0;
 }
 
-// What an atomic leaves in memory; it returns `old`. `expected` matters to CompareExchange only.
+// Returns the value that an atomic leaves in memory. The result of the atomic itself is `old`. Only CompareExchange uses `expected`.
 constexpr std::uint32_t evaluate(AtomicOp op, std::uint32_t old, [[maybe_unused]] std::uint32_t expected, std::uint32_t v) {
   switch (op) {
 #define ATOMIC(enumerator, text, value, meaning) \

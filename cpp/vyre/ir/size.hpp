@@ -33,7 +33,7 @@ constexpr const SizeOpInfo& info(SizeOp op) { return kSizeOps[static_cast<std::s
 constexpr std::uint32_t operand_count(SizeOp op) { return info(op).operands; }
 constexpr std::string_view text(SizeOp op) { return info(op).text; }
 
-// What a size may ask about a device.
+// The limits of a device that a size may use.
 enum class Limit : std::uint8_t {
   WorkgroupMemory,       // bytes
   WorkgroupInvocations,  // of one workgroup

@@ -1,4 +1,4 @@
-// What the printers and the parsers of the text form agree on. The form is described in python/vyre/docs/text-form.md.
+// Declares the parts of the text form that its printers and its parsers share. The form is described in python/vyre/docs/text-form.md.
 #pragma once
 
 #include <algorithm>

@@ -345,7 +345,7 @@ class Reader {
     fail_damaged(start, fmt::format("unknown kind of statement {}", tag));
   }
 
-  // What the builder brought into another order, or left out, was not canonical.
+  // Bytes that the builder reordered or left out were not canonical.
   Program checked(Program program) const {
     const std::string again = Writer()(program);
     if (again == bytes_) return program;

@@ -1,4 +1,4 @@
-// A program as bytes: versioned, compact, and one spelling a program, so that equal programs have equal bytes.
+// A program as bytes: versioned, compact, and with one spelling for each program, so that equal programs have equal bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The steps of lowering that only make kernels faster. Each can be switched off, and every combination gives the same bytes. Users see them
-// as rows of run/speedups.def.
+// The steps of lowering that only make kernels faster. Each can be switched off, and the results of a program have the same bytes with
+// every combination. Users see the steps as rows of run/speedups.def.
 #pragma once
 
 namespace vyre::lower {

@@ -310,7 +310,8 @@ void Writer::drop_unused(std::vector<Array>& arrays, Accesses&& accesses) {
 Kernel Writer::finish() {
   Kernel kernel = compact();
   if (!shape_.straightened || kernel.variables.empty()) return kernel;
-  // The second writer keeps the order that the code has now, so that equal code stays equal. Leaves stay at the entry.
+  // The second writer keeps the order of this code, so that two programs with equal code still have equal code after straightening. Leaves
+  // stay at the entry.
   Writer again(kernel.workgroup_size, {.proofs = shape_.proofs, .order = Order::AsWritten});
   const auto entry = kernel.code.begin() + static_cast<std::ptrdiff_t>(leaves_kept_);
   std::vector<Instruction> code(entry, kernel.code.end());

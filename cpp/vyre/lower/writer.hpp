@@ -3,8 +3,8 @@
 //
 // With Order::Canonical the code depends on what a program computes and on the order of its effects, not on how the program is written.
 // Value numbering computes equal values once, where the first of them dominates the others. Each value stands in front of the first effect
-// that uses it, and the values in front of an effect stand in the order in which effects first ask for them. So a `let` gives the same code
-// as its expression written in place, and a call costs nothing.
+// that uses it. Values in front of the same effect stand in the order in which a walk over all effects, from first to last, reaches them.
+// So a `let` gives the same code as its expression written in place, and a call costs nothing.
 #pragma once
 
 #include <array>
@@ -53,7 +53,8 @@ class Writer {
 
   // Adds an instruction at the current position. In canonical order it may return an equal value that was added before.
   ValueId add(const Instruction& instruction);
-  // Adds `op` with a result of one lane, or returns the equal value that was added earlier in this stretch of code.
+  // Adds `op` with a result of one lane, or returns an equal value that was added before. Without the canonical order, only values that
+  // were added since a region was last opened or closed are returned.
   ValueId once(Opcode op, ValueId a, ValueId b = {}, ValueId c = {});
   // Instructions added between begin_unit() and end_unit() stay together and in this order: a guard with its effect.
   void begin_unit() { unit_ = size(); }

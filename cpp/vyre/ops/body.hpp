@@ -48,7 +48,7 @@ class Body {
   int loops_ = 0;
 };
 
-// What an entry of a family says beside its body.
+// The facts that an entry of a family states besides its body.
 struct Claims {
   std::string id;
   ir::OpSignature signature;

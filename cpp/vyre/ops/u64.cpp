@@ -97,7 +97,7 @@ Expr rotate(Body& body, Expr (*funnel)(const Expr&, const Expr&, const Expr&)) {
                                : pack(funnel(high, low, by.rest), funnel(low, high, by.rest));
 }
 
-// Long division, one bit a round: the dividend's bits leave `quotient` at the top and enter `rest`, the quotient's bits follow
+// Long division, one bit in each round: the dividend's bits leave `quotient` at the top and enter `rest`, the quotient's bits follow
 // from below. `rest` never needs a 65th bit: before the last round it holds 63 bits of the dividend at most.
 Expr divide(Body& body, bool want_quotient) {
   const Pair a = parameter(body, 0);

@@ -66,7 +66,7 @@ struct RunOptions {
   bool in_place = false;
 };
 
-// What a device's driver tells about a program that it has compiled, such as its registers.
+// A fact that a device's driver tells about a program that it has compiled, such as its count of registers.
 struct DriverFact {
   std::string part;  // of the program, as the driver names it
   std::string name;

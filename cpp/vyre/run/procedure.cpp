@@ -91,7 +91,7 @@ std::shared_ptr<PlannedProcedure> ProcedurePlans::find(const Key& key) {
     plans_.splice(plans_.begin(), plans_, known);
     return known->plan;
   }
-  // Plans of a lost device are dropped, so that later plans do not take tables from it.
+  // Drops the plans of a lost device and, with them, their tables, so that a later plan does not use a table in that device's memory.
   for (auto at = plans_.begin(); at != plans_.end();) {
     const auto next = std::next(at);
     if (!at->plan->usable()) {

@@ -34,7 +34,7 @@ void check_slots(const CallsToRecord& calls, const std::vector<bool>& written, s
   std::iota(sorted.begin(), sorted.end(), std::size_t{0});
   std::erase_if(sorted, [&](std::size_t slot) { return slots[slot].bytes == 0; });
   std::sort(sorted.begin(), sorted.end(), before);
-  // Of the slots seen so far: the slot that ends last, and the written slot that ends last.
+  // Among the slots seen so far: the slot that ends last, and the written slot that ends last.
   const std::size_t none = slots.size();
   std::size_t last = none, last_written = none;
   const auto end = [&](std::size_t slot) { return slots[slot].offset + slots[slot].bytes; };

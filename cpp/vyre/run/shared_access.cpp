@@ -6,7 +6,7 @@
 
 namespace vyre::run {
 
-void SharedAccess::leave_the_parents_behind() {
+void SharedAccess::discard_access_of_parent() {
   if (forks_.load(std::memory_order_relaxed) == forks_before()) return;
   lost_writer_ = (state_.load(std::memory_order_relaxed) & kWriter) != 0;
   state_.store(0, std::memory_order_relaxed);
@@ -19,7 +19,7 @@ void SharedAccess::leave_the_parents_behind() {
 void SharedAccess::release(Use use) {
   if (forks_.load(std::memory_order_acquire) != forks_before()) {
     const std::lock_guard lock(mutex_);
-    leave_the_parents_behind();
+    discard_access_of_parent();
   }
   std::uint32_t state = state_.load(std::memory_order_relaxed), without_this = 0;
   do {
@@ -36,7 +36,7 @@ void SharedAccess::release(Use use) {
 
 void SharedAccess::wait(Use use, const RunOptions& options) {
   std::unique_lock lock(mutex_);
-  leave_the_parents_behind();
+  discard_access_of_parent();
   const auto acquired = [&] { return !taken(state_.fetch_or(kWaiting, std::memory_order_relaxed), use) && try_acquire(use); };
   if (try_acquire(use)) return;
   const Deadline deadline = deadline_of(options);
@@ -51,7 +51,7 @@ void SharedAccess::wait(Use use, const RunOptions& options) {
     lock.unlock();
     deadline.check(Awaited::Access);
     lock.lock();
-    leave_the_parents_behind();
+    discard_access_of_parent();
   }
 }
 

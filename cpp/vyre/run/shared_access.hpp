@@ -66,7 +66,7 @@ class SharedAccess {
   void release(Use use);
   void wait(Use use, const RunOptions& options);
   // After a fork, discards the access that threads of the parent had: these threads do not exist in the child. The mutex must be held.
-  void leave_the_parents_behind();
+  void discard_access_of_parent();
 
   std::atomic<std::uint32_t> state_ = 0;
   std::atomic<bool> lost_writer_ = false;

@@ -37,8 +37,8 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-// The caller wakes this many workers, and each worker that begins wakes this many others. So many are awake after a few steps, and the
-// caller pays for only two.
+// The caller wakes this many workers, and each worker that begins wakes this many others. Many workers are awake after a few steps, and
+// the caller pays for only two.
 constexpr int kWokenByOne = 2;
 
 }  // namespace
@@ -160,7 +160,7 @@ class Pool {
   }
 
   std::mutex mutex_;
-  std::condition_variable work_;  // that parked workers wait for
+  std::condition_variable work_;  // parked workers wait for this
   std::list<Worker> workers_;
   Job* jobs_ = nullptr;
 };

@@ -26,8 +26,8 @@ struct Job {
   unsigned running = 0;  // workers at work
   cpu_set_t processors{};
   bool knows_processors = false;
-  int processor = -1;              // that the caller is on
-  std::condition_variable done{};  // told when `running` gets to 0
+  int processor = -1;              // the processor that the caller runs on
+  std::condition_variable done{};  // notified when `running` gets to 0
   Job* next = nullptr;
 };
 

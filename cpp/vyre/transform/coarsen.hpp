@@ -23,7 +23,8 @@ namespace vyre::transform {
 // of n * ways workgroups along x becomes one of n workgroups and gives the same bytes. Returns nothing for a program
 //   - with barriers, atomics, or workgroup or private memory;
 //   - with a Return under a condition that differs between copies, except for an If(condition) { Return } that is in no other block;
-//   - with a Loop whose copies take turns but whose bounds differ, or which some copies leave by a Break and others do not;
+//   - with a Loop that the copies would run together, if its bounds differ between copies, or if some copies may leave it by a Break while
+//     others go on;
 //   - in which copies never access memory in turns, so that nothing is gained;
 //   - of more than a few hundred expressions and statements.
 std::optional<validate::ValidProgram> coarsen(const validate::ValidProgram& program, std::uint32_t ways);

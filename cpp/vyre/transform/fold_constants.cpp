@@ -1,4 +1,4 @@
-// Constant folding: replaces expressions that depend on literals only by their values, which the definitions of semantics.hpp compute.
+// Constant folding: replaces expressions that are computed only from literals. The definitions of semantics.hpp compute their values.
 #include "vyre/ir/semantics.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"

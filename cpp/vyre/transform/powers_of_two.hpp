@@ -18,7 +18,8 @@ struct PowerOfTwo {
   std::uint32_t exponent;  // 0..63
 };
 
-// Returns the short form of a call of the operation; nothing for other operations and other divisors.
+// Returns the short form of a call of `op` with this divisor. Returns nothing if `op` is neither of the two operations, or if the divisor
+// is not a literal power of two.
 std::optional<PowerOfTwo> by_power_of_two(const ir::OpSpec& op, const ir::Expr& divisor);
 
 // Returns the quotient or the remainder of `dividend`, an expression of type U64 that the result evaluates exactly once. `add` adds each

@@ -14,7 +14,7 @@ using validate::Step;
 
 // Where the rewritten program will use a local: a statement, and the node of the variable in it.
 struct Use {
-  NodeId statement;  // the first statement that uses it; invalid when there is none
+  NodeId statement;  // a statement that uses it, the only one unless `several_statements`; invalid when there is none
   ExprId node;
   bool several_statements = false, several_nodes = false;
 

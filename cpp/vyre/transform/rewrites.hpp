@@ -39,7 +39,7 @@ struct Condition {
   enum class Comparison : std::uint8_t { Eq, Ne, Le, Ge };
   std::uint32_t mask = ~0u;
   Comparison comparison = Comparison::Ge;
-  std::uint32_t value = 0;  // with Ge, any literal meets the condition; a row may replace it
+  std::uint32_t value = 0;  // bits >= 0 holds for every literal: a row without a condition accepts any
 
   constexpr bool operator()(std::uint32_t bits) const {
     switch (comparison) {
@@ -59,7 +59,7 @@ struct Condition {
 
 enum class Kind : std::uint8_t { Binary, Unary, Cast, Select, Lane, Pack, Literal, Truth, Any };
 
-// The kinds of root that an expression can be: one number for each operator and each other kind that patterns name.
+// Numbers what can stand at the root of a pattern: each binary operator, each unary operator, and each of Cast, Select, Lane and Pack.
 using Root = std::uint8_t;
 inline constexpr Root kUnaryRoot = ir::kBinOps.size();
 inline constexpr Root kCastRoot = kUnaryRoot + ir::kUnOps.size();

@@ -250,7 +250,8 @@ class Tracer {
   }
 
   // Past the limits, the atomic gets an operand with which it changes nothing. An Exchange has no such operand, so its index goes out of
-  // bounds instead. With Branches every atomic's index does, so the two densities disable effects differently.
+  // bounds instead. With Branches, the index of every atomic goes out of bounds: Effects and Branches disable effects in different ways,
+  // because each way may change a fault (trace.hpp).
   ExprId limited(const ir::Atomic& atomic, NameId taken) {
     std::vector<ExprId> operands;
     for (ExprId operand : program_.operands(atomic.operands)) operands.push_back(moved_[operand]);

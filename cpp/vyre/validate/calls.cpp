@@ -51,7 +51,7 @@ void check_V032(const Gathered& program, Report& report) {
     const std::size_t given = program.program->operands(program.expr<ir::Call>(id).arguments).size();
     if (given != inputs.size()) {
       report.add<Message::ArgumentCount>(id, name, given, inputs.size(), name);
-      return;  // which argument is meant for which input is not known
+      return;  // it is not known which argument is meant for which input
     }
     for (std::size_t k = 0; k < given; ++k) {
       const ir::DataType type = program.operand(id, k).type;

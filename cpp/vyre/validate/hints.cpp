@@ -20,7 +20,7 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-// Names are compared for so many letters in all; a program of 100,000 misspellings gets suggestions for the first of them.
+// The most comparisons of names in a program, counted in letters. A program of 100,000 misspellings gets suggestions for the first of them.
 constexpr std::size_t kMostComparisons = 500'000;
 // Blocks around a let that are looked at; more than V018 allows is an error of its own.
 constexpr int kMostBlocks = 64;
@@ -537,7 +537,7 @@ std::string Hints::unused_name(std::string_view like) const {
   std::string stem(like.substr(0, kLongestStem));
   while (!is_utf8(stem)) stem.pop_back();
   std::string name;
-  // Small numbers first; where many are taken, those that so many names cannot all have.
+  // Tries small numbers first. If these are taken, goes on with numbers above the count of names, which are rarely taken.
   constexpr std::size_t kSmall = 50;
   for (std::size_t k = 2; name.empty() || program_.names().find(name).valid(); ++k) {
     name = fmt::format("{}_{}", stem, k < kSmall ? k : program_.names().size() + k);

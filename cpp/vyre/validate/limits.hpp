@@ -5,7 +5,7 @@
 
 namespace vyre::validate {
 
-// Of all Private buffers together, in bytes an invocation.
+// The most bytes of all Private buffers together, in each invocation.
 inline constexpr std::uint64_t kMaxPrivateBytes = 16384;
 
 inline constexpr std::uint32_t kMaxCallDepth = 32;

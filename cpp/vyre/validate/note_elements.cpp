@@ -20,13 +20,13 @@ using ir::BinOp;
 
 constexpr std::uint64_t kUnknownExtent = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMostIndices = std::uint64_t{1} << 32;
-// Of a longer condition the rest is unknown: its operands may share each other without end.
+// The most terms of a condition that are looked at. Operands may be shared, so a condition may have far more terms than expressions.
 constexpr std::size_t kMostConditions = 64;
 
 // Local ids and workgroup ids, a bit each.
 using Digits = std::uint8_t;
 
-// What holds wherever a statement runs.
+// The facts that hold wherever a statement runs.
 struct Guard {
   Digits single = 0;            // these ids have one value only, in each turn of a loop
   bool other = false;           // conditions that say nothing else
@@ -128,7 +128,7 @@ class ElementsOfGrid::State {
     Digits if_true = 0, if_false = 0;
   };
 
-  // What follows an If that ends in a Return or Break runs where its condition fails.
+  // Statements that follow an If that ends in a Return or a Break run where its condition is false.
   void close(NodeId id, const ir::End& end) {
     const Open top = std::move(open_.back());
     open_.pop_back();
@@ -148,7 +148,7 @@ class ElementsOfGrid::State {
     open_.back().broken |= broken;
   }
 
-  // What holds where the condition is true, or false, besides what held before.
+  // Returns `guard` with the facts that hold where the condition is true, or false.
   Guard under(ExprId condition, bool truth, Guard guard) {
     struct Wanted {
       ExprId expr;

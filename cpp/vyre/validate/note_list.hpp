@@ -15,13 +15,13 @@ namespace vyre::validate {
 
 struct FoundNote {
   NodeId statement;
-  ExprId expr;  // that the statement evaluates; invalid for the statement itself
+  ExprId expr;  // an expression of the statement; invalid for the statement itself
   Note note;
   std::vector<std::string> values;  // of the sentence
   std::vector<std::string> hint;    // of the hint; empty when it does not fit
 };
 
-// What the checks share while they go through the statements in order, after `values` has entered each.
+// The data that the checks share while they go through the statements in order, after `values` has entered each.
 struct NoteWalk {
   NoteWalk(const ValidProgram& valid, const NotedCall& in) : call(in), program(valid.program()), facts(valid.facts()), values(valid) {}
 

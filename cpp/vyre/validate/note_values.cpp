@@ -9,7 +9,7 @@ namespace {
 
 using ir::DataType;
 
-// Of a call with more arguments than this nothing is known: many statements may share it.
+// The most arguments of a call about which anything is known. Many statements may share a call, and each looks at its arguments.
 constexpr std::size_t kMostOperands = 16;
 
 void add_source(NoteValue& value, const NoteValue::Source& source) {

@@ -1,4 +1,4 @@
-// What notes need to know of values: which are equal, how an index depends on the invocation, and which loads it comes from.
+// Finds the facts about values that notes need: which are equal, how an index depends on the invocation, and which loads it comes from.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace vyre::validate {
 
-// What an index can count: local ids by axis, workgroup ids by axis, and from kLoopDigits on the loop variable with that LocalId.
+// Numbers the quantities that an index can count: local ids by axis, workgroup ids by axis, and from kLoopDigits on the loop variable with
+// that LocalId.
 inline constexpr std::uint32_t kWorkgroupDigits = 3, kLoopDigits = 6;
 
 // A sum of digits times factors, and of a part on which all invocations of the grid agree. Sums are taken to stay below 2^32.

@@ -1,4 +1,4 @@
-// What notes may know of a call besides its program.
+// Defines the facts about a call, besides its program, that notes may use.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace vyre::validate {
 struct NotedCall {
   std::map<std::string, std::uint32_t, std::less<>> lengths;  // elements, by the name of the buffer
   std::optional<std::array<std::uint32_t, 3>> workgroups;
-  std::optional<std::array<std::uint32_t, 3>> invocations;  // that were asked for; the workgroups may have more
+  std::optional<std::array<std::uint32_t, 3>> invocations;  // the invocations that the user asked for; the workgroups may have more
 };
 
 }  // namespace vyre::validate

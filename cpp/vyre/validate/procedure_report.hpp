@@ -82,14 +82,14 @@ class ProcedureReport {
   std::vector<Kept> kept_;
 };
 
-// What a step does with an array; a part of it counts as the whole.
+// Says how a step uses an array. A use of a part of the array counts as a use of the whole.
 struct ArrayUse {
   ir::ArrayId array;
   bool reads = false;  // elements that stood in it before the step
   bool writes = false;
 };
 
-// What the programs and procedures that a procedure names do with their arrays.
+// Knows how the programs and procedures that a procedure names use their arrays.
 class KnownUses {
  public:
   // One for each of procedure.programs(); nothing for those that are not valid, which count as using nothing.

@@ -43,7 +43,7 @@ class Walk {
   using Stored = std::map<std::uint32_t, WholeStore>;  // by the buffer
 
   struct Open {
-    // Of an If: the bounds that hold exactly if its condition is true, or false; nothing if the condition says anything else.
+    // If the block is an If: the bounds that hold exactly if its condition is true, or false; nothing if the condition says anything else.
     std::optional<Bounds> if_true, if_false;
     Bounds active;            // the bounds that hold from here to the end of the block
     Stored stored, in_then;   // what this branch has stored; in an Else also what the branch before it has stored

@@ -83,7 +83,7 @@ def _grid(shown: Array) -> Markup:
 
 
 def _kept(count: int, first: int, last: int) -> tuple[list[int], int]:
-    """Which of so many rows are shown, and how many are not; one more row is shown rather than left out."""
+    """Which of `count` rows are shown, and how many are not; one more row is shown rather than left out."""
     if count <= first + last + 1:
         return list(range(count)), 0
     return [*range(first), *range(count - last, count)], count - first - last
@@ -103,7 +103,7 @@ def _index(shape: Sequence[int], row: int, start: int) -> Markup:
 
 
 def _reader(shown: Array) -> Any:
-    """A function that gives so many elements from a place on, in C order."""
+    """A function that gives a number of elements from a place on, in C order."""
     flat: Any = shown.reshape(-1)
     if prod(shown.shape) <= _WHOLE:
         values = flat.numpy(_SECONDS)

@@ -26,7 +26,7 @@ PALETTE = {
     "number": ("#8f4a00", "#f0b070"),
     "name": ("#1f4fa3", "#8db8ff"),
 }
-# What JupyterLab's theme decides where there is one.
+# Colours that JupyterLab's theme decides, if there is one.
 _THEMED = {"ink": "--jp-content-font-color1", "sheet": "--jp-layout-color0", "line": "--jp-border-color2"}
 _LIGHT, _DARK = 0, 1
 # How pages say what they are, whatever the reader's system is.

@@ -49,7 +49,7 @@ class KernelArray:
     ) -> None:
         self._tracer, self._name, self.kind, self.element = tracer, name, kind, element
         self.shape = shape  # integers or expressions, first axis first
-        self.is_const = is_const  # nobody writes it while the kernel runs
+        self.is_const = is_const  # no invocation writes it while the kernel runs
         self.atomic = False
 
     @property

@@ -145,11 +145,11 @@ class Builder:
         return value
 
     def shared(self, name: str, element: ElementType, count: int | tuple[int, ...]) -> KernelArray:
-        """Declare an array of the workgroup, of so many elements, or of so many along each axis."""
+        """Declare an array of the workgroup. `count` is its number of elements, or their numbers along each axis."""
         return self._own("shared", BufferDecl.workgroup(name, _elements(count), element), count)
 
     def local(self, name: str, element: ElementType, count: int | tuple[int, ...]) -> KernelArray:
-        """Declare an array of the invocation, of so many elements, or of so many along each axis."""
+        """Declare an array of the invocation. `count` is its number of elements, or their numbers along each axis."""
         return self._own("private", BufferDecl.private(name, _elements(count), element), count)
 
     def _own(self, kind: str, decl: BufferDecl, count: int | tuple[int, ...]) -> KernelArray:
@@ -185,7 +185,7 @@ class Builder:
 
     def let(self, name: str, value: Any) -> Expr:
         """Declare a variable; gives the expression that reads it. A name that is taken gets a number."""
-        Node.let(name, value)  # which checks both
+        Node.let(name, value)  # checks both
         made = self._tracer.new_name(name)
         self._tracer.emit(Node.let(made, value))
         return self._tracer.var(made)
@@ -214,7 +214,7 @@ class Builder:
 
     def if_(self, condition: Any) -> AbstractContextManager[None]:
         """Statements for the invocations whose condition is not zero."""
-        Node.if_(condition, [])  # which checks it
+        Node.if_(condition, [])  # checks the condition
         return _Body(self, None, lambda body: self._close_if(condition, body))
 
     def _close_if(self, condition: Any, body: list[Node]) -> None:
@@ -243,7 +243,7 @@ class Builder:
 
     def loop(self, name: str, first: Any, end: Any) -> AbstractContextManager[Expr]:
         """Statements for each integer from ``first`` on, ``end`` excluded; gives the variable."""
-        Node.loop(name, first, end, [])  # which checks them
+        Node.loop(name, first, end, [])  # checks name and bounds
         made = self._tracer.new_name(name)
         variable = Expr.var(made)
         return _Body(self, variable, lambda body: self._tracer.block.append(Node.loop(made, first, end, body)))
@@ -317,7 +317,7 @@ class _Body:
             self._close(body)
 
 
-# Of the builders that are alive.
+# The tracers of the builders that are alive.
 _TRACERS: weakref.WeakSet[Tracer] = weakref.WeakSet()
 
 

@@ -359,7 +359,7 @@ def _workgroups(kernel: Kernel, traced: Traced, shapes: dict[str, tuple[int, ...
 
 
 def _covering(kernel: Kernel, traced: Traced, argument: str, grid: Any) -> tuple[int, ...]:
-    """The workgroups that cover so many invocations."""
+    """The workgroups that cover the invocations of `grid`."""
     counts = grid if isinstance(grid, (tuple, list)) else (grid,)
     whole = [as_count(each) for each in counts]
     if not 1 <= len(counts) <= 3 or any(each is None or not 0 <= each <= 2**32 for each in whole):

@@ -9,7 +9,7 @@ import numpy as np
 
 __all__ = ["are_alike", "told_apart"]
 
-_FLOATS = (float, complex, np.floating, np.complexfloating)  # of which 0.0 and -0.0 are equal
+_FLOATS = (float, complex, np.floating, np.complexfloating)  # in these classes 0.0 and -0.0 are equal
 
 
 def told_apart(value: Any) -> Any:

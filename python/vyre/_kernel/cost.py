@@ -115,7 +115,7 @@ def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost
             unknown.add(each.name)
             kwargs[each.name] = False if each.element is DataType.Bool else 0
     stand_ins = [_stand_in(kernel, each, value) for each, value in zip(parameters, args)]  # noqa: B905
-    stand_ins += args[len(parameters) :]  # which the call refuses
+    stand_ins += args[len(parameters) :]  # the call refuses these
     by_name = {each.name: each for each in parameters}
     outs = [each for each in parameters if each.kind == "Out"]
     for name in kwargs:

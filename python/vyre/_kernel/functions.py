@@ -53,7 +53,7 @@ _INSTEAD = {
 }
 
 
-# The same for functions of numpy, by their names.
+# What to write instead of functions of numpy, by their names.
 _INSTEAD_OF_NUMPY = {
     "where": "write `x if c else y`",
     **dict.fromkeys(["minimum", "fmin"], "write min(x, y)"),
@@ -69,7 +69,7 @@ _INSTEAD_OF_NUMPY = {
 }
 
 
-# What vyre.std has under numpy's names, for arrays outside of kernels.
+# Functions that vyre.std has under numpy's names, for arrays outside of kernels.
 _OF_STD = ("argmax", "argmin", "cumsum", "max", "min", "sort", "sum")
 
 

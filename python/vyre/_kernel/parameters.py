@@ -107,7 +107,7 @@ class InOut(metaclass=_Role):
 
 
 class const:
-    """A parameter whose Python value is known when the kernel is compiled: one program a value.
+    """A parameter whose Python value is known when the kernel is compiled: there is a program for each value.
 
     >>> import vyre
     >>> @vyre.kernel

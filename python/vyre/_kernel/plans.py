@@ -140,7 +140,7 @@ class _Plan:
         self._names, self._places = call.names, call.places
         self._sizes = [size for each in kernel._arrays if each.axes > 1 for size in shapes[each.name]]
         self._grid = grid_words(kernel, traced, shapes, call.grid, workgroups, call.are_workgroups_given)
-        # Of each number the argument, and how it becomes words; a number that is left out has its default.
+        # For each number: its argument, and how it becomes words. A number that is left out has its default.
         self._scalars: list[tuple[int, int, int, bool] | list[int]] = []
         self._ranges: dict[int, Any] = {}
         for each in kernel._parameters:

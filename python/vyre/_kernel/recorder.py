@@ -44,7 +44,7 @@ _IS_VALUE = re.compile(r"^let __vyre_value_(\d+)_(\d+) = ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Site:
-    """A place of the source that records: one a statement that was traced."""
+    """A place of the source that records: there is one for each statement that was traced."""
 
     file: str
     line: int
@@ -153,7 +153,7 @@ class Recorder:
         kept = stores if last else [Node.if_(_core.lt(count, first), stores)]
         return [*kept, Node.assign(_COUNT, count + 1), Node.store(RECORDS, area, count)]
 
-    # What was recorded.
+    # These methods read what was recorded.
 
     def types_in(self, program: Program) -> dict[tuple[int, int], DataType]:
         found = {}

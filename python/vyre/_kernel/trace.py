@@ -94,7 +94,7 @@ class Traced:
     tables: dict[str, np.ndarray]  # in the order of their bindings
     words: int  # of PARAMS
     captured: list[Captured]
-    grid_axes: tuple[int, ...] = ()  # that vyre.grid_size asks about
+    grid_axes: tuple[int, ...] = ()  # the axes that vyre.grid_size asks about
     inlined: dict[FunctionType, int] = field(default_factory=dict)  # each helper, and how often
     seen: Callable[[Any], None] | None = None  # takes the words of RECORDS after a run
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first

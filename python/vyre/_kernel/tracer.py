@@ -73,8 +73,8 @@ class Tracer(_core._Lets):
         self.loops: list[Loop] = []
         self.arrays: list[KernelArray] = []  # workgroup and private arrays and tables, as they are used
         self.regions: list[Region] = [Region()]  # the kernel, and the branches and bodies around, outermost first
-        self.grid_axes: list[int] = []  # that vyre.grid_size asks about
-        self.id_axes: set[int] = set()  # that vyre.gid asks about
+        self.grid_axes: list[int] = []  # the axes that vyre.grid_size asks about
+        self.id_axes: set[int] = set()  # the axes that vyre.gid asks about
         self.grid_word = 0  # the word of PARAMS at which their sizes begin
         self.around: list[Loop] = []  # the loops around, including those around the call of a helper
         self.is_builder = False  # whether the user's own lines run, which no rewriting has prepared

@@ -1,4 +1,4 @@
-"""Which Out arrays a call stores to as a whole: they need not begin as zeros, because nobody sees what they held."""
+"""Which Out arrays a call stores to as a whole: they need not begin as zeros, because nothing reads what they held."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["whole_outs"]
 
 
 def whole_outs(kernel: Kernel, traced: Traced, shapes: dict[str, tuple[int, ...]], workgroups: Any) -> frozenset[str]:
-    """The names of the Out parameters of which every element is stored, and none read, by so many workgroups."""
+    """The names of the Out parameters of which `workgroups` workgroups store every element and read none."""
     if not isinstance(workgroups, tuple):
         return frozenset()
     counts = [as_count(each) or 0 for each in workgroups]

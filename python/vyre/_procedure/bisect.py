@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ProcedureDivergence", "bisect_call", "search"]
 
 _OWNER = "vyre.bisect"
-# Of so many steps each is looked at; of more, halves.
+# Up to this many steps are looked at one by one; of more steps, halves are.
 _LINEAR = 64
 _DTYPES = {row.name: "uint32" if row.kind == "boolean" else row.dtype for row in _core._tables["types"]}
 _LANES = {row.name: row.components for row in _core._tables["types"]}
@@ -163,7 +163,7 @@ class _Comparison:
         return sorted(arrays)
 
     def difference(self, count: int, arrays: Sequence[int]) -> OutputDifference | None:
-        """The first element that differs after so many steps, among what is written."""
+        """The first written element that differs after `count` steps."""
         if not arrays:
             return None
         (one, left), (two, right) = ((name, each.state(count, arrays)) for name, each in self.runners.items())

@@ -48,7 +48,7 @@ class ProcedureFunction:
         text: that procedure's text.
     """
 
-    # Of the function.
+    # These are the function's.
     __name__: str
     __qualname__: str
 

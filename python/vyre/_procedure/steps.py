@@ -54,7 +54,7 @@ class Dispatch:
     at_most: tuple[Size | int, ...] | None = None  # workgroups
     name: str = ""
     line: Line = None
-    kernel: tuple[Kernel, dict[str, Any]] | None = None  # and the values of its constants
+    kernel: tuple[Kernel, dict[str, Any]] | None = None  # the kernel that was called, and the values of its constants
 
 
 @dataclass(frozen=True, eq=False)

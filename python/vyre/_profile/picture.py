@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vyre._profile import Profile
     from vyre._profile.events import ProfileEvent
 
-# A picture has at most so many bars, and is so many pixels wide.
+# The most bars of a picture, and its width in pixels.
 _MOST_BARS = 2000
 _WIDTH = 860
 _LABEL = 180

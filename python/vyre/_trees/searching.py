@@ -55,7 +55,7 @@ class Limits(NamedTuple):
 
 
 def patterns_of(data: bytes, path: str) -> list[Spelled]:
-    r"""The patterns of a file with one a line. ``\xNN`` is a byte; empty lines and repeated patterns are left out.
+    r"""The patterns of a file, one on each line. ``\xNN`` is a byte; empty lines and repeated patterns are left out.
 
     Raises: ArgumentError.
 

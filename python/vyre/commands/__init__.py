@@ -1,4 +1,4 @@
-"""The commands of ``vyre`` on the command line: one module a command, listed here in the order of ``vyre --help``.
+"""The commands of ``vyre`` on the command line, one module for each, listed here in the order of ``vyre --help``.
 
 A module's ``add_to(commands)`` adds its parser and sets ``run`` to the function that takes the parsed arguments and
 gives the exit status.

@@ -242,7 +242,7 @@ def _scalar(name: str, value: str) -> int | bool:
 
 
 def _shape(size: tuple[int, ...], axes: int) -> tuple[int, ...]:
-    """The shape with so many axes and about as many elements."""
+    """A shape with `axes` axes and about as many elements."""
     if len(size) == axes:
         return size
     count = math.prod(size)

@@ -80,8 +80,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("--count", type=_count, metavar="N", help="how many programs")
     parser.add_argument("--seconds", type=_seconds, metavar="N", help="stop after so long; 60 when there is no --count")
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="how many processes; otherwise one a processor")
-    parser.add_argument("--log", metavar="FILE", help="keep a row a program, as JSON lines")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="how many processes (one for each processor)")
+    parser.add_argument("--log", metavar="FILE", help="keep a row for each program, as JSON lines")
     parser.add_argument(
         "--resume", action="store_true", help="go on where the log ends; --count is that of the whole log"
     )
@@ -90,7 +90,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         type=_count,
         default=1,
         metavar="N",
-        help="stop after so many that are wrong (1); 0 goes on to the end",
+        help="stop after this many that are wrong (1); 0 goes on to the end",
     )
     parser.add_argument(
         "--rewrites",

@@ -24,7 +24,7 @@ _MOST_DIGITS = 19
 
 _EPILOG = """\
 PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save, which has
-inputs and workgroups too. A buffer, or an array of a procedure, gets an array of numpy.save, or a number: so many zero
+inputs and workgroups too. A buffer, or an array of a procedure, gets an array of numpy.save, or a number of zero
 elements; a number of a procedure gets its value, which may be negative for i32. A procedure has its own workgroups.
 What is not kept with --output is shown with its first elements and the SHA-256 of its bytes."""
 

@@ -94,7 +94,7 @@ def registered_cases(levels: Iterable[str] | None = None) -> tuple[Case, ...]:
 
 
 def lock() -> str:
-    """The text of ``cases.lock``: a line a case with the first digits of its hashes.
+    """The text of ``cases.lock``: a line for each case with the first digits of its hashes.
 
     Cases that only repeat another one with the optimiser on and off have the same hashes and are left out.
 

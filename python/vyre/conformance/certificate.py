@@ -209,7 +209,7 @@ class Certificate:
 
     @property
     def cases(self) -> list[dict[str, Any]]:
-        """A row a case."""
+        """A row for each case."""
         rows: list[dict[str, Any]] = self.content["cases"]
         return rows
 

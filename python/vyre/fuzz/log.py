@@ -1,4 +1,4 @@
-"""The log of a sweep: JSON lines, first what was run, then a row a program in the order of their seeds.
+"""The log of a sweep: JSON lines, first what was run, then a row for each program in the order of their seeds.
 
 It holds no times and no paths, so that a sweep that was interrupted and resumed leaves the log of one that was not, and
 two machines' logs can be compared line by line.

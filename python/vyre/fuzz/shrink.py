@@ -25,7 +25,7 @@ PATIENCE_OF_TRIES = 4.0
 TRIES = 3000
 # Each try of a program that hangs costs all of the patience.
 TRIES_OF_HANGS = 40
-# A smaller program has its place for the same rewrite elsewhere; so many places are looked at.
+# The most places that are looked at: a smaller program has its place for the same rewrite elsewhere.
 PLACES = 16
 
 

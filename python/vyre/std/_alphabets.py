@@ -73,7 +73,7 @@ class Alphabet:
         return next(runs, None)
 
     def written_length(self, lengths: Any) -> Any:
-        """The length of the text of so many bytes."""
+        """The length of the text of `lengths` bytes."""
         return (lengths + self.octets - 1) // self.octets * self.group
 
 

@@ -66,7 +66,7 @@ class _States:
         self.begins = np.searchsorted(self.depth[self.order], np.arange(self.depth.max() + 3))
 
     def _make(self, patterns: Sequence[bytes], words: int) -> None:
-        """Number the states, each of so many words in a table.
+        """Number the states; each takes `words` words in a table.
 
         In sorted order a pattern shares the states of its longest common prefix with the one before, and its other
         states are new: all arrays are made at once, and none before it is known that they are not too large.

@@ -75,7 +75,7 @@ class Batch:
         return {"backend": self.words.backend, "device": self.words.device}
 
     def cut(self, size: int) -> Cut:
-        """The strings in chunks of so many bytes, of which the last of a string may be shorter."""
+        """The strings in chunks of `size` bytes; the last chunk of a string may be shorter."""
         counts = (self.lengths + (size - 1)) // size
         if self.form.one:
             return Cut(self.words, int(self.lengths[0]), int(counts[0]), 1)

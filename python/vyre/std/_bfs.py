@@ -21,7 +21,7 @@ UNREACHED = 2**32 - 1
 LANES = 256
 # The most edges of an item: a workgroup has no more turns than this for its items.
 MOST = 1 << 15
-# expand_small takes frontiers of at most so many edges, and so many levels at a time.
+# expand_small takes frontiers of at most SMALL edges, and at most MOST_LEVELS levels at a time.
 SMALL = 1024
 MOST_LEVELS = 256
 

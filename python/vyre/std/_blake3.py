@@ -79,7 +79,7 @@ def root_words(record: list[u32], block: u32) -> list[u32]:
 
 @vyre.kernel(workgroup_size=64)
 def root_output(records: In[u32], blocks: u32, size: u32, output: InOut[u32]) -> None:
-    """Make ``size`` words of output of each message, a block an invocation."""
+    """Make ``size`` words of output of each message, a block in each invocation."""
     i = vyre.gid(0)
     message, block = i // blocks, i % blocks
     if message * RECORD < len(records):

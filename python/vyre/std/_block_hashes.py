@@ -144,7 +144,7 @@ def compress(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> vyre.
 
 @cache
 def digests_from(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> Any:
-    """The procedure that hashes messages from given states on; it gives the words of their digests, one a row."""
+    """The procedure that hashes messages from given states on; it gives the words of their digests, one in each row."""
     kernel, element = compress(algorithm, alignment, turns), loaded_as(alignment)
 
     @vyre.procedure(name=f"std.{algorithm.name}_from_{alignment}")

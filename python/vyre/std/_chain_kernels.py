@@ -69,7 +69,7 @@ def write_each(
         start = notes[limit + first]
         pattern = notes[2 * limit + first]
         link = links[pattern]
-        wanted = i - first + 1  # so many patterns of the chain are left
+        wanted = i - first + 1  # how many patterns of the chain are left
         while link.z > wanted:
             skipped = links[link.w]
             if skipped.z >= wanted:

@@ -1,6 +1,6 @@
 """Ciphers that add a keystream to data: the kernels and the handling of arguments that all of them share.
 
-A keystream is made in units of 64 bytes, one an invocation, each from a row of parameters and its number alone.
+A keystream is made in units of 64 bytes, one in each invocation, each from a row of parameters and its number alone.
 """
 
 from __future__ import annotations

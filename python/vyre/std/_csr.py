@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OUTSIDE", "graph_of", "sources_of"]
 
-# What to do about a call that waits in a vyre.graph().
+# The Fix for a call that waits in a vyre.graph().
 OUTSIDE = "call it before or after the with-block"
 
 _NONE = 2**32 - 1

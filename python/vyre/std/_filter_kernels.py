@@ -17,7 +17,8 @@ from vyre.std._offsets import offsets_of
 __all__ = ["MOST_UNITS", "UNIT", "filtered_matches", "filtering"]
 
 LANES = 256
-# An invocation looks at units of 32 bytes, which have a bit each in one word, and takes at most so many.
+# An invocation looks at units of 32 bytes, which have a bit each in one word, and takes at most
+# MOST_UNITS of them.
 UNIT, MOST_UNITS = 32, 8
 _ROW = FOUND - 1
 _FILTER_WORDS = 2**FILTER_BITS // 16

@@ -34,7 +34,7 @@ def _elements(word: Any, key: DataType) -> list[Any]:
 
 @functools.cache
 def _kernel(key: DataType, copies: int, by_shift: bool, loads: int) -> Any:
-    """The kernel for so many counters a bin in workgroup memory, or none."""
+    """The kernel with `copies` counters for each bin in workgroup memory, or none."""
     load = u64 if key is u64 else vyre.vec4u32
     wide: Any = u64 if key is u64 else u32
     batches: dict[DataType, int] = {u8: 1, u16: 2, u32: 4, u64: 4 if by_shift else 1}

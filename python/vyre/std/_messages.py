@@ -29,7 +29,7 @@ _MOST_BYTES = 2**32 - 1  # positions of bytes are u32
 _WORD = 4  # bytes
 _QUAD = 16  # bytes of the widest load
 _LONG = 1 << 16  # bytes of a message from which on its padding is not made on the host
-_PADS = [bytes(-k % _QUAD) for k in range(_QUAD)]  # what follows a message of so many bytes modulo 16
+_PADS = [bytes(-k % _QUAD) for k in range(_QUAD)]  # what follows a message, by its bytes modulo 16
 
 
 class Messages:
@@ -49,7 +49,7 @@ class Messages:
         words: the bytes as a resident uint32 array, little-endian, zeros after the last byte.
         starts, lengths: the first byte and the number of bytes of each message, resident uint32 arrays.
         alignment: the largest of 1, 2, 4, 8 and 16 of which the starts of all messages are multiples, so that whole
-            elements of so many bytes can be loaded from there; at most 4 if the words are no multiple of 16 bytes.
+            elements of this many bytes can be loaded from there; at most 4 if the words are no multiple of 16 bytes.
         aligned: whether every message begins at a multiple of 4 bytes.
         shortest, longest: the least and the largest length in bytes, 0 without messages.
         backend, device: where the arrays are, as ``vyre.run`` takes them.

@@ -17,7 +17,7 @@ __all__ = ["one_resident"]
 def one_resident(
     data: Any, least: int, function: str, backend: str | None, device: int | Device | None
 ) -> tuple[Array, int] | None:
-    """Give the words of a resident array of at least so many bytes, and its bytes; None for all else.
+    """Give the words of a resident array of at least `least` bytes, and its bytes; None for all else.
 
     Raises: ArgumentError, BindingError, as ``taken``.
     """

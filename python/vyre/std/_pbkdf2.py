@@ -25,7 +25,7 @@ COUNTER = 4  # bytes of the block's number, behind the salt
 
 MOST_ITERATIONS = 2**31 - 1
 
-# Iterations of a dispatch: at most so many, and fewer when there are many items, so that a dispatch stays short; but
+# The most iterations of a dispatch; there are fewer if there are many items, so that a dispatch stays short, but
 # enough that the dispatches do not become too many. Each is two turns of a loop, which has at most 60,000.
 _TURNS, _TURNS_OF_ALL = 1024, 1 << 24
 _DISPATCHES, _MOST_TURNS = 80_000, 30_000

@@ -26,7 +26,7 @@ def scan_workgroup(value: Any, partial: Any, combine: Callable[[Any, Any], Any])
     """What the values before an invocation's combine to, and those of the whole workgroup; 0 has to be the identity.
 
     Args:
-        partial: 2 * LANES words of the workgroup, which nobody reads any more.
+        partial: 2 * LANES words of the workgroup, which no invocation reads any more.
     """
     t = vyre.lid(0)
     partial[t] = value

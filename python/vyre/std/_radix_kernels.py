@@ -25,7 +25,7 @@ def by_fours(keys: Any, key: DataType) -> Any:
 
 @functools.cache
 def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace:
-    """The kernels of a pass over many keys, in tiles of so many.
+    """The kernels of a pass over many keys, in tiles of `tile` keys.
 
     Gives: `count_digits`, and to scatter `keys_only`, with a type of values `pairs` and, for u32, `positions`.
     """

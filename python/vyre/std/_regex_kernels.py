@@ -114,7 +114,7 @@ def write_longest(
     p, vectors, most = vyre.gid(0), len(symbols) // 2, len(matches) // 2
     if p < len(begins):
         state = begins[p]
-        begun = offsets[p]  # so many matches have begun, and the last of them goes on if the state is not 0
+        begun = offsets[p]  # how many matches have begun; the last of them goes on if the state is not 0
         for m in range(p * piece, min((p + 1) * piece, vectors)):
             for k, each in enumerate(read(False, False, symbols, table, 0, width, m)):
                 entry = table[state * width + each]

@@ -20,7 +20,7 @@ _DIGITS, _SPACES = b"0123456789", b" \t\n\r\f\v"
 _WORDS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _ALL = (1 << 256) - 1
 _SPECIAL = {ord(k): v for k, v in {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}.items()}
-# What begins with "(?" and is left out, by what follows; the longest first.
+# Groups that begin with "(?" and are left out, by the characters that follow; the longest first.
 _GROUPS = {
     b"<=": "a lookbehind",
     b"<!": "a lookbehind",

@@ -96,7 +96,7 @@ def scan_tiles(op: Operator, inclusive: bool) -> Any:
 
 
 def _reduce(op: Operator, tile: int, x: Any, tiles: Any) -> Any:
-    """The results of tiles of so many elements; that of the last tile may be wrong, and is not used."""
+    """The results of tiles of `tile` elements; that of the last tile may be wrong, and is not used."""
     partial = vyre.scratch(op.element, tiles, name="partial")
     if not op.commutes or op.identity is None:
         ordered(op, tile // LANES)(x, partial, workgroups=tiles)

@@ -28,7 +28,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
     Args:
         key: the type of the keys: u8, u16, u32 or u64.
         each: how many keys an invocation looks at; it does not show in the result.
-        few: a selection of more than one key in so many sorts all keys.
+        few: a selection of more than one in `few` keys sorts all keys.
 
     Gives: `procedure(keys, k, flip)` -> (k keys, k positions of u32), of equal keys the first position first.
     """

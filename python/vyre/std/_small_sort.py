@@ -34,8 +34,8 @@ def sort_small(
 ) -> None:
     """Sort up to 4,096 keys in one workgroup, 4 bits a round, between `spare` and `out`.
 
-    Every 32 keys of a round have mask words of their own, one a digit, so that all keys set their bits before one
-    barrier. The masks' bits are counted in the order of digit, then position.
+    Every 32 keys of a round have mask words of their own, one for each digit, so that all keys set their bits before
+    one barrier. The masks' bits are counted in the order of digit, then position.
     """
     masks = vyre.shared(u32, _STEPS * 128)  # [step][group of 32 invocations][digit]
     starts = vyre.shared(u32, _STEPS // 2 * 128)  # the same, two steps a word

@@ -18,7 +18,7 @@ __all__ = ["TILE", "count_many", "move_vectors"]
 THREADS = 256
 TILE = 4 * THREADS  # a vector for each invocation; tiles of two and four take longer on an NVIDIA H200
 _GROUP = 32  # invocations that count a tile
-_TILES = 8  # that a workgroup counts
+_TILES = 8  # tiles that a workgroup counts
 
 
 @functools.cache

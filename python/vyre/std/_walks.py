@@ -3,7 +3,7 @@
 The text is cut into pieces, and the state at the begin of each is found first. Every state walks a few bytes of a
 piece. Where all have met in one, which is usual, that one walks the rest of the piece; elsewhere each state does. This
 gives, for each piece, the state at its end by the state at its begin. Such tables are composed over groups of pieces,
-one invocation walks over the groups, and one a group over its pieces.
+one invocation walks over the groups, and one for each group over its pieces.
 
 Source: W. D. Hillis, G. L. Steele, "Data parallel algorithms", 1986 (composing tables); T. Mytkowicz, M. Musuvathi,
 W. Schulte, "Data-parallel finite-state machines", 2014 (convergence).

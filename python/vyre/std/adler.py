@@ -29,9 +29,9 @@ LANES = 64  # invocations of a workgroup that has a message of its own
 SHARED = 256  # invocations of a workgroup that shares a long message
 TINY, SHORT = 64, 1024  # bytes up to which a message is left to one invocation: always, and where there are many
 EACH_WINDOW = 2**20  # bytes of a message that an invocation takes in one dispatch
-GROUP_WINDOW = 2**28  # and a workgroup
+GROUP_WINDOW = 2**28  # bytes of a message that a workgroup takes in one dispatch
 
-# How many invocations share one long message; each then has at least so many words.
+# How many invocations share one long message, and the fewest words that each then has.
 STRIDES = (2**17, 2**14, 2**11, 2**8)
 SHARE = 128
 LONG = 4 * STRIDES[-1] * SHARE  # bytes from which a message is shared by several workgroups

@@ -28,7 +28,7 @@ __all__ = ["blake3"]
 
 LONG = 2**17  # bytes of one message from which all workgroups share it
 EACH_MOST = 2**20  # bytes of messages that are left to one invocation each
-EACH_LEAST = 4096  # if there are so many messages
+EACH_LEAST = 4096  # the fewest messages for which each is left to one invocation
 
 
 def blake3(

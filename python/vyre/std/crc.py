@@ -315,7 +315,7 @@ def _crc(modulus: Modulus, data: Any, value: Any, backend: str | None, device: i
 
 
 def _stride(size: int, backend: str) -> int:
-    """How many invocations share a message of so many bytes; 0 where one workgroup takes it."""
+    """How many invocations share a message of `size` bytes; 0 where one workgroup takes it."""
     if backend in ("cpu", "reference"):
         groups = max(os.cpu_count() or 1, -(-size // (TURN * MOST_TURNS)))
         stride = LANES << (groups - 1).bit_length()

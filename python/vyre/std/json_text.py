@@ -48,7 +48,7 @@ def masks(words: In[u32], start: u32, begin: u32, left: u32, aligned: bool) -> t
     """Bits of the bytes of a chunk that are backslashes, quotes, and structural characters."""
     found = [u32(0), u32(0), u32(0)]
     for k, word in enumerate(load(words, start + begin, _CHUNK, left, aligned)):
-        folded = word | 0x20202020  # which makes braces of brackets
+        folded = word | 0x20202020  # makes braces of brackets
         structure = equal(folded, ord("{")) | equal(folded, ord("}")) | equal(word, ord(":")) | equal(word, ord(","))
         for n, flags in enumerate([equal(word, ord("\\")), equal(word, ord('"')), structure]):
             found[n] = found[n] | ((flags >> 7) * 0x204081 >> 21 & 15) << 4 * k

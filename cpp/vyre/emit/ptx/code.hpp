@@ -1,4 +1,4 @@
-// What the emitter is asked for, and what it gives: the code, and how a loader binds it.
+// Defines the options of the emitter and its result: the code, and the facts that a loader needs to bind it.
 //
 // The entry point "main" has one parameter, a block of Bindings::parameter_bytes. First comes the address of each buffer (64 bits, a
 // multiple of the bytes of its elements; any address for a buffer of no elements), with Options::counted_grid then the address of three
@@ -17,7 +17,7 @@
 namespace vyre::ptx {
 
 inline constexpr std::string_view kEntryPoint = "main";
-// What every driver takes as the parameters of an entry point.
+// The most bytes of parameters that every driver accepts for an entry point.
 inline constexpr std::uint32_t kMostParameterBytes = 4096;
 
 struct Options {

@@ -137,7 +137,7 @@ class Emitter {
   std::vector<Value> values_;
   std::vector<Words> variables_;
   std::vector<OpenLoop> loops_;
-  // What was asked for so far.
+  // The values that were asked for so far.
   std::array<std::optional<Word>, 3> local_ids_, workgroup_ids_, invocation_ids_;
   std::optional<Word> unknown_zero_, unknown_ones_;
   std::optional<Word> local_index_, shared_base_, private_base_;

@@ -9,7 +9,7 @@ namespace {
 
 using lower::Opcode;
 
-// The product of the counts, or 2^63 when it is larger: a run of so many invocations never ends, so larger numbers need not be exact.
+// The product of the counts, or 2^63 when it is larger: a run of this many invocations never ends, so larger numbers need not be exact.
 std::uint64_t product(std::array<std::uint64_t, 3> counts) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 63;
   std::uint64_t result = 1;

@@ -143,7 +143,7 @@ class Machine {
   std::vector<Frame> frames_;   // of the open blocks
   const Word* mask_ = nullptr;  // the mask of the active lanes; null when all are active
   std::uint64_t returns_ = 0;   // how many Returns this run has done
-  std::uint64_t breaks_ = 0;    // and how many Breaks that took lanes out of a Loop
+  std::uint64_t breaks_ = 0;    // how many Breaks that took lanes out of a Loop this run has done
   std::uint64_t spent_ = 0;
   std::uint64_t next_look_ = kBetweenLooks;  // `stop` is called again when spent_ reaches this
   bool stopped_ = false;

@@ -24,7 +24,7 @@ std::uint64_t work_of(const lower::Kernel& kernel, std::uint64_t unknown_turns);
 // Estimates the words that the interpreter computes in a call, with batches of `batch` lanes: less than 2^62. `work` is from work_of().
 std::uint64_t words_of_call(std::uint64_t work, Grid grid, const ir::WorkgroupSize& size, std::uint64_t batch);
 
-// Estimates the time to translate a kernel of so many instructions to machine code, in words.
+// Estimates the time to translate a kernel of `instructions` instructions to machine code, in words.
 std::uint64_t words_of_compiling(std::uint64_t instructions);
 
 }  // namespace vyre::run::cpu

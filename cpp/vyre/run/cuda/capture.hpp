@@ -36,7 +36,7 @@ class Capture {
     CUstream stream = nullptr;
     CUevent event = nullptr;
     bool forked = false;                                // whether the stream waits for the last join, and so is part of the capture
-    std::uint64_t calls = 0;                            // that were recorded on it
+    std::uint64_t calls = 0;                            // how many calls were recorded on it
     HazardTracker since_join;                           // what these calls read and write
     std::array<std::uint64_t, kBranches> waited_for{};  // by branch: how many of its calls this branch waits for
   };

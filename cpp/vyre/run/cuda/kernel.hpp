@@ -18,9 +18,11 @@ namespace vyre::run::cuda {
 // PTX with what its loader must know.
 struct Source {
   ptx::Code code;
-  bool counted_grid = false;                 // launched with the largest grid; three words in memory say how many workgroups of it run
-  std::vector<bool> writable;                // by buffer
-  std::vector<std::uint32_t> element_bytes;  // by buffer: the alignment of its address
+  // Every launch has the largest grid that is possible. Workgroups beyond the counts along x, y and z, which three words in memory hold, do
+  // nothing (ptx::Options).
+  bool counted_grid = false;
+  std::vector<bool> writable;                         // by buffer
+  std::vector<std::uint32_t> element_bytes;           // by buffer: the alignment of its address
   std::uint64_t shared_bytes = 0, private_bytes = 0;  // of a workgroup, and of an invocation
   bool operator==(const Source& other) const { return code.text == other.code.text; }
 };

@@ -52,7 +52,7 @@ class Pool {
   Context& context_;
   Stream& stream_;
   CUmemoryPool pool_ = nullptr;
-  std::atomic<std::size_t> blocks_ = 0;  // that were not given back
+  std::atomic<std::size_t> blocks_ = 0;  // how many blocks were not given back
 };
 
 // Owns page-locked host memory, which the device can copy from and to without the host.

@@ -17,7 +17,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// A recording keeps the graphs of so many sets of arrays, and fewer if these have many calls in all: but kFewKept always.
+// The most sets of arrays whose graphs a recording keeps. It keeps fewer if they have many calls in all, but never fewer than kFewKept.
 constexpr std::size_t kMostKept = 64;
 constexpr std::size_t kFewKept = 8;
 constexpr std::size_t kManyCalls = 1024;

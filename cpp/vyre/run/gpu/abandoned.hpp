@@ -12,7 +12,7 @@ namespace vyre::run {
 // Throws the DeviceError for a device that is still busy with abandoned work.
 [[noreturn]] void throw_busy_with_abandoned_work(std::string_view device);
 
-// Returns whether `wait(Waiting)` ends within `time`. Other exceptions of `wait` pass through.
+// Returns whether `wait(Waiting)` ends within `time`: false if it throws DispatchTimeoutError. Other exceptions of `wait` pass through.
 template <class Wait>
 bool ends_within(std::chrono::duration<double> time, const Wait& wait) {
   RunOptions options;

@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxLanes = 8;
 struct Piece {
   std::size_t begin, bytes;
 };
-// Returns the chunk of this index in a copy of so many bytes.
+// Returns the chunk of this index in a copy of `bytes` bytes.
 Piece piece(std::size_t index, std::size_t bytes);
 
 // Gives the index of the next chunk that no thread took.

@@ -220,7 +220,7 @@ def prefix_sum() -> Case:
 
 
 def reduction() -> Case:
-    """Each dispatch leaves one element a workgroup, until one is left."""
+    """Each dispatch leaves one element for each workgroup, until one is left."""
     lid = Expr.local_x()
     half = Expr.var("half")
     program = Program(

@@ -1,4 +1,4 @@
-"""The SHA-256 compression function (FIPS 180-4), written statement by statement: one message an invocation.
+"""The SHA-256 compression function (FIPS 180-4), written statement by statement: each invocation takes one message.
 
 The demonstration has the same function as a kernel (vyre/demo/sha256.py). The conformance case keeps this form: its
 program must not change when the way kernels are compiled does, and the two check each other.
@@ -23,8 +23,9 @@ def compression_program() -> Program:
 
     Buffers:
         words: U32, the parts one after the other, each padded with zeros to whole words.
-        parts: Vec4U32, one a file: first word, blocks, bytes, unused; ``blocks * 64 == bytes`` except in the last part.
-        bits: U64, one a file: length of the whole file in bits.
+        parts: Vec4U32, one for each file: first word, blocks, bytes, unused. ``blocks * 64 == bytes``, except in the
+            last part.
+        bits: U64, one for each file: length of the whole file in bits.
         state: U32, eight words a file, read and written.
 
     Source: FIPS 180-4, sections 4.1.2, 5.1.1 and 6.2.2.

@@ -1,5 +1,5 @@
-// What the translations of loads, stores, atomics and private arrays share: offsets in scratch memory, and code around the code of an
-// access.
+// Declares what the translations of loads, stores, atomics and private arrays share: offsets in scratch memory, and code around the code of
+// an access.
 #pragma once
 
 #include <cstdint>

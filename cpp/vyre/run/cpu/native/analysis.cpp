@@ -576,11 +576,11 @@ class Analyser {
   std::vector<std::uint32_t> around_;
   std::vector<Form> forms_;
 
-  // A condition is made by a recursion over so many comparisons at most.
+  // The most comparisons that the recursion for a condition visits.
   static constexpr int kMostComparisons = 8;
   struct Truth {
-    int comparisons = 0;  // 0 for what is none
-    int masks = 0;        // that are needed to make it
+    int comparisons = 0;  // how many comparisons the condition combines; 0 if the value is no such condition
+    int masks = 0;        // how many masks computing it takes
     bool combines = false;
   };
   std::vector<Truth> truths_;                         // by instruction

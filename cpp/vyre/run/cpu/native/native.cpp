@@ -12,8 +12,11 @@
 namespace vyre::run::cpu::native {
 namespace {
 
-constexpr std::uint64_t kMostPrivateBytes = std::uint64_t{1} << 26;  // of a workgroup or a group of vectors
+// The most bytes of Private memory that the invocations running at a time may take together.
+constexpr std::uint64_t kMostPrivateBytes = std::uint64_t{1} << 26;
+// The size of Context::saved.
 constexpr std::size_t kSavedBytes = 4096;
+// The work between two calls of `poll` (Context::left), counted as instructions times lanes. It takes about a millisecond.
 constexpr std::int64_t kBetweenLooks = std::int64_t{1} << 21;
 
 constexpr std::size_t round_up(std::size_t value) { return (value + 63) / 64 * 64; }
@@ -24,8 +27,8 @@ bool is_supported(const lower::Kernel& kernel) {
   return kernel.private_bytes() * std::max<std::uint64_t>(lanes, 64) <= kMostPrivateBytes;
 }
 
-// The number of turns that the size of batches assumes for a loop of unknown length. If the loop turns less often, batches are
-// too short to be worth taking; if it turns more often, they are so long that threads wait for the last one.
+// The number of turns that is assumed for a loop of unknown length when the size of a batch is chosen. If the loop turns less often,
+// batches are too short to be worth taking; if it turns more often, they are so long that threads wait for the last one.
 constexpr std::uint64_t kUnknownTurns = 64;
 
 }  // namespace
@@ -162,7 +165,7 @@ NativeBatches::NativeBatches(const NativeCode& code, const lower::Kernel& kernel
   for (std::size_t axis = 0; axis < 3; ++axis) invocations_[axis] = groups_[axis] * kernel.workgroup_size[axis];
   const std::uint64_t wanted = std::clamp<std::uint64_t>(std::bit_floor(kWork / code.work), 64, kMostLanes);
   const auto product = [](std::uint64_t a, std::uint64_t b) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // a run of so many never ends
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // a run with this many never ends
     return a > kMost / b ? kMost : a * b;
   };
   if (code.whole_workgroups) {

@@ -93,8 +93,8 @@ bool Translator::only_breaks(std::uint32_t position) const {
   return !blocks_.empty() && blocks_.back().parts && at(blocks_.back().position).op == Opcode::Loop;
 }
 
-// Takes the lanes that leave the Loop out of the mask. Nothing else remembers them: blocks that keep a mask and give it back are opened and
-// closed between two Breaks of this kind.
+// Removes the lanes that leave the Loop from the execution mask. No saved mask has to change, because the Loop is the innermost open block:
+// blocks that save a mask and restore it are opened later, and save the mask without these lanes.
 void Translator::break_if(std::uint32_t position) {
   Label& end = blocks_.back().end;
   for (int part = 0; part < parts_; ++part) {
@@ -224,7 +224,7 @@ void Translator::loop(std::uint32_t position) {
   a_.L(block.top);
 }
 
-// Begins a loop whose turns all lanes count together, and which each lane leaves by a Break of its own.
+// Begins a loop whose variable is the same in all lanes, and which the lanes may leave one by one, by a Break.
 void Translator::loop_with_breaks(std::uint32_t position) {
   const Instruction& i = at(position);
   Block& block = blocks_.back();

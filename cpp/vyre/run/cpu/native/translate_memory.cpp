@@ -221,10 +221,10 @@ void Translator::load_vector(std::uint32_t position, const AccessedArray& access
   out(dest, part, to);
 }
 
-// How many elements lie from one lane's to the next lane's, where each is accessed in one piece. Otherwise 0. Single words are stored so;
-// they are loaded by a gather.
+// Returns how many elements lie between the elements of neighbouring lanes, if each element is accessed in one piece; otherwise 0. Single
+// words are stored in this way, but loaded by a gather.
 std::uint32_t Translator::elements_apart(const Instruction& i, const AccessedArray& accessed) const {
-  constexpr std::uint32_t kMost = 1u << 16;  // so that offsets of all lanes fit into an instruction
+  constexpr std::uint32_t kMost = 1u << 16;  // the offsets of all lanes fit into an instruction
   const std::optional<std::uint32_t> stride = analysis_.strides[i.a.index];
   const bool in_pieces = accessed.lanes == 4 || (accessed.lanes == 1 && accessed.narrow == 0 && i.b.valid());
   return in_pieces && !is_line(i) && stride && *stride > 1 && *stride <= kMost ? *stride : 0;

@@ -142,7 +142,7 @@ void Translator::store_apart(std::uint32_t position, const AccessedArray& access
   a_.L(*back);
 }
 
-// Stores the words of a vector from rdx on, so many words from each other.
+// Stores the words of a vector from rdx on, each `apart` words after the one before.
 void Translator::store_words(const Instruction& i, int part, int apart) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;

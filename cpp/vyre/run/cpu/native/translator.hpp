@@ -47,7 +47,8 @@ class Translator {
 
   // Vectors 0 to 4 are scratch. With AVX2, vector 4 is scratch only in code without masks, because it holds the first execution mask.
   int first_vector() const { return a_.wide() ? 5 : 4 + parts_; }
-  static constexpr std::uint32_t kLargest = 4096;  // the longest kernel, in instructions, of whose code two copies are made
+  // A kernel with more instructions gets only one copy of its code, and groups of one vector.
+  static constexpr std::uint32_t kLargest = 4096;
 
   // An operand of an instruction, in a register or in memory.
   struct Source {
@@ -134,8 +135,8 @@ class Translator {
   void base_to_rdx(const AccessedArray& accessed);
   void load(std::uint32_t position);
   void load_word(std::uint32_t position, const AccessedArray& accessed);
-  // Whether the lanes of a group access consecutive elements, which are a row. A row begins at the index in rax, counted from the base in
-  // rdx; the elements of a part begin `elements` after that.
+  // Whether the lanes of a group access consecutive elements, a row. The functions that load and store rows expect the base of the array in
+  // rdx and the index of the row's first element in rax. Their parameter `elements` says how many elements after that a part begins.
   bool is_line(const Instruction& i) const { return analysis_.first_lane[i.a.index] != kNone; }
   void row_to_rax(const Instruction& i, int part);
   Xmm index_of(const Instruction& i, int part);  // the indices of the part's lanes, in a register or in vector 0

@@ -7,7 +7,7 @@
 namespace vyre::run::vulkan {
 
 struct Probes {
-  // After an invocation has run so many loop rounds, the driver ends every loop of the shader without an error. Empty if it never does
+  // After an invocation has run this many loop rounds, the driver ends every loop of the shader without an error. Empty if it never does
   // that.
   std::optional<std::uint32_t> loop_budget;
   // Whether storage buffers may have elements of 8 and of 16 bits, and shaders access them correctly.

@@ -282,7 +282,7 @@ void Batch::submit_in_pieces(RecordedCall& call, const BatchUse& use, const Wait
     Commands commands;
     TimelineValue last_use = 0;
   };
-  // Of the two command buffers, the device executes one while the host records the other.
+  // Two command buffers: the device executes one while the host records the other.
   struct Pieces {
     explicit Pieces(Device& of) : device(of), two{std::make_unique<Piece>(of.context()), std::make_unique<Piece>(of.context())} {}
     Pieces(const Pieces&) = delete;

@@ -5,7 +5,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// The most unused slots that are kept. So many calls can run at once without making new slots.
+// The most unused slots that are kept. This many calls can run at once without making new slots.
 constexpr std::size_t kMaxUnused = 4;
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// A call is large if its arrays have at least so many bytes in all. For smaller calls, recording and submitting several copies costs more
+// A call is large if its arrays have at least this many bytes in all. For smaller calls, recording and submitting several copies costs more
 // than copying on one thread.
 constexpr std::uint64_t kLargeBytes = std::uint64_t{4} << 20;
 

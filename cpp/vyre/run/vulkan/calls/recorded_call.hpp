@@ -86,7 +86,7 @@ class RecordedCall final : public Retired {
     VkDeviceSize bytes;
     bool back;
   };
-  // The array of this slot can be used in place if its offset is a multiple of so many bytes.
+  // The array of this slot can be used in place if its offset is a multiple of the result, in bytes.
   VkDeviceSize alignment_of(std::size_t slot) const;
   // Returns where the shader accesses an array: in place, or in a copy if the array's offset is not aligned. Adds the accesses to
   // accesses_.

@@ -15,7 +15,7 @@ namespace vyre::run::vulkan {
 // Returns the results of the probes on a device. The probes run once in a process for each driver and device.
 Probes probe(Device& device);
 
-// What probe() found, as DeviceInfo shows it; empty before the device was probed.
+// Returns what probe() found, as DeviceInfo shows it. The list is empty before the device was probed.
 std::vector<std::pair<std::string, std::string>> probes_seen(const PhysicalDevice& device);
 
 }  // namespace vyre::run::vulkan

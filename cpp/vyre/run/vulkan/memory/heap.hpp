@@ -93,7 +93,7 @@ class Heap {
     VkDeviceSize most = 0;  // the limit on `kept`
     std::uint64_t given_back = 0;
     std::map<VkDeviceSize, OfOneSize> by_size;
-    // Returns whether a part of so many bytes may be kept, and counts it if so. Makes room by moving the parts that were given back first
+    // Returns whether a part of this size may be kept, and counts it if so. Makes room by moving the parts that were given back first
     // to `freed`.
     bool keep(VkDeviceSize bytes, const Stream& stream, Parts& freed) noexcept;
     // Of the parts that have a buffer of their own and that the device does not use, moves the one that came back first to `freed`. Returns

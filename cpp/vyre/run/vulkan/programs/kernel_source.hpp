@@ -41,9 +41,9 @@ class KernelSource {
 
   // The parts of Uniform buffers whose words can select kernels.
   std::span<const Specialization::Part> parts() const;
-  // Counts `calls` calls with these words. Once so many came that kernels specialised for these words pay off, returns the kernels' number.
+  // Counts `calls` calls with these words. Returns the number of the kernels for these words once their calls pay for the kernels.
   std::optional<std::size_t> choose(const Specialization::Words& words, Grid grid, std::uint64_t calls);
-  // The same for one call with the words in these buffers.
+  // Does the same for one call with the words in these buffers.
   std::optional<std::size_t> choose(std::span<const BufferView> buffers, Grid grid);
 
  private:

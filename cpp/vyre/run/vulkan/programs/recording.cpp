@@ -29,7 +29,8 @@ namespace {
 constexpr std::size_t kKept = 4;
 constexpr std::size_t kMost = 8;
 constexpr std::size_t kMostAgain = 64;
-// So many calls may be in the Bounds of arrays that come again. A recording with more calls than this has at most two Bounds.
+// The most calls in all Bounds of arrays that come again, unless these are kMost Bounds or fewer. A recording with more calls than this has
+// at most two Bounds.
 constexpr std::size_t kManyCalls = 1024;
 
 std::vector<SlotAddress> addresses_of(std::span<const StorageView> slots) {

@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint64_t kMaxPending = 4096;
 // How many submissions pass between two searches for retired objects that can be destroyed.
 constexpr std::uint64_t kCollectEvery = 64;
-// After a wait, callers pass so many submissions to the driver themselves before the submission thread may take over. This gives the lowest
-// latency if one or two calls are followed by a wait.
+// After a wait, callers pass this many submissions to the driver themselves before the submission thread may take over. This gives the
+// lowest latency if one or two calls are followed by a wait.
 constexpr std::uint64_t kDirectSubmissions = 4;
 
 }  // namespace
