@@ -53,7 +53,7 @@ void refuse_narrow(const OpSignature& signature) {
   for (const DataType type : types) {
     if (!ir::is_narrow(type)) continue;
     throw ArgumentError(
-        fmt::format("an operation takes and gives values, and no value has the type {}, which is one of elements of buffers. "
+        fmt::format("an operation takes and gives values, and no value has the type {}, which only elements of buffers have. "
                     "Fix: write DataType.{}, which such elements load as.",
                     ir::name(type), ir::name(ir::value_type(type))));
   }

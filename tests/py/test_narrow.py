@@ -214,9 +214,9 @@ def test_no_value_and_no_operation_has_a_narrow_type():
         lambda: vyre.i16(i): "vyre.i16 is the type of elements of arrays, and no value has it. Fix: write "
         "vyre.i32(x) << 16 >> 16 for the low 16 bits; a store into such an array keeps them by itself.",
         lambda: vyre.OpSignature([U32, DataType.U16], U32): "an operation takes and gives values, and no value has the "
-        "type U16, which is one of elements of buffers. Fix: write DataType.U32, which such elements load as.",
+        "type U16, which only elements of buffers have. Fix: write DataType.U32, which such elements load as.",
         lambda: vyre.OpSignature([U32], DataType.I8): "an operation takes and gives values, and no value has the type "
-        "I8, which is one of elements of buffers. Fix: write DataType.I32, which such elements load as.",
+        "I8, which only elements of buffers have. Fix: write DataType.I32, which such elements load as.",
     }.items():
         with pytest.raises(vyre.ArgumentError) as error:
             call()

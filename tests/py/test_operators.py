@@ -171,6 +171,24 @@ def test_products_quotients_and_remainders_by_powers_of_two(element, optimize, t
         np.testing.assert_array_equal(got[name], values, err_msg=name)
 
 
+@pytest.mark.parametrize("optimize", [True, False])
+def test_two_shifts_that_spell_a_rotation_give_its_value(optimize, target):
+    """Some targets make one instruction of them; amounts that do not add up to 32 are no rotation."""
+    amounts = [(left, right) for left in (1, 5, 16, 25, 31) for right in (32 - left, 33 - left)]
+    x = load("a")
+    stores = []
+    for k, (left, right) in enumerate(amounts):
+        stores.append(Node.store("out", X * 20 + 2 * k, (x << left) | (x >> right)))
+        stores.append(Node.store("out", X * 20 + 2 * k + 1, (x >> right) | (x << left)))
+    buffers = [BufferDecl.read("a", 0, U32), BufferDecl.read_write("out", 1, U32)]
+    values = EDGES[U32]
+    inputs = {"a": np.array(values, np.uint32), "out": np.zeros(20 * len(values), np.uint32)}
+    program = Program(buffers, (len(values), 1, 1), stores)
+    got = vyre.run(program, inputs, (1, 1, 1), optimize=optimize, **target)["out"].tolist()
+    expected = [(a << left & M32) | (a >> right % 32) for a in values for left, right in amounts for _ in range(2)]
+    assert got == expected
+
+
 @pytest.mark.parametrize("lanes", [2, 4])
 def test_operators_on_vectors_go_lane_by_lane(lanes, target):
     assert len(ON_VECTORS) == 10
