@@ -50,6 +50,20 @@ def test_a_while_makes_the_turns_that_its_condition_asks_for(target, rng):
     assert found.tolist() == [steps(int(n)) for n in start]
 
 
+@pytest.mark.parametrize("flag", [0, 1])
+def test_a_return_that_all_invocations_take_ends_a_loop_of_as_many_turns_as_each_has(target, flag):
+    """The condition of the Return is the same everywhere, the bound of the loop is not."""
+    program = vyre.parse(
+        "vyre 1\nworkgroup_size 32 1 1\nbuffer out: read_write u32 binding 0\nbuffer flag: read u32 binding 1\n"
+        "buffer turns: read u32 binding 2\n\nloop i in 0..turns[gid.x] {\n  out[gid.x] = out[gid.x] + 1\n"
+        "  if flag[0] == 1 {\n    return\n  }\n}\nout[gid.x] = out[gid.x] + 100\n"
+    )
+    turns = np.arange(64, dtype=np.uint32) % 7
+    arrays = {"out": np.zeros(64, np.uint32), "flag": np.array([flag], np.uint32), "turns": turns}
+    expected = [1 if flag and n else n + 100 for n in turns.tolist()]
+    assert vyre.run(program, arrays, 2, **target)["out"].tolist() == expected
+
+
 @pytest.mark.parametrize("optimize", [True, False])
 def test_a_search_leaves_its_loop_where_it_found_something(target, optimize, rng):
     """Several loops and breaks: numpy.searchsorted, and the first element that is equal, by a walk from there."""
