@@ -33,7 +33,7 @@ test: build ## Every test, and the checks of format and style
 	.ci/lint
 
 test-slow: build ## What takes too long for every change: scale programs on drivers, clang-tidy over all sources, a build without SPIR-V, fuzzing, the site
-	@.ci/setup packages-slow interop
+	@.ci/setup packages-slow interop vectors
 	. .ci/env
 	# Thousands of programs on a driver are one test: hours may pass before silence means a hang.
 	python -m pytest -m 'slow or vyre_slow' -o faulthandler_timeout=14400 $(PYTEST)

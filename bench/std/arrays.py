@@ -59,13 +59,13 @@ def selections(host: np.ndarray, x: vyre.Array, y: Any, where: dict[str, Any]) -
         begins = np.arange(0, size + 1, length, dtype=np.uint32)
         offsets = vyre.array(begins, **where)
         yield (
-            f"segmented sum, segments of {length}",
+            f"segmented_reduce, sums of segments of {length}",
             lambda offsets=offsets: std.segmented_reduce(x, offsets, "add"),
             4 * size,
             _of_numpy(y, lambda begins=begins: np.add.reduceat(y, begins[:-1])),
         )
         yield (
-            f"segmented scan, segments of {length}",
+            f"segmented_scan, segments of {length}",
             lambda offsets=offsets: std.segmented_scan(x, offsets, "add"),
             12 * size,
             None,

@@ -26,6 +26,12 @@ def _peers() -> dict[str, Any]:
         "adler32": zlib.adler32,
     }
     try:
+        import google_crc32c
+
+        found["crc32c"] = google_crc32c.value
+    except ImportError:
+        pass
+    try:
         import blake3
 
         found["blake3"] = lambda data: blake3.blake3(data, max_threads=blake3.blake3.AUTO).digest()
@@ -70,17 +76,44 @@ def _peers_of_many() -> dict[str, Any]:
         found["blake3"] = lambda each: blake3.blake3(each).digest()
     except ImportError:
         pass
+    try:
+        import google_crc32c
+
+        found["crc32c"] = google_crc32c.value
+    except ImportError:
+        pass
+    try:
+        import fnv_hash_fast
+
+        found["fnv1a32"] = fnv_hash_fast.fnv1a_32
+    except ImportError:
+        pass
+    try:
+        import siphash24
+
+        found["siphash24"] = lambda each: siphash24.siphash24(each, key=KEY[:16]).digest()
+    except ImportError:
+        pass
     return found
+
+
+def _fnv1a64(messages: np.ndarray) -> np.ndarray:
+    """FNV-1a of the rows by numpy, a column of bytes at a time: no kept package has it in C."""
+    hashes = np.full(len(messages), 0xCBF29CE484222325, np.uint64)
+    for column in messages.T:
+        hashes ^= column
+        hashes *= np.uint64(0x100000001B3)
+    return hashes
 
 
 def cases(size: int, **where: Any) -> Iterator[tuple[str, Any, float, Any]]:
     """Race one message of ``size`` words, and as many bytes in messages of 64."""
     host = np.random.default_rng(1).integers(0, 2**32, size, dtype=np.uint32).view(np.uint8)
     long = vyre.array(host, **where)
-    peers = _peers()
+    peers, data = _peers(), host.tobytes()
 
     def peer(name: str) -> Any:
-        return None if name not in peers else lambda: peers[name](host)
+        return None if name not in peers else lambda: peers[name](data)
 
     for name in ("crc32", "crc32c", "adler32", "blake3"):
         function = getattr(std, name)
@@ -113,20 +146,33 @@ def _short(host: np.ndarray, long: vyre.Array) -> Iterator[tuple[str, Any, float
         "murmur3_32",
         "xxhash32",
     ]
-    for name in [*names, "xxhash64"]:
-        ours, theirs = getattr(std, name), peers.get(name)
+    calls = {name: getattr(std, name) for name in [*names, "xxhash64"]}
+    calls["siphash24"] = lambda messages: std.siphash24(messages, KEY[:16])
+    for name, ours in calls.items():
+        theirs = peers.get(name)
         peer = None if theirs is None else lambda theirs=theirs: [theirs(each) for each in messages]
+        if name == "fnv1a64" and messages:
+            peer = lambda: _fnv1a64(host.reshape(-1, SHORT))  # noqa: E731
         yield f"{name}, messages of {SHORT} bytes", lambda ours=ours: ours(many), len(host), peer
-    yield f"siphash24, messages of {SHORT} bytes", lambda: std.siphash24(many, KEY[:16]), len(host), None
 
 
 def _random(size: int, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
-    """Race random words beside numpy's Philox, whose words are of 64 bits."""
+    """Race random words beside randomgen's, and beside those of numpy's Philox, whose words are of 64 bits."""
     peer = np.random.Generator(np.random.Philox(1))
+    philox = threefry = None
+    try:
+        import randomgen
+
+        philox = randomgen.Philox(key=1 | 2 << 32, number=4, width=32)
+        threefry = randomgen.ThreeFry(key=1 | 2 << 32, number=2, width=32)
+    except ImportError:
+        pass
     rng = np.random.default_rng(1)
     four, two = (vyre.array(rng.integers(0, 2**32, (size // n, n), dtype=np.uint32), **where) for n in (4, 2))
     key = np.array([1, 2], np.uint32)
-    yield "philox4x32_10", lambda: std.philox4x32_10(four, key), 4 * size, None
-    yield "threefry2x32_20", lambda: std.threefry2x32_20(two, key), 4 * size, None
+    for name, given, of_peer in (("philox4x32_10", four, philox), ("threefry2x32_20", two, threefry)):
+        ours = lambda name=name, given=given: getattr(std, name)(given, key)  # noqa: E731
+        theirs = None if of_peer is None else lambda of_peer=of_peer: of_peer.random_raw(size)
+        yield name, ours, 4 * size, theirs
     ours = lambda: std.random_u32(size, 1, **where)  # noqa: E731
     yield "random_u32", ours, 4 * size, lambda: peer.integers(0, 2**32, size, dtype=np.uint32)

@@ -47,4 +47,4 @@ def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], flo
     for name in ("sha256", "sha512"):
         ours = lambda name=name: std.pbkdf2_hmac(name, passwords, b"salt", _ITERATIONS)  # noqa: E731
         peer = _each(lambda each, name=name: hashlib.pbkdf2_hmac(name, each, b"salt", _ITERATIONS), words)
-        yield f"pbkdf2 {name}, blocks hashed", ours, len(passwords) * 2 * _ITERATIONS, peer
+        yield f"pbkdf2_hmac {name}, blocks hashed", ours, len(passwords) * 2 * _ITERATIONS, peer

@@ -38,7 +38,12 @@ def cases(size: int, **where: Any) -> Iterator[Case]:
     x, of_peer = vyre.array(words, **where), peer.array(words)
     yield f"sort of {size} u32", lambda: std.sort(x), size, lambda: peer.sort(of_peer)
     half, half_of_peer = x[: size // 2], of_peer[: size // 2]
-    yield f"sort of {size // 2} u32 with u32", lambda: std.sort_pairs(half, half), size // 2, None
+    yield (
+        f"sort_pairs of {size // 2} u32",
+        lambda: std.sort_pairs(half, half),
+        size // 2,
+        _sort_pairs(half_of_peer, peer),
+    )
     yield f"argsort of {size // 2} u32", lambda: std.argsort(half), size // 2, lambda: peer.argsort(half_of_peer)
     wide = x.view(vyre.u64)
     yield f"sort of {size // 2} u64", lambda: std.sort(wide), size // 2, lambda: peer.sort(of_peer.view(np.uint64))
@@ -71,15 +76,35 @@ def cases(size: int, **where: Any) -> Iterator[Case]:
         yield f"matmul of {n} x {n} u8", lambda a=narrow: std.matmul(a, a), n**3, None
     length = min(size // 16, 100_000)
     strings = [vyre.array(rng.integers(0, 4, length, dtype=np.uint8), **where) for _ in range(2)]
-    yield f"edit distance of {length} bytes", lambda: std.edit_distance(*strings), length**2, None
+    yield f"edit_distance of {length} bytes", lambda: std.edit_distance(*strings), length**2, _edit_distance(strings)
     yield (
-        f"alignment of {length // 4} bytes",
+        f"smith_waterman of {length // 4} bytes",
         lambda: std.smith_waterman(*(s[: length // 4] for s in strings)),
         (length // 4) ** 2,
         None,
     )
     if size >= _LARGE:
         yield from tilings(x)
+
+
+def _sort_pairs(keys: Any, peer: Any) -> Callable[[], Any]:
+    """Keys as values of their own, which the peer sorts by their positions."""
+
+    def call() -> Any:
+        order = peer.argsort(keys, **({"kind": "stable"} if peer is np else {}))
+        return keys[order], keys[order]
+
+    return call
+
+
+def _edit_distance(strings: list[vyre.Array]) -> Callable[[], Any] | None:
+    """The distance by rapidfuzz, which takes 64 cells of the table in one step."""
+    try:
+        from rapidfuzz.distance import Levenshtein
+    except ImportError:
+        return None
+    a, b = (each.numpy().tobytes() for each in strings)
+    return lambda: Levenshtein.distance(a, b)
 
 
 def tilings(x: vyre.Array) -> Iterator[Case]:

@@ -579,6 +579,12 @@ def _refuse_attribute(array: Array, name: str) -> NoReturn:
     refuse_attribute(array, name)
 
 
+def _called_by_numpy(array: Array, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    from vyre._ufuncs import called
+
+    return called(function, method, inputs, options)
+
+
 def _cuda_interface(array: Array) -> dict[str, Any]:
     from vyre._cuda import interface
 
@@ -621,8 +627,7 @@ def _members() -> dict[str, Any]:
     members["__jax_array__"] = property(_jax_array)
     members["__getattr__"] = _refuse_attribute
     members["_repr_html_"] = _html_form
-    # numpy's own functions would read the elements to the host, and give numpy arrays.
-    members["__array_ufunc__"] = None
+    members["__array_ufunc__"] = _called_by_numpy
     return members
 
 

@@ -14,9 +14,10 @@ from vyre._text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["assigned", "conversion", "exact", "natural", "sequence"]
+__all__ = ["assigned", "conversion", "exact", "fitting", "holding", "natural", "one_of", "sequence"]
 
 # numpy's names of the integer elements, each with vyre's, in the order in which one is proposed for integers.
 _INTEGERS = {
@@ -113,6 +114,42 @@ def conversion(array: np.ndarray, wanted: str, name: str = "", resident: bool = 
     if array.dtype.kind not in "iufb":
         return f"pass a vyre.Array of {wanted}" if resident else f"write an array of {wanted}"
     return f"write {cast}"
+
+
+def fitting(values: Any, dtypes: Sequence[str]) -> str:
+    """The first of integer dtypes that holds every number; if none does, the first one that has their signs."""
+    try:
+        array = _distinct(_array(values, ""))
+    except ArgumentError:
+        return dtypes[0]
+    if array.dtype.kind == "f":
+        tests = [_whole, _inside]
+    else:
+        tests = [lambda array, dtype: array.dtype.kind in "iuO" and _outside(array, dtype) is None]
+    for holds in tests:
+        for name in dtypes:
+            if holds(array, np.dtype(name)):
+                return name
+    negative = array.size > 0 and array.dtype.kind in "if" and bool((array < 0).any())
+    signed = [name for name in dtypes if np.dtype(name).kind == "i"]
+    return signed[0] if negative and signed else dtypes[0]
+
+
+def holding(arrays: Sequence[np.ndarray], dtypes: Sequence[str]) -> str | None:
+    """The first of integer dtypes that holds every element of these arrays of integers, or None."""
+    if any(array.dtype.kind not in "iu" for array in arrays):
+        return None
+    seen = [_distinct(array) for array in arrays]
+    return next((name for name in dtypes if all(_outside(each, np.dtype(name)) is None for each in seen)), None)
+
+
+def one_of(array: np.ndarray, dtypes: Sequence[str]) -> str:
+    """The expression that turns an array into one of these integer dtypes, and keeps its numbers if one holds them."""
+    wanted = fitting(array, dtypes)
+    if array.dtype.kind in "iu" and _outside(_distinct(array), np.dtype(wanted)) is not None:
+        low, high = _range(np.dtype(wanted))
+        return f"bring its elements into {low} to {high}, then write .astype(np.{wanted})"
+    return conversion(array, wanted)
 
 
 def sequence(values: Any, wanted: str, resident: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,12 @@ import contenders
 import kernel
 import page
 import results
+import std_families
+import std_race
 import std_sizes
 import table
 import targets
+from vyre import std
 
 ROOT = Path(__file__).parents[2]
 CUDA = "CUDA C++, uint4"
@@ -47,6 +51,33 @@ def test_readme_shows_the_cost_of_the_library_by_size_and_its_pictures():
     for path in std_sizes.RESULTS:
         assert f"pictures/{path.stem}-std-sizes.svg" in text
         assert (std_sizes.PICTURES / f"{path.stem}-std-sizes.svg").exists()
+
+
+def test_readme_shows_a_picture_of_every_family_of_the_library():
+    text = std_families.README.read_text(encoding="utf-8")
+    assert std_families.RESULTS
+    assert std_families.with_pictures(text) == text
+    for path in std_families.RESULTS:
+        figures = json.loads(path.read_text(encoding="utf-8"))["seconds"]
+        assert list(figures) == std_race.families()
+        assert {call for calls in figures.values() for call in calls} == calls_of_the_library()
+        for family in figures:
+            assert std_families.picture_of(path, family).exists()
+
+
+def calls_of_the_library():
+    return {name for name in std.__all__ if name.islower()}
+
+
+# No package that is well kept computes these.
+WITHOUT_PEER = {"segmented_scan", "smith_waterman"}
+
+
+def test_every_call_of_the_library_is_raced_beside_a_peer():
+    rows = [row for family in std_race.families() for row in std_race.cases(family, 1024, {"backend": "cpu"})]
+    calls = calls_of_the_library()
+    assert {std_families.call_of(case) for case, *_ in rows} == calls
+    assert {std_families.call_of(case) for case, *_, peer in rows if peer is not None} == calls - WITHOUT_PEER
 
 
 @pytest.mark.parametrize(

@@ -421,12 +421,64 @@ def test_objects_that_are_no_numbers_are_asked_themselves():
     )
 
 
-def test_numpys_functions_take_no_resident_arrays():
+NUMPYS_OPERATORS = [
+    *(np.add, np.subtract, np.multiply, np.bitwise_and, np.bitwise_or, np.bitwise_xor),
+    *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
+]
+
+
+@pytest.mark.parametrize("function", NUMPYS_OPERATORS, ids=lambda function: function.__name__)
+def test_numpys_functions_that_operators_have_give_resident_arrays(function):
+    a, b = array(), array() ^ 1
+    for left, right in ((a, b), (a, 3), (np.uint32(3), a), (3, a)):
+        found = function(left, right)
+        assert isinstance(found, vyre.Array)
+        sides = [each.numpy() if isinstance(each, vyre.Array) else np.uint32(each) for each in (left, right)]
+        np.testing.assert_array_equal(found, function(*sides))
+
+
+def test_numpys_functions_of_one_array_and_numbers_of_numpy_on_the_left():
     a = array()
-    said = "operand 'vyre._core.Array' does not support ufuncs (__array_ufunc__=None)"
-    assert message(lambda: np.add(a, 1), TypeError) == said
-    np.testing.assert_array_equal(np.add(a.numpy(), 1), A + 1)
-    np.testing.assert_array_equal(a, A)
+    np.testing.assert_array_equal(np.negative(a), -A)
+    np.testing.assert_array_equal(np.invert(a), ~A)
+    np.testing.assert_array_equal(np.uint32(3) < a, A > 3)
+    np.testing.assert_array_equal(np.uint32(7) // (a | 1), 7 // (A | 1))
+
+
+IN_PLACE = "a.numpy() in place of each vyre.Array `a`."
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "fixed", "wanted"),
+    [
+        (lambda a: np.sin(a), f"`sin` takes numpy arrays, and got a vyre.Array. Fix: write {IN_PLACE}", lambda a: np.sin(a.numpy()), np.sin(A)),
+        (lambda a: np.maximum(A, a), f"`maximum` takes numpy arrays, and got a vyre.Array. Fix: write {IN_PLACE}", lambda a: np.maximum(A, a.numpy()), A),
+        (lambda a: np.add(A, a, out=A.copy()), f"`add` takes numpy arrays, and got a vyre.Array. Fix: write {IN_PLACE}", lambda a: np.add(A, a.numpy(), out=A.copy()), A + A),
+        (lambda a: np.sum(a), f"`add.reduce` takes numpy arrays, and got a vyre.Array. Fix: write vyre.std.sum(a), or {IN_PLACE}", lambda a: vyre.std.sum(a).numpy()[0], A.sum(dtype=np.uint32)),
+        (lambda a: np.all(a), f"`logical_and.reduce` takes numpy arrays, and got a vyre.Array. Fix: write vyre.std.all(a), or {IN_PLACE}", lambda a: vyre.std.all(a).numpy()[0], A.all()),
+        (lambda a: np.add.reduce(a, axis=0), f"`add.reduce` takes numpy arrays, and got a vyre.Array. Fix: write {IN_PLACE}", lambda a: np.add.reduce(a.numpy(), axis=0), A.sum()),
+        (lambda a: np.floor_divide(a, 3), f"`floor_divide` takes numpy arrays, and got a vyre.Array. Fix: write a // b, which rounds towards zero, or {IN_PLACE}", lambda a: a // 3, A // 3),
+        (lambda a: np.left_shift(a, a & 3), f"`left_shift` takes numpy arrays, and got a vyre.Array. Fix: write a << b, which has the dtype of `a`, or {IN_PLACE}", lambda a: a << (a & 3), A << (A & 3)),
+    ],
+)  # fmt: skip
+def test_numpys_other_functions_are_refused_with_what_to_write(call, said, fixed, wanted):
+    a = array()
+    assert message(lambda: call(a), vyre.CallError) == f"numpy's function {said}"
+    np.testing.assert_array_equal(fixed(a), wanted)
+
+
+def test_a_numpy_array_beside_a_resident_one_is_refused_with_what_to_write():
+    a = array()
+    for call in (lambda x: np.add(x, a), lambda x: x + a):
+        assert message(lambda call=call: call(A)) == (
+            "operator `+` has a vyre.Array of uint32 and a numpy array of uint32, which lies on the host. "
+            'Fix: write vyre.array(x, backend="cpu", device=0).'
+        )
+        np.testing.assert_array_equal(call(vyre.array(A, backend="cpu", device=0)), A + A)
+
+
+def test_resident_arrays_have_neither_hashes_nor_iterators():
+    a = array()
     with pytest.raises(TypeError, match=r"unhashable type: 'vyre\._core\.Array'"):
         hash(a)
     with pytest.raises(TypeError, match="is not iterable"):

@@ -27,43 +27,43 @@ CHUNK = 1024  # bytes
 RECORD = 26  # words
 
 
-def quarter(v: list[Any], a: int, b: int, c: int, d: int, x: Any, y: Any) -> None:
-    """Mix four words of the state with two of the block."""
-    v[a] = v[a] + v[b] + x
+def quarter(v: list[Any], a: int, b: int, c: int, d: int, x: Any, y: Any, one: Any = 1) -> None:
+    """Mix four words of the state with two of the block; `one` is that of _products.py."""
+    v[a] = v[a] * one + v[b] + x
     v[d] = (v[d] ^ v[a]).rotr(16)
-    v[c] = v[c] + v[d]
+    v[c] = v[c] * one + v[d]
     v[b] = (v[b] ^ v[c]).rotr(12)
-    v[a] = v[a] + v[b] + y
+    v[a] = v[a] * one + v[b] + y
     v[d] = (v[d] ^ v[a]).rotr(8)
-    v[c] = v[c] + v[d]
+    v[c] = v[c] * one + v[d]
     v[b] = (v[b] ^ v[c]).rotr(7)
 
 
-def mixed(h: list[u32], m: list[u32], counter: u32, high: u32, length: u32, flags: u32) -> list[u32]:
+def mixed(h: list[u32], m: list[u32], counter: u32, high: u32, length: u32, flags: u32, one: Any = 1) -> list[u32]:
     """Give the sixteen words of the state after seven rounds."""
     v = [*h, *(u32(each) for each in IV[:4]), counter, high, length, flags]
     for _ in vyre.unroll(range(7)):
         for k in vyre.unroll(range(4)):
-            quarter(v, *CORNERS[k], m[2 * k], m[2 * k + 1])
+            quarter(v, *CORNERS[k], m[2 * k], m[2 * k + 1], one)
         for k in vyre.unroll(range(4)):
-            quarter(v, *DIAGONALS[k], m[2 * k + 8], m[2 * k + 9])
+            quarter(v, *DIAGONALS[k], m[2 * k + 8], m[2 * k + 9], one)
         m = [m[k] for k in ORDER]
     return v
 
 
-def compress(h: list[u32], m: list[u32], counter: Any, length: Any, flags: u32) -> None:
-    """Replace the chaining value by the one after a block."""
-    v = mixed(h, m, counter, u32(0), length, flags)
+def compress(h: list[u32], m: list[u32], counter: Any, length: Any, flags: u32, one: Any = 1) -> None:
+    """Replace the chaining value by the one after a block; `one` is that of _products.py."""
+    v = mixed(h, m, counter, u32(0), length, flags, one)
     for k in vyre.unroll(range(8)):
         h[k] = v[k] ^ v[k + 8]
 
 
-def join_pair(right: list[Any], left: list[Any], key: list[u32], flags: u32) -> None:
+def join_pair(right: list[Any], left: list[Any], key: list[u32], flags: u32, one: Any = 1) -> None:
     """Replace a chaining value by the one above it and its left neighbour."""
     pair = [*left, *right]
     for k in vyre.unroll(range(8)):
         right[k] = key[k]
-    compress(right, pair, u32(0), u32(64), flags | PARENT)
+    compress(right, pair, u32(0), u32(64), flags | PARENT, one)
 
 
 def chunk_flags(block: Any, blocks: Any, flags: u32) -> u32:

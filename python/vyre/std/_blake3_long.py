@@ -7,6 +7,7 @@ joins each 512, with half as many invocations at each level of the tree.
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import vyre
@@ -20,30 +21,6 @@ LANES = 64  # invocations of a workgroup that hashes chunks
 PAIRS = 256  # invocations of a workgroup that joins chaining values, two at first
 NODES = 2 * PAIRS
 MANY = 1 << 16  # chaining values that keep all invocations of a large GPU busy, four an invocation
-
-
-@vyre.kernel(workgroup_size=LANES)
-def long_chunks(
-    quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], size: u32, chunks: u32, before: u32, nodes: Out[u32]
-) -> None:
-    """Make the chaining value of each chunk of one message of several, or of a piece with ``before`` chunks before."""
-    i = vyre.gid(0)
-    if i < chunks:
-        h = [begin[k] for k in range(8)]
-        flags = begin[8]
-        length = min(size - i * CHUNK, CHUNK)
-        blocks = (length + 63) >> 6
-        for block in range(length >> 6):
-            held = [quads[i * (CHUNK // 16) + block * 4 + k] for k in range(4)]
-            m = [word for quad in held for word in (quad.x, quad.y, quad.z, quad.w)]
-            compress(h, m, before + i, u32(64), chunk_flags(block, blocks, flags))
-        # The end of the message has no part in the loop, which takes longer with it.
-        if length % 64 != 0:
-            left = length % 64
-            rest = padded_words(words, i * (CHUNK // 4) + (blocks - 1) * 16, u32(0), left, 16, True)
-            compress(h, rest, before + i, left, chunk_flags(blocks - 1, blocks, flags))
-        for k in vyre.unroll(range(8)):
-            nodes[i * 8 + k] = h[k]
 
 
 def join(row: Any, width: int, begin: list[u32], flags: u32, count: Any, keep: Any) -> None:
@@ -74,31 +51,67 @@ def node_at(nodes: Any, number: Any) -> list[Any]:
     return [low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w]
 
 
-@vyre.kernel(workgroup_size=LANES)
-def join_fours(nodes: In[vyre.vec4u32], begin: In[u32], count: u32, joined: Out[vyre.vec4u32]) -> None:
-    """Join each four chaining values to one; the last ones may be fewer."""
-    i = vyre.gid(0)
-    first = 4 * i
-    if first < count:
-        key, flags = [begin[k] for k in range(8)], begin[8]
-        h = node_at(nodes, first)
-        if first + 1 < count:
-            second = node_at(nodes, first + 1)
-            join_pair(second, h, key, flags)
+def one_of(flags: u32) -> u32:
+    """The number 1, which a device's compiler does not know: that flags have seven bits is known here alone."""
+    return (flags >> 16) + 1
+
+
+@cache
+def wide_kernels(products: bool) -> SimpleNamespace:
+    """The kernels with most of the work, `long_chunks` and `join_fours`, with `products` or without (_products.py)."""
+
+    @vyre.kernel(workgroup_size=LANES)
+    def long_chunks(
+        quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], size: u32, chunks: u32, before: u32, nodes: Out[u32]
+    ) -> None:
+        """Make the chaining value of each chunk of a message of several, or of a piece after ``before`` chunks."""
+        i = vyre.gid(0)
+        if i < chunks:
+            h = [begin[k] for k in range(8)]
+            flags = begin[8]
+            one = one_of(flags) if products else 1
+            length = min(size - i * CHUNK, CHUNK)
+            blocks = (length + 63) >> 6
+            for block in range(length >> 6):
+                held = [quads[i * (CHUNK // 16) + block * 4 + k] for k in range(4)]
+                m = [word for quad in held for word in (quad.x, quad.y, quad.z, quad.w)]
+                compress(h, m, before + i, u32(64), chunk_flags(block, blocks, flags), one)
+            # The end of the message has no part in the loop, which takes longer with it.
+            if length % 64 != 0:
+                left = length % 64
+                rest = padded_words(words, i * (CHUNK // 4) + (blocks - 1) * 16, u32(0), left, 16, True)
+                compress(h, rest, before + i, left, chunk_flags(blocks - 1, blocks, flags), one)
             for k in vyre.unroll(range(8)):
-                h[k] = second[k]
-        if first + 2 < count:
-            last = node_at(nodes, first + 2)
-            if first + 3 < count:
-                fourth = node_at(nodes, first + 3)
-                join_pair(fourth, last, key, flags)
+                nodes[i * 8 + k] = h[k]
+
+    @vyre.kernel(workgroup_size=LANES)
+    def join_fours(nodes: In[vyre.vec4u32], begin: In[u32], count: u32, joined: Out[vyre.vec4u32]) -> None:
+        """Join each four chaining values to one; the last ones may be fewer."""
+        i = vyre.gid(0)
+        first = 4 * i
+        if first < count:
+            key, flags = [begin[k] for k in range(8)], begin[8]
+            one = one_of(flags) if products else 1
+            h = node_at(nodes, first)
+            if first + 1 < count:
+                second = node_at(nodes, first + 1)
+                join_pair(second, h, key, flags, one)
                 for k in vyre.unroll(range(8)):
-                    last[k] = fourth[k]
-            join_pair(last, h, key, flags)
-            for k in vyre.unroll(range(8)):
-                h[k] = last[k]
-        joined[2 * i] = vyre.vec4u32(*h[:4])
-        joined[2 * i + 1] = vyre.vec4u32(*h[4:])
+                    h[k] = second[k]
+            if first + 2 < count:
+                last = node_at(nodes, first + 2)
+                if first + 3 < count:
+                    fourth = node_at(nodes, first + 3)
+                    join_pair(fourth, last, key, flags, one)
+                    for k in vyre.unroll(range(8)):
+                        last[k] = fourth[k]
+                join_pair(last, h, key, flags, one)
+                for k in vyre.unroll(range(8)):
+                    h[k] = last[k]
+            joined[2 * i] = vyre.vec4u32(*h[:4])
+            joined[2 * i + 1] = vyre.vec4u32(*h[4:])
+
+    return SimpleNamespace(long_chunks=long_chunks, join_fours=join_fours)
 
 
 @vyre.kernel(workgroup_size=PAIRS)
@@ -152,14 +165,16 @@ def join_all(nodes: Any, begin: Any, record: Any, count: Any, levels: int) -> No
 
 
 @cache
-def make_long(many: int = MANY) -> Any:
+def make_long(many: int = MANY, products: bool = False) -> Any:
     """Make the procedure for one message of at least two chunks, an invocation each.
 
     Args:
+        products: whether some sums are products (_products.py). The digest does not depend on it.
         many: with more chunks, each four chaining values are joined first, twice; at least 16, so that two are left
             for the root. The digest does not depend on it.
     """
     assert many >= 16
+    wide = wide_kernels(products)
 
     @vyre.procedure(name="std.blake3.long")
     def by_all(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, size: u32) -> Any:
@@ -167,13 +182,13 @@ def make_long(many: int = MANY) -> Any:
         chunks = vyre.ceil_div(bytes_, CHUNK)
         nodes = vyre.scratch(u32, chunks * 8, name="nodes")
         record = vyre.scratch(u32, RECORD, name="record")
-        long_chunks(quads, words, begin, bytes_, chunks, 0, nodes, grid=chunks)
+        wide.long_chunks(quads, words, begin, bytes_, chunks, 0, nodes, grid=chunks)
         with vyre.when(chunks > many):
             quarter, sixteenth = vyre.ceil_div(chunks, 4), vyre.ceil_div(chunks, 16)
             fewer = vyre.scratch(u32, quarter * 8, name="fewer")
             fewest = vyre.scratch(u32, sixteenth * 8, name="fewest")
-            join_fours(nodes.view(vyre.vec4u32), begin, chunks, fewer.view(vyre.vec4u32), grid=quarter)
-            join_fours(fewer.view(vyre.vec4u32), begin, quarter, fewest.view(vyre.vec4u32), grid=sixteenth)
+            wide.join_fours(nodes.view(vyre.vec4u32), begin, chunks, fewer.view(vyre.vec4u32), grid=quarter)
+            wide.join_fours(fewer.view(vyre.vec4u32), begin, quarter, fewest.view(vyre.vec4u32), grid=sixteenth)
             join_all(fewest, begin, record, sixteenth, 2)
         with vyre.otherwise():
             join_all(nodes, begin, record, chunks, 2)
@@ -192,7 +207,7 @@ def piece_node(
     """
     chunks = vyre.ceil_div(bytes_, CHUNK)
     nodes = vyre.scratch(u32, chunks * 8, name="nodes")
-    long_chunks(quads, words, begin, bytes_, chunks, before, nodes, grid=chunks)
+    wide_kernels(False).long_chunks(quads, words, begin, bytes_, chunks, before, nodes, grid=chunks)
     fewer = vyre.ceil_div(chunks, NODES)
     joined = vyre.scratch(u32, fewer * 8, name="joined")
     join_nodes(nodes, begin, chunks, joined, workgroups=fewer)

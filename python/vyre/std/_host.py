@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vyre import _core
+from vyre import _core, _values
 from vyre._core import Array
 from vyre._default import place
 from vyre._devices import check_backend
@@ -156,26 +156,20 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
     array([0, 1, 2], dtype=uint32)
     """
     wanted = f"{', '.join(dtypes[:-1])} or {dtypes[-1]}" if len(dtypes) > 1 else dtypes[0]
-    written = "bool" if dtypes[0] == "bool" else f"np.{dtypes[0]}"  # numpy 1 has no np.bool
     if isinstance(value, ProcedureArray):
         if active() is None:
             _refuse_recorded(value, where)
         value = RecordedArray(value)
-    if isinstance(value, (int, np.integer)) and dtypes[0] != "bool" and 0 <= value <= np.iinfo(dtypes[0]).max:
-        raise BindingError(
-            f"{where} must be an array of {wanted}, got {value}. Fix: write np.array([{value}], {written})."
-        )
     if not isinstance(value, (np.ndarray, Array, RecordedArray)):
         value = numpy_of(value, where, BindingError)
     if not isinstance(value, (np.ndarray, Array, RecordedArray)):
-        raise BindingError(
-            f"{where} must be an array of {wanted}, got an object of type {type(value).__name__[:80]}. "
-            f"Fix: write np.array(values, {written})."
-        )
+        is_number = isinstance(value, (int, np.integer)) and dtypes[0] != "bool"
+        got = shown(value) if is_number else f"an object of type {type(value).__name__[:80]}"
+        raise BindingError(f"{where} must be an array of {wanted}, got {got}. Fix: {_array_of(value, dtypes)}.")
     if _core._is_masked(value):
         raise BindingError(f"{where} is a masked array. Fix: write .filled(0) to give the masked elements a value.")
     if dtype_name(value.dtype) not in dtypes or not value.dtype.isnative:
-        fix = "convert it in a kernel" if isinstance(value, RecordedArray) else f"write .astype({written})"
+        fix = _converted(value, dtypes)
         raise BindingError(f"{where} must be an array of {wanted}, got one of {value.dtype}. Fix: {fix}.")
     if value.ndim != axes:
         fix = "write .ravel()" if axes == 1 else f"reshape it to {axes} axes"
@@ -190,6 +184,39 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
             "Fix: process the data in parts."
         )
     return np.ascontiguousarray(value)
+
+
+def _array_of(value: Any, dtypes: Sequence[str]) -> str:
+    """What makes an array of one of the dtypes of a number, a list or another object that is no array."""
+    if dtypes[0] == "bool":  # numpy 1 has no np.bool
+        return "write np.array(values, bool)"
+    if value is None or isinstance(value, str):
+        return f"pass an array of {dtypes[0]}"
+    if not isinstance(value, (int, np.integer, list, tuple, range)):
+        return f"write np.array(values, np.{dtypes[0]})"
+    name = _values.fitting(value, dtypes)
+    try:
+        _values.exact(value, np.dtype(name), "")
+    except ArgumentError:
+        return _values.sequence(value, name)
+    return f"write np.array({'values' if isinstance(value, (list, tuple, range)) else [int(value)]}, np.{name})"
+
+
+def _converted(value: Any, dtypes: Sequence[str]) -> str:
+    """What turns an array of another dtype into one of the dtypes without another number, or says which bits stay."""
+    if isinstance(value, RecordedArray):
+        return "convert it in a kernel"
+    if dtypes[0] == "bool":
+        return "write .astype(bool)"
+    if isinstance(value, np.ndarray):
+        return _values.one_of(value, dtypes)
+    if dtype_name(value.dtype) == "bool":
+        return f"write .astype(np.{dtypes[0]})"
+    own = np.iinfo(dtype_name(value.dtype))
+    for name in dtypes:
+        if np.iinfo(name).min <= own.min and own.max <= np.iinfo(name).max:
+            return f"write .astype(np.{name})"
+    return f"write .astype(np.{dtypes[0]}), which keeps the low {np.iinfo(dtypes[0]).bits} bits of each element"
 
 
 def bytes_of(value: Any, where: str) -> Any:

@@ -15,6 +15,9 @@ class HostWord(int):
     def __add__(self, other: int) -> HostWord:
         return HostWord(int(self) + int(other) & 0xFFFFFFFF)
 
+    def __mul__(self, other: int) -> HostWord:
+        return HostWord(int(self) * int(other) & 0xFFFFFFFF)
+
     def __xor__(self, other: int) -> HostWord:
         return HostWord(int(self) ^ int(other))
 

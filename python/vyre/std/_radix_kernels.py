@@ -24,8 +24,11 @@ def by_fours(keys: Any, key: DataType) -> Any:
 
 
 @functools.cache
-def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace:
+def kernels(key: DataType, value: DataType | None, tile: int, exchange: bool = False) -> SimpleNamespace:
     """The kernels of a pass over many keys, in tiles of `tile` keys.
+
+    With `exchange` keys and values go to their places by way of workgroup memory, and else by a load of each; those of
+    keys of u32 alone are in workgroup memory anyway.
 
     Gives: `count_digits`, and to scatter `keys_only`, with a type of values `pairs` and, for u32, `positions`.
     """
@@ -40,7 +43,7 @@ def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace
 
     @vyre.kernel(workgroup_size=threads)
     def keys_only(keys: In[key], quads: In[fours], starts: In[u32], out: Out[key], shift: u32, flip: flips) -> None:
-        scatter_tile(threads, keys, quads if whole else None, None, starts, out, None, shift, flip)
+        scatter_tile(threads, keys, quads if whole else None, None, starts, out, None, shift, flip, exchange)
 
     made = SimpleNamespace(count_digits=count_digits, keys_only=keys_only)
     if value is None:
@@ -57,7 +60,7 @@ def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace
         shift: u32,
         flip: flips,
     ) -> None:
-        scatter_tile(threads, keys, quads if whole else None, values, starts, out, out_values, shift, flip)
+        scatter_tile(threads, keys, quads if whole else None, values, starts, out, out_values, shift, flip, exchange)
 
     made.pairs = pairs
     if value is u32:
@@ -72,7 +75,7 @@ def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace
             shift: u32,
             flip: flips,
         ) -> None:
-            scatter_tile(threads, keys, quads if whole else None, None, starts, out, out_values, shift, flip)
+            scatter_tile(threads, keys, quads if whole else None, None, starts, out, out_values, shift, flip, exchange)
 
         made.positions = positions
     return made

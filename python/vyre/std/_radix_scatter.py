@@ -14,8 +14,8 @@ and the fewer bytes a tile takes, the more tiles are under way.
 from typing import Any
 
 import vyre
-from vyre import u32
-from vyre.std._radix import DIGITS, digit_of, sum_and_total
+from vyre import u32, u64
+from vyre.std._radix import DIGITS, digit_of, loaded_in, sum_and_total
 
 __all__ = ["EACH", "POSITION", "scatter_tile"]
 
@@ -111,8 +111,63 @@ def item_of(key: Any, element: Any, shift: Any, flip: Any, position: Any) -> Any
     return digit_of(key, shift, flip) << POSITION | position
 
 
+def exchanged(array: Any, base: Any, count: Any, chosen: list[Any], table: Any, threads: int) -> list[Any]:
+    """The elements of the tile from `base` on at the `chosen` positions, by way of workgroup memory, a word at a time.
+
+    They are loaded in order: a load from a position of its own in each invocation takes a GPU's cache a cycle for each.
+    """
+    k = vyre.lid(0)
+    at = [k + threads * j for j in vyre.unroll(range(EACH))]
+    own = loaded_in(array, base, at, count)
+    wide = array.element is u64
+    words = [[vyre.u32(each) for each in own]]
+    if wide:
+        words.append([vyre.u32(each >> 32) for each in own])
+    got = []
+    for part in words:
+        vyre.barrier()
+        for j in vyre.unroll(range(EACH)):
+            table[at[j]] = part[j]
+        vyre.barrier()
+        got.append([table[i] for i in chosen])
+    if wide:
+        return [vyre.u64(low) | vyre.u64(high) << 32 for low, high in zip(*got, strict=True)]
+    return got[0]
+
+
+def write_exchanged(
+    threads: int, keys: Any, values: Any, starts_of: Any, out: Any, out_values: Any, table: Any, count: Any
+) -> None:
+    """Write a tile whose items `table` has in order, each digit from its place in `starts_of` on."""
+    k, base = vyre.lid(0), vyre.wid(0) * (threads * EACH)
+    at = [k + threads * j for j in vyre.unroll(range(EACH))]
+    items = [table[i] for i in at]
+    chosen = [item & threads * EACH - 1 for item in items]
+    to = [starts_of[item >> POSITION & DIGITS - 1] + i for item, i in zip(items, at, strict=True)]
+    moved = exchanged(keys, base, count, chosen, table, threads)
+    for j in vyre.unroll(range(EACH)):
+        if at[j] < count:
+            out[to[j]] = moved[j]
+    if out_values is not None:
+        brought = [base + i for i in chosen] if values is None else []
+        if values is not None:
+            brought = exchanged(values, base, count, chosen, table, threads)
+        for j in vyre.unroll(range(EACH)):
+            if at[j] < count:
+                out_values[to[j]] = brought[j]
+
+
 def scatter_tile(
-    threads: int, keys: Any, quads: Any, values: Any, starts: Any, out: Any, out_values: Any, shift: Any, flip: Any
+    threads: int,
+    keys: Any,
+    quads: Any,
+    values: Any,
+    starts: Any,
+    out: Any,
+    out_values: Any,
+    shift: Any,
+    flip: Any,
+    exchange: bool,
 ) -> None:
     """Sort a tile by a digit and write it; with `out_values`, too, whose values without `values` are positions."""
     tile = threads * EACH
@@ -140,6 +195,9 @@ def scatter_tile(
     for j in vyre.unroll(shares):
         sums[j * threads + k & DIGITS - 1] = begins[j]
     vyre.barrier()
+    if exchange and not whole:
+        write_exchanged(threads, keys, values, sums, out, out_values, table, count)
+        return
     for b in vyre.unroll(range(0, EACH, TOGETHER)):
         at = [k + threads * (b + j) for j in vyre.unroll(range(TOGETHER))]
         items = [table[i] for i in at]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import vyre
 
@@ -47,22 +47,23 @@ _K256 = [_root_bits(prime, 3, 32) for prime in _PRIMES[:64]]
 _K512 = [_root_bits(prime, 3, 64) for prime in _PRIMES]
 
 
-def mix_sha256(h: list[u32], w: list[u32]) -> None:
-    """Bring the state forward by a block of 16 words (section 6.2.2)."""
+def mix_sha256(h: list[u32], w: list[u32], one: Any = 1) -> None:
+    """Bring the state forward by a block of 16 words (section 6.2.2); `one` is that of _products.py."""
     w = list(w)
     for t in vyre.unroll(range(16, 64)):
         x, y = w[t - 15], w[t - 2]
-        w.append(w[t - 16] + (x.rotr(7) ^ x.rotr(18) ^ x >> 3) + w[t - 7] + (y.rotr(17) ^ y.rotr(19) ^ y >> 10))
-    rounds_sha256(h, [k + word for k, word in zip(_K256, w, strict=True)])
+        first = w[t - 16] * one + (x.rotr(7) ^ x.rotr(18) ^ x >> 3) + w[t - 7]
+        w.append(first * one + (y.rotr(17) ^ y.rotr(19) ^ y >> 10))
+    rounds_sha256(h, [k + word for k, word in zip(_K256, w, strict=True)], one)
 
 
-def rounds_sha256(h: list[u32], scheduled: Sequence[u32 | int]) -> None:
+def rounds_sha256(h: list[u32], scheduled: Sequence[u32 | int], one: Any = 1) -> None:
     """The 64 rounds of a block, each with its constant plus its word of the message's schedule."""
     a, b, c, d, e, f, g, last = h
     for each in scheduled:
-        t1 = last + each + (e.rotr(6) ^ e.rotr(11) ^ e.rotr(25)) + (g ^ e & (f ^ g))
-        t2 = (a.rotr(2) ^ a.rotr(13) ^ a.rotr(22)) + (a & b | c & (a | b))
-        a, b, c, d, e, f, g, last = t1 + t2, a, b, c, d + t1, e, f, g
+        t1 = (last * one + each + (e.rotr(6) ^ e.rotr(11) ^ e.rotr(25))) * one + (g ^ e & (f ^ g))
+        t2 = (a.rotr(2) ^ a.rotr(13) ^ a.rotr(22)) * one + (a & b | c & (a | b))
+        a, b, c, d, e, f, g, last = t1 * one + t2, a, b, c, d * one + t1, e, f, g
     for k, value in enumerate([a, b, c, d, e, f, g, last]):
         h[k] += value
 

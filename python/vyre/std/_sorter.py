@@ -17,7 +17,13 @@ _ALONE = 256  # tiles whose digits one workgroup places
 
 
 @functools.cache
-def sorter(key: DataType, value: DataType | None = None, positions: bool = False, tile: int | None = None) -> Any:
+def sorter(
+    key: DataType,
+    value: DataType | None = None,
+    positions: bool = False,
+    tile: int | None = None,
+    exchange: bool = False,
+) -> Any:
     """The procedure that sorts keys, ascending by their exclusive or with its number `flip`.
 
     Keys of equal bits stay in the order in which they are given.
@@ -29,6 +35,7 @@ def sorter(key: DataType, value: DataType | None = None, positions: bool = False
         tile: keys of a tile, a power of two from 512 to 4,096; the result does not depend on it. By default one of
             4,096 for keys of u32 and for keys with values, where the device has the workgroup memory for it, and else
             of 2,048.
+        exchange: how keys and values reach their places in a tile (see `kernels`); the result does not depend on it.
 
     Gives: `procedure(keys, flip)` -> sorted keys, `procedure(keys, values, flip)` -> (keys, values), or with
     `positions` `procedure(keys, flip)` -> (keys, positions).
@@ -39,7 +46,7 @@ def sorter(key: DataType, value: DataType | None = None, positions: bool = False
     # Their arrays take no memory where another of the three runs: they are procedures of their own.
     small = _recorded(f"{name}_small", *types, functools.partial(_small, getattr(small_kernels(key, value), form)))
     large = {
-        each: _recorded(f"{name}_{each}", *types, functools.partial(_large, each))
+        each: _recorded(f"{name}_{each}", *types, functools.partial(_large, each, exchange))
         for each in ([tile] if tile else [TILE] if value is None and key is not u32 else [TILE, LARGE_TILE])
     }
     tiny = getattr(tiny_kernels(key, value), form)
@@ -103,10 +110,10 @@ def _small(kernel: Any, given: list[Any], results: list[Any], flip: Any) -> None
     kernel(*given, *_like(given[0].length, key, value, "spare"), *results, flip, workgroups=1)
 
 
-def _large(tile: int, given: list[Any], results: list[Any], flip: Any) -> None:
+def _large(tile: int, exchange: bool, given: list[Any], results: list[Any], flip: Any) -> None:
     n = given[0].length
     key, value = (*(each.dtype for each in results), None)[:2]
-    made = kernels(key, value, tile)
+    made = kernels(key, value, tile, exchange)
     tiles = vyre.ceil_div(n, tile)
     rows = vyre.scratch(u32, tiles * DIGITS, name="rows")
     starts = vyre.scratch(u32, tiles * DIGITS, name="starts")

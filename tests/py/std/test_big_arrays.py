@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -181,3 +182,61 @@ def test_find(place):
     del wanted[-2]  # nothing follows the last one
     assert number(found.count) == len(wanted)
     assert found.matches[: len(wanted)].numpy().tolist() == wanted
+
+
+def few(place, values, dtype=np.uint32):
+    return vyre.array(np.asarray(values, dtype), **place)
+
+
+# Elements on both sides of the places where offsets in bytes have 31 and 32 bits, and both ends.
+FEW = np.array([0, 2**29 - 1, 2**29, 2**30 - 1, 2**30, 2**30 + 1, COUNT - 1], np.uint64)
+
+
+def test_elements_that_are_fetched_and_sought(place):
+    x = made(place, COUNT, INDEX * FACTOR)
+    wanted = (FEW * np.uint64(FACTOR) % np.uint64(2**32)).astype(np.uint32)
+    np.testing.assert_array_equal(std.gather(x, few(place, FEW)).numpy(), wanted)
+    x = made(place, COUNT, INDEX * 2)  # ascending, as 2 * COUNT is less than 2^32
+    np.testing.assert_array_equal(std.searchsorted(x, few(place, 2 * FEW)).numpy(), FEW)
+    np.testing.assert_array_equal(std.searchsorted(x, few(place, 2 * FEW + 1)).numpy(), FEW + 1)
+
+
+def test_elements_that_are_written_and_added_to(place):
+    x = made(place, COUNT, INDEX)
+    std.scatter(x, few(place, FEW), few(place, FEW ^ np.uint64(5)))
+    std.scatter_add(x, few(place, FEW), few(place, np.full(len(FEW), 7)))
+    assert_is(x, lambda i: np.where(np.isin(i, FEW), (i ^ np.uint64(5)) + np.uint64(7), i))
+
+
+def test_segments(place):
+    bounds = np.array([0, 2**29 + 3, 2**30 + 5, COUNT], np.uint64)
+    x = made(place, COUNT, INDEX)
+    offsets, spans = few(place, bounds), list(pairwise(bounds.tolist()))
+    sums = [(b * (b - 1) - a * (a - 1)) // 2 % 2**32 for a, b in spans]
+    assert std.segmented_reduce(x, offsets, "add").numpy().tolist() == sums
+    assert std.segmented_reduce(x, offsets, "max").numpy().tolist() == [b - 1 for _, b in spans]
+
+
+def test_the_largest(place):
+    values, positions = std.topk(made(place, COUNT, INDEX), 3)
+    assert values.numpy().tolist() == positions.numpy().tolist() == [COUNT - 1, COUNT - 2, COUNT - 3]
+
+
+def test_a_transpose(place):
+    rows, columns = 40_000, 33_000
+    x = made(place, rows * columns, INDEX).reshape(rows, columns)
+    y = std.transpose(x).reshape(-1)
+    of_row, of_column = np.uint64(rows), np.uint64(columns)
+    assert_is(y, lambda i: i % of_row * of_column + i // of_row)
+
+
+def test_a_sort_of_keys_of_two_bytes(place):
+    """Keys of words take more memory than most machines have: two copies, and a byte of counters a key."""
+    count = 2**31 + 12344
+    x = made(place, count // 2, (~INDEX & 0xFFFF) * 65537).view(vyre.u16)  # every key stands twice in a word
+    turns, rest = divmod(count // 2, 2**16)
+    # The last words of an incomplete turn have the largest keys.
+    often = np.full(2**16, 2 * turns, np.uint64)
+    often[2**16 - rest :] += np.uint64(2)
+    ends = np.cumsum(often)
+    assert_is(std.sort(x), lambda i: np.searchsorted(ends, i, "right"))

@@ -11,6 +11,7 @@ import vyre
 from conftest import SEED
 from vyre import std
 from vyre.std import _block_hashes, hashes
+from vyre.std._sha256_pairs import sha256_pairs, sha256_pairs_of_products
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
 BLOCKS = {name: hashlib.new(name).block_size for name in NAMES}
@@ -163,6 +164,15 @@ def test_a_long_message_continues_in_further_dispatches(name, backend, rng):
 @pytest.mark.parametrize("name", ["sha256", "sha384", "sha3_256"])
 def test_a_long_message_continues_in_further_dispatches_on_every_device(name, target, rng):
     continued(name, target, rng)
+
+
+def test_sums_by_products_give_the_same_digests(target, rng):
+    data = rng.bytes(64 * 300)
+    words = vyre.array(np.frombuffer(data, np.uint32), **target)
+    starts = vyre.array(np.arange(0, len(data), 64, dtype=np.uint32), **target)
+    wanted = b"".join(of_hashlib("sha256", [data[k : k + 64] for k in range(0, len(data), 64)]))
+    assert sha256_pairs_of_products(words, starts, 1).numpy().tobytes() == wanted
+    assert sha256_pairs(words, starts).numpy().tobytes() == wanted
 
 
 @pytest.mark.parametrize("count", [1, 127, 128, 129])

@@ -109,7 +109,7 @@ def test_results_have_the_form_of_the_data():
     assert taken([], "vyre.std.f", "cpu").rows(many[:0], 8).shape == (0, 8)
 
 
-MANY = "must have at most 4294967295 bytes, got 5368709120. Fix:"
+MANY = "must have at most 4294967295 bytes, got 4294967296. Fix:"
 MISTAKES = [
     (
         lambda: Messages(b"abc", [0, 4]),
@@ -144,7 +144,7 @@ MISTAKES = [
         lambda: Messages(vyre.arange(3, backend="cpu"), [0]),
         vyre.BindingError,
         "argument `data` of vyre.std.Messages must be an array of uint8, got one of uint32. "
-        "Fix: write .astype(np.uint8).",
+        "Fix: write .astype(np.uint8), which keeps the low 8 bits of each element.",
     ),
     (
         lambda: Messages(vyre.array(b"abc", backend="cpu"), [0], backend="reference"),
@@ -181,12 +181,12 @@ MISTAKES = [
         "argument `data` of vyre.std.sha256 must have 1 axis, got shape (2, 2). Fix: write .ravel().",
     ),
     (  # bytes() of zeros takes no memory until it is read
-        lambda: Messages.pack([bytes(2**30)] * 5),
+        lambda: Messages.pack([bytes(2**30)] * 4),
         vyre.ArgumentError,
         f"argument `messages` of vyre.std.Messages.pack {MANY} pass the messages in several calls.",
     ),
     (
-        lambda: Messages(bytes(5 * 2**30), [0]),
+        lambda: Messages(bytes(2**32), [0]),
         vyre.ArgumentError,
         f"argument `data` of vyre.std.Messages {MANY} make several Messages, each of a part of the data.",
     ),

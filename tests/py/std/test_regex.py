@@ -242,6 +242,11 @@ WRONG = [
         "the pattern of vyre.std.regex needs an automaton of more than 2048 states. "
         "Fix: repeat less, or search for a part of the pattern.",
     ),
+    (  # 1,025 states for the way back, 4 kinds of bytes and 1,026 states ahead: more than 2^22 together
+        b"[a-z]*a[a-z]{9}x",
+        "the pattern of vyre.std.regex needs an automaton of more than 1023 states. "
+        "Fix: repeat less, or search for a part of the pattern.",
+    ),
 ]
 
 
