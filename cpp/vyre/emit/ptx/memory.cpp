@@ -2,9 +2,9 @@
 // nothing is accessed, so arrays may be of any size. A load or an atomic sets its result to zero first.
 //
 // Only that predicate keeps an access inside its array, so the index that is used must be the one that was compared. A compiler could load
-// it a second time, after another invocation has written to that memory. So a load that an index depends on is relaxed, which a compiler
-// may not repeat. Other loads and stores are weak, and barriers order them for the workgroup. Atomics are relaxed, those on buffers in the
-// scope of the GPU.
+// it a second time, after another invocation has written to that memory. So a load that an index depends on (emit/uses.hpp) is relaxed,
+// which a compiler may not repeat, and does not move past other such loads either: a chain of them takes the time of all. Other loads and
+// stores are weak, and barriers order them for the workgroup. Atomics are relaxed, those on buffers in the scope of the GPU.
 //
 // All shared arrays lie in one block of dynamic shared memory, which may be larger than what a kernel can declare. All private arrays of an
 // invocation lie in one block, too. In a block the arrays with the widest elements come first, so that there are no gaps. Blocks are zeroed
