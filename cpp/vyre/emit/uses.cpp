@@ -108,14 +108,12 @@ void Uses::note_indices(const std::vector<bool>& is_safe) {
 
 void Uses::note_operands(std::uint32_t at) {
   const Instruction& it = kernel_.code[at];
-  if (it.op == Opcode::If) {
+  if (it.op == Opcode::If || tests_truth(it)) {
     uses_[it.a.index].as_truth = true;
   } else if (it.op == Opcode::Select) {
     uses_[it.a.index].as_truth = true;
     uses_[it.b.index].as_bits = true;
     uses_[it.c.index].as_bits = true;
-  } else if (tests_truth(it)) {
-    uses_[it.a.index].as_truth = true;
   } else {
     const bool truths = is_boolean(at) && !is_comparison(it.op);
     for (const ValueId operand : {it.a, it.b, it.c, it.d}) {
