@@ -129,10 +129,13 @@ void Emitter::zero_privates() {
 // --- Elements ---
 
 std::string Emitter::guard(const Instruction& code, Word length) {
-  if (!code.bounded) return "";
+  if (!code.bounded) return only_if();
   const std::uint32_t in = fresh_predicate();
   line("setp.lt.u32 %p{}, {}, {}", in, text(bits(code.a)), text(length));
-  return fmt::format("@%p{} ", in);
+  if (!only_if_) return fmt::format("@%p{} ", in);
+  const std::uint32_t both = fresh_predicate();
+  line("and.pred %p{}, %p{}, %p{}", both, in, *only_if_);
+  return fmt::format("@%p{} ", both);
 }
 
 Emitter::Element Emitter::buffer_element(const Instruction& code) {
@@ -141,7 +144,7 @@ Emitter::Element Emitter::buffer_element(const Instruction& code) {
   std::optional<std::uint32_t>& known = buffers_[code.imm];
   if (!known) known = address_parameter(8 * code.imm);
   const Word index = bits(code.a);
-  std::string in = code.bounded ? guard(code, length(code.imm)) : "";
+  std::string in = guard(code, code.bounded ? length(code.imm) : literal(0));
   if (const std::uint64_t offset = std::uint64_t{index.number} * buffer.bytes(); index.is_literal && offset <= kMostOffset) {
     return {fmt::format("[%a{}+{}]", *known, offset), std::move(in)};
   }
