@@ -42,7 +42,8 @@ Uses::Uses(const lower::Kernel& kernel) : kernel_(kernel), boolean_(kernel.code.
     if (is_made(at)) note_operands(at);
   }
   note_indices({});
-  if (!loads_an_index()) return;
+  const bool has_arrays = !kernel.shared.empty() || !kernel.privates.empty();
+  if (!has_arrays || !loads_an_index()) return;
   for (Use& use : uses_) use.as_index = false;
   note_indices(safe_accesses());
 }
