@@ -1,8 +1,12 @@
 // Calls a Program with arrays that stay on their device. The first call is checked and planned; every call submits the plan.
+//
+// Most calls give all arrays by position, and plain ints as counts of workgroups. The class's slot of calls (call_by_slot) takes these from
+// Python's arguments at once, and leaves all others to `__call__`, which converts arguments and tells mistakes.
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <span>
@@ -13,6 +17,7 @@
 #include "call.hpp"
 #include "convert.hpp"
 #include "graph.hpp"
+#include "guarded.hpp"
 #include "host_value.hpp"
 #include "optimize.hpp"
 #include "planned.hpp"
@@ -484,20 +489,69 @@ struct GivenCall {
   const std::optional<run::Optimize> optimize;
 };
 
+// Returns what a call gives: the array of the one ReadWrite buffer, or a tuple of all. `result(slot)` returns the array of a buffer.
+template <class Result>
+py::object written_arrays(const std::vector<std::size_t>& written, const Result& result) {
+  if (written.size() == 1) return result(written[0]);
+  py::tuple results(written.size());
+  for (std::size_t k = 0; k < written.size(); ++k) results[k] = result(written[k]);
+  return results;
+}
+
 py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role) {
   run::Span span("call");
   const GivenCall given(self, args, kwargs, role);
   KeptCall kept;
   submit(kept, self, *given.calls, given.arrays, given.grid, given.optimize, span);
-  const auto result = [&](std::size_t slot) {
+  return written_arrays(kept.call->written, [&](std::size_t slot) {
     const py::handle object = given.objects[slot];
     return py::isinstance<PyArray>(object) ? py::reinterpret_borrow<py::object>(object) : py::cast(*given.arrays[slot]);
-  };
-  const std::vector<std::size_t>& written = kept.call->written;
-  if (written.size() == 1) return result(written[0]);
-  py::tuple results(written.size());
-  for (std::size_t k = 0; k < written.size(); ++k) results[k] = result(written[k]);
-  return results;
+  });
+}
+
+// Converts counts of workgroups: a plain int, or a tuple of one to three. Returns nothing for any other object.
+std::optional<run::Grid> plain_grid(py::handle given) {
+  if (const std::optional<std::uint32_t> count = plain_u32(given)) return run::Grid{*count, 1, 1};
+  if (!PyTuple_CheckExact(given.ptr())) return std::nullopt;
+  const Py_ssize_t axes = PyTuple_GET_SIZE(given.ptr());
+  if (axes < 1 || axes > 3) return std::nullopt;
+  std::array<std::uint32_t, 3> counts = {1, 1, 1};
+  for (Py_ssize_t axis = 0; axis < axes; ++axis) {
+    const std::optional<std::uint32_t> count = plain_u32(PyTuple_GET_ITEM(given.ptr(), axis));
+    if (!count) return std::nullopt;
+    counts[static_cast<std::size_t>(axis)] = *count;
+  }
+  return run::Grid{counts[0], counts[1], counts[2]};
+}
+
+// Runs a call of arrays by position and counts by value. Returns a null object, and has done nothing, if the arguments are others.
+py::object call_of_arrays(PyObject* object, PyObject* args, PyObject* kwargs) {
+  static PyObject* const name = PyUnicode_InternFromString("workgroups");
+  const auto* const self = exactly<PyProgram>(object);
+  if (self == nullptr || kwargs == nullptr || PyDict_GET_SIZE(kwargs) != 1) return {};
+  PyObject* const workgroups = PyDict_GetItemWithError(kwargs, name);
+  if (workgroups == nullptr) return {};
+  const std::optional<run::Grid> grid = plain_grid(workgroups);
+  if (!grid) return {};
+  const std::span<PyObject* const> given(&PyTuple_GET_ITEM(args, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(args)));
+  Few<const PyArray*> arrays(given.size());
+  for (std::size_t slot = 0; slot < given.size(); ++slot) {
+    arrays[slot] = exactly<PyArray>(given[slot]);
+    if (arrays[slot] == nullptr) return {};
+  }
+  if (!self->planned || self->planned->bound().size() != given.size()) return {};
+  run::Span span("call");
+  const std::shared_ptr<PlannedCalls> calls = self->planned;
+  KeptCall kept;
+  submit(kept, *self, *calls, arrays.all(), {*grid}, std::nullopt, span);
+  return written_arrays(kept.call->written, [&](std::size_t slot) { return py::reinterpret_borrow<py::object>(given[slot]); });
+}
+
+ternaryfunc call_by_method = nullptr;  // the first function of the slot, which calls `__call__`
+
+PyObject* call_by_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
+  PyObject* const result = guarded([&] { return call_of_arrays(self, args, kwargs).release().ptr(); });
+  return result != nullptr || PyErr_Occurred() != nullptr ? result : call_by_method(self, args, kwargs);
 }
 
 // Checks the arguments and keeps the plan, so that the same call finds it later. Submits nothing.
@@ -566,6 +620,7 @@ array([2, 2, 2, 2], dtype=uint32)
 >>> counts = vyre.array([9, 1, 1], dtype=vyre.u32, backend="cpu")
 >>> add_one(vyre.empty(12, backend="cpu"), workgroups=counts, at_most=2).numpy()
 array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=uint32))");
+  call_by_method = std::exchange(reinterpret_cast<PyTypeObject*>(program.ptr())->tp_call, call_by_slot);
   // For kernels: an array given as `workgroups` has counts of invocations, while `at_most` still counts workgroups.
   m.def("_call_for_invocations", [](const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
     return call_counting(self, args, kwargs, run::StorageView::Role::Invocations);

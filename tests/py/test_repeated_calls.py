@@ -373,3 +373,89 @@ def test_a_launch_of_a_procedure_refuses_parts_that_are_not_its_own():
             vyre._core._procedure_launch(both.procedure, parts, [1])
     with pytest.raises(ArgumentError, match="do not fit"):
         vyre._core._procedure_launch(both.procedure, [u, v, k], [3])
+
+
+def outcome(call):
+    """What a call gives, to be compared: whether it gives the array that it was given and the bytes, or its error."""
+    try:
+        return call()
+    except Exception as error:
+        return type(error), str(error)
+
+
+SUM = [
+    vyre.BufferDecl.read("a", 0, vyre.u32),
+    vyre.BufferDecl.read_write("low", 1, vyre.u32),
+    vyre.BufferDecl.read_write("high", 2, vyre.u32),
+]
+
+
+def sums(written: int) -> vyre.Program:
+    """`low += a` and, if two buffers are written, `high += 2 * a`, in workgroups of 4 x 2 x 1."""
+    at = vyre.Expr.gid_x() + vyre.Expr.gid_y() * 8
+    a = vyre.Expr.load("a", at)
+    stores = [vyre.Node.store("low", at, vyre.Expr.load("low", at) + a)]
+    stores += [vyre.Node.store("high", at, vyre.Expr.load("high", at) + a * 2)] if written == 2 else []
+    return vyre.Program(SUM[: 1 + written], (4, 2, 1), stores)
+
+
+# What a call of `sums` is given behind its arrays, and the arrays if they are others than those of the calls before.
+LIKE_AND_UNLIKE = {
+    "the same": {"workgroups": 2},
+    "one axis": {"workgroups": (2,)},
+    "two axes": {"workgroups": (2, 2)},
+    "three axes": {"workgroups": (1, 2, 1)},
+    "no workgroups at all": {"workgroups": 0},
+    "a list": {"workgroups": [2, 1, 1]},
+    "a number of numpy": {"workgroups": np.uint32(2)},
+    "numbers of numpy": {"workgroups": (np.int64(2), 1)},
+    "no axis": {"workgroups": ()},
+    "four axes": {"workgroups": (1, 1, 1, 1)},
+    "a truth": {"workgroups": True},
+    "negative": {"workgroups": -1},
+    "too large": {"workgroups": 2**32},
+    "far too large": {"workgroups": (1, 2**70)},
+    "a float": {"workgroups": 2.0},
+    "None": {"workgroups": None},
+    "no counts": {},
+    "no optimisation": {"workgroups": 2, "optimize": False},
+    "an unknown name": {"workgrops": 2},
+    "another name": {"workgroups": 2, "nothing": 1},
+    "an array too few": {"workgroups": 2, "arrays": slice(0, 1)},
+    "an array too many": {"workgroups": 2, "arrays": [0, 1, 0, 1]},
+    "no array": {"workgroups": 2, "arrays": slice(0, 0)},
+    "an array twice": {"workgroups": 2, "arrays": [0, 0, 0]},
+    "arrays of numpy": {"workgroups": 2, "numpy": True},
+}
+
+
+@pytest.mark.parametrize("written", [1, 2])
+@pytest.mark.parametrize("name", LIKE_AND_UNLIKE)
+def test_a_program_that_was_called_before_gives_what_a_fresh_one_gives(name, written, where):
+    how = dict(LIKE_AND_UNLIKE[name])
+    chosen_arrays, of_numpy = how.pop("arrays", slice(None)), how.pop("numpy", False)
+
+    def call(program: vyre.Program):
+        arrays = [vyre.array(numbers(k, 32), **where) for k in range(1 + written)]
+        given = arrays[chosen_arrays] if isinstance(chosen_arrays, slice) else [arrays[k] for k in chosen_arrays]
+        given = [each.numpy() for each in given] if of_numpy else given
+        made = program(*given, **how)
+        results = made if isinstance(made, tuple) else (made,)
+        assert isinstance(made, tuple) == (written == 2)
+        return [any(each is array for array in arrays) for each in results], [each.numpy().tolist() for each in arrays]
+
+    before = sums(written)
+    for _ in range(2):
+        before(*(vyre.array(numbers(k, 32), **where) for k in range(1 + written)), workgroups=2)
+    assert outcome(lambda: call(before)) == outcome(lambda: call(sums(written)))
+
+
+def test_a_program_is_recorded_after_calls_that_were_right(where):
+    program = sums(1)
+    a, low = (vyre.array(np.arange(32, dtype=np.uint32), **where) for _ in range(2))
+    program(a, low, workgroups=(2, 2))
+    with vyre.graph() as graph:
+        program(a, low, workgroups=(2, 2))
+    assert low.numpy().tolist() == (np.arange(32) * 2).tolist()
+    graph.replay()
+    assert low.numpy().tolist() == (np.arange(32) * 3).tolist()

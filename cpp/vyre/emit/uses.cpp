@@ -1,12 +1,37 @@
 #include "vyre/emit/uses.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "vyre/lower/ranges.hpp"
 
 namespace vyre::emit {
 
 using lower::Instruction;
 using lower::Opcode;
+using lower::Range;
 using lower::ValueId;
+
+namespace {
+
+// Whether the opcode is defined for all operands of these ranges, which lowering may have made sure of by another value.
+bool is_defined(Opcode op, const Range& b) {
+  switch (op) {
+    case Opcode::Div:
+    case Opcode::Mod:
+      return b.least > 0;
+    case Opcode::Shl:
+    case Opcode::Shr:
+    case Opcode::SShr:
+    case Opcode::RotateLeft:
+    case Opcode::RotateRight:
+      return b.greatest < 32;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
 
 Uses::Uses(const lower::Kernel& kernel) : kernel_(kernel), boolean_(kernel.code.size()), uses_(kernel.code.size()) {
   for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {
@@ -16,10 +41,48 @@ Uses::Uses(const lower::Kernel& kernel) : kernel_(kernel), boolean_(kernel.code.
   for (auto at = static_cast<std::uint32_t>(kernel.code.size()); at-- > 0;) {
     if (is_made(at)) note_operands(at);
   }
-  note_indices();
+  note_indices({});
+  const bool has_arrays = !kernel.shared.empty() || !kernel.privates.empty();
+  if (!has_arrays || !loads_an_index()) return;
+  for (Use& use : uses_) use.as_index = false;
+  note_indices(safe_accesses());
 }
 
-void Uses::note_indices() {
+bool Uses::loads_an_index() const {
+  for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) {
+    const Instruction& it = kernel_.code[at];
+    if (!is_atomic(it.op) && is_fixed(it) && uses_[at].as_index) return true;
+  }
+  return false;
+}
+
+bool Uses::is_fixed(const Instruction& it) const {
+  return it.op == Opcode::LoadShared || is_atomic(it.op) || (it.op == Opcode::LoadBuffer && kernel_.buffers[it.imm].writable);
+}
+
+std::vector<bool> Uses::safe_accesses() const {
+  std::vector<bool> is_safe(kernel_.code.size(), false);
+  std::vector<Range> ranges(kernel_.code.size());
+  for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) {
+    const Instruction& it = kernel_.code[at];
+    const auto range = [&](ValueId value) { return value.valid() ? ranges[value.index] : Range{}; };
+    const auto fits = [&](std::uint32_t count) { return ranges[it.a.index].greatest < count; };
+    if (it.op == Opcode::Constant) {
+      ranges[at] = Range::only(it.imm);
+    } else if (it.op == Opcode::LocalId) {
+      ranges[at] = Range::at_most(std::max(kernel_.workgroup_size[it.imm], 1u) - 1);
+    } else if (it.lanes == 1 && (is_lanewise(it.op) || it.op == Opcode::Select) && is_defined(it.op, range(it.b))) {
+      ranges[at] = range_of(it.op, range(it.a), range(it.b), range(it.c));
+    } else if (it.op == Opcode::LoadShared || it.op == Opcode::StoreShared || it.shared) {
+      is_safe[at] = fits(kernel_.shared[it.imm].count);
+    } else if (it.op == Opcode::LoadPrivate || it.op == Opcode::StorePrivate) {
+      is_safe[at] = fits(kernel_.privates[it.imm].count);
+    }
+  }
+  return is_safe;
+}
+
+void Uses::note_indices(const std::vector<bool>& is_safe) {
   std::vector<std::vector<std::uint32_t>> written(kernel_.variables.size());  // by variable
   std::vector<std::uint32_t> pending;
   const auto note = [&](ValueId value) {
@@ -29,7 +92,7 @@ void Uses::note_indices() {
   };
   for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) {
     const Instruction& it = kernel_.code[at];
-    if (accesses_memory(it.op)) note(it.a);
+    if (accesses_memory(it.op) && (is_safe.empty() || !is_safe[at])) note(it.a);
     if (it.op == Opcode::WriteVariable) written[it.imm].push_back(it.a.index);
   }
   while (!pending.empty()) {
@@ -38,7 +101,7 @@ void Uses::note_indices() {
     if (it.op == Opcode::ReadVariable) {
       // The writes are taken out of the list, because the second read of the variable has nothing to add.
       for (const std::uint32_t value : std::exchange(written[it.imm], {})) note(ValueId{value});
-    } else {
+    } else if (!is_fixed(it)) {
       for (const ValueId operand : {it.a, it.b, it.c, it.d}) note(operand);
     }
   }
@@ -46,14 +109,12 @@ void Uses::note_indices() {
 
 void Uses::note_operands(std::uint32_t at) {
   const Instruction& it = kernel_.code[at];
-  if (it.op == Opcode::If) {
+  if (it.op == Opcode::If || tests_truth(it)) {
     uses_[it.a.index].as_truth = true;
   } else if (it.op == Opcode::Select) {
     uses_[it.a.index].as_truth = true;
     uses_[it.b.index].as_bits = true;
     uses_[it.c.index].as_bits = true;
-  } else if (tests_truth(it)) {
-    uses_[it.a.index].as_truth = true;
   } else {
     const bool truths = is_boolean(at) && !is_comparison(it.op);
     for (const ValueId operand : {it.a, it.b, it.c, it.d}) {

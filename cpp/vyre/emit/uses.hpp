@@ -16,7 +16,8 @@ class Uses {
   // Whether a live instruction uses the value in this form.
   bool as_bits(std::uint32_t value) const { return uses_[value].as_bits; }
   bool as_truth(std::uint32_t value) const { return uses_[value].as_truth; }
-  // Whether the index of an access may depend on the value.
+  // Whether the index of an access depends on the value in such a way that a second load, which finds another value in memory, could lead
+  // the access out of its array. It could not where the index is in range for all operands, as in `array[x & 15]` of 16 elements.
   bool as_index(std::uint32_t value) const { return uses_[value].as_index; }
   // Without uses, only an instruction that has an effect is made.
   bool is_made(std::uint32_t at) const { return lower::has_effect(kernel_.code[at].op) || uses_[at].as_bits || uses_[at].as_truth; }
@@ -37,8 +38,15 @@ class Uses {
     return instruction.op == lower::Opcode::Constant && instruction.imm == 0;
   }
   void note_operands(std::uint32_t at);
-  // Finds what indices depend on, also by way of variables.
-  void note_indices();
+  // Finds what indices depend on, also by way of variables. Leaves out accesses for which `is_safe` is true.
+  void note_indices(const std::vector<bool>& is_safe);
+  // Returns by instruction whether it accesses an array of a known size by an index that is in range whatever is in memory and variables.
+  std::vector<bool> safe_accesses() const;
+  // Whether an index depends on a load of memory that others may write.
+  bool loads_an_index() const;
+  // Whether the instruction reads memory that others may write. It does so once if an index depends on it, so that its result is one value
+  // whatever its own index depends on.
+  bool is_fixed(const lower::Instruction& instruction) const;
 
   const lower::Kernel& kernel_;
   std::vector<std::uint8_t> boolean_;  // by value

@@ -162,6 +162,73 @@ TEST(Ptx, what_an_index_is_loaded_for_is_loaded_once) {
   EXPECT_EQ(count_of(text, "ld.global.u32"), 1u) << text;
 }
 
+TEST(Ptx, the_body_of_a_short_if_has_its_predicate_and_no_branch) {
+  KernelBuilder kernel({64, 1, 1});
+  const std::uint32_t out = kernel.buffer(1, true), array = kernel.shared(1, 64), sum = kernel.variable();
+  const ValueId local = kernel.leaf(Opcode::LocalId, 0), seven = kernel.constant(7);
+  kernel.if_(kernel.op(Opcode::Lt, seven, local));
+  const ValueId loaded = kernel.add({.op = Opcode::LoadShared, .lanes = 1, .imm = array, .a = local});
+  kernel.add({.op = Opcode::WriteVariable, .imm = sum, .a = kernel.op(Opcode::Add, loaded, seven)});
+  kernel.add({.op = Opcode::StoreBuffer, .bounded = true, .imm = out, .a = local, .b = seven});
+  kernel.end_if();
+  kernel.store(out, seven, kernel.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = sum}));
+  const std::string text = text_of(kernel.finish());
+  EXPECT_TRUE(contains(text, R"(
+  setp.lt.u32 %p1, 7, %r2;
+  mad.lo.u32 %r4, %r2, 4, %r1;
+  mov.u32 %r5, 0;
+  @%p1 ld.shared.u32 %r5, [%r4+0];
+  add.u32 %r6, %r5, 7;
+  @%p1 mov.u32 %r0, %r6;
+  setp.lt.u32 %p2, %r2, %r7;
+  and.pred %p3, %p2, %p1;
+  mad.wide.u32 %a1, %r2, 4, %a0;
+  @%p3 st.global.u32 [%a1], 7;
+  mov.u32 )"))
+      << text;
+  EXPECT_FALSE(contains(text, "bra")) << text;
+}
+
+TEST(Ptx, other_bodies_of_an_if_are_branched_around) {
+  using Fill = void (*)(KernelBuilder&, ValueId condition);
+  const std::pair<std::string_view, Fill> bodies[] = {
+      {"a load of a buffer", [](KernelBuilder& k, ValueId c) { k.store(0, c, k.load(0, c)); }},
+      {"a division", [](KernelBuilder& k, ValueId c) { k.store(0, c, k.op(Opcode::Div, c, k.constant(3))); }},
+      {"a barrier", [](KernelBuilder& k, ValueId) { k.barrier(); }},
+      {"a return", [](KernelBuilder& k, ValueId) { k.return_(); }},
+      {"a loop",
+       [](KernelBuilder& k, ValueId c) {
+         k.loop(k.constant(0), c);
+         k.end_loop();
+       }},
+      {"an Else",
+       [](KernelBuilder& k, ValueId c) {
+         k.store(0, c, c);
+         k.else_();
+         k.store(0, c, k.constant(5));
+       }},
+      {"three stores",
+       [](KernelBuilder& k, ValueId c) {
+         for (int store = 0; store < 3; ++store) k.store(0, c, c);
+       }},
+      {"much arithmetic",
+       [](KernelBuilder& k, ValueId c) {
+         ValueId sum = c;
+         for (int add = 0; add < 12; ++add) sum = k.op(Opcode::Add, sum, c);
+         k.store(0, c, sum);
+       }},
+  };
+  for (const auto& [name, fill] : bodies) {
+    KernelBuilder kernel({64, 1, 1});
+    kernel.buffer(1, true);
+    const ValueId local = kernel.leaf(Opcode::LocalId, 0);
+    kernel.if_(kernel.op(Opcode::Lt, local, kernel.constant(7)));
+    fill(kernel, local);
+    kernel.end_if();
+    EXPECT_TRUE(contains(text_of(kernel.finish()), "@!%p")) << name;
+  }
+}
+
 TEST(Ptx, narrow_elements_are_accessed_as_they_are) {
   KernelBuilder kernel;
   kernel.buffer(1, false);

@@ -94,5 +94,61 @@ TEST(Uses, an_index_depends_on_what_it_is_made_of_also_by_way_of_variables) {
   EXPECT_FALSE(uses.as_index(summed.index));
 }
 
+// Loads that indices of an array of 16 elements are made of, and whether one may be repeated.
+TEST(Uses, an_index_that_is_in_range_whatever_is_loaded_depends_on_no_load) {
+  KernelBuilder k({8, 1, 1});
+  const auto out = k.buffer(1, true);
+  const auto array = k.shared(1, 16);
+  const ValueId zero = k.constant(0), mask = k.constant(15), wide = k.constant(16), four = k.constant(4), most = k.constant(31);
+  const ValueId local = k.leaf(Opcode::LocalId, 0);
+  const auto loaded = [&] { return k.add({.op = Opcode::LoadShared, .lanes = 1, .imm = array, .a = zero}); };
+  const auto access = [&](ValueId index) { k.store(out, zero, k.add({.op = Opcode::LoadShared, .lanes = 1, .imm = array, .a = index})); };
+  const ValueId masked = loaded(), too_wide = loaded(), shifted = loaded(), amount = loaded(), any_amount = loaded(), divisor = loaded(),
+                chosen = loaded(), of_buffer = loaded(), whole = loaded(), compared = loaded();
+  access(k.op(Opcode::And, masked, mask));
+  access(k.op(Opcode::And, too_wide, wide));
+  access(k.op(Opcode::Or, k.op(Opcode::And, shifted, k.constant(8)), local));
+  access(k.op(Opcode::Shr, mask, k.op(Opcode::And, amount, most)));
+  access(k.op(Opcode::Shr, mask, any_amount));
+  access(k.op(Opcode::Mod, four, divisor));
+  access(k.op(Opcode::Select, k.op(Opcode::Lt, chosen, wide), chosen, zero));
+  access(k.op(Opcode::Select, k.op(Opcode::Lt, compared, wide), local, zero));
+  access(whole);
+  k.store(out, k.op(Opcode::And, of_buffer, mask), zero);
+  const lower::Kernel kernel = k.finish();
+  const Uses uses(kernel);
+  EXPECT_FALSE(uses.as_index(masked.index));
+  EXPECT_TRUE(uses.as_index(too_wide.index));
+  EXPECT_FALSE(uses.as_index(shifted.index));
+  EXPECT_FALSE(uses.as_index(amount.index));
+  EXPECT_TRUE(uses.as_index(any_amount.index)) << "a shift by 32 and more gives any value";
+  EXPECT_TRUE(uses.as_index(divisor.index)) << "so does a division by zero";
+  EXPECT_TRUE(uses.as_index(chosen.index)) << "the comparison may have seen another value";
+  EXPECT_FALSE(uses.as_index(compared.index));
+  EXPECT_TRUE(uses.as_index(whole.index));
+  EXPECT_TRUE(uses.as_index(of_buffer.index)) << "a buffer may be shorter";
+}
+
+TEST(Uses, what_is_loaded_once_is_one_value_whatever_its_own_index_was) {
+  KernelBuilder k;
+  const auto in = k.buffer(1, false), out = k.buffer(1, true);
+  const auto array = k.shared(1, 16);
+  const ValueId zero = k.constant(0), mask = k.constant(15);
+  const auto loaded = [&](ValueId index) { return k.add({.op = Opcode::LoadShared, .lanes = 1, .imm = array, .a = index}); };
+  const ValueId before_shared = loaded(zero), before_read_only = loaded(zero), before_atomic = loaded(zero);
+  const ValueId once = loaded(k.op(Opcode::And, before_shared, mask));
+  const ValueId counted =
+      k.add({.op = Opcode::AtomicAdd, .lanes = 1, .shared = true, .imm = array, .a = k.op(Opcode::And, before_atomic, mask), .b = zero});
+  k.store(out, once, zero);
+  k.store(out, counted, zero);
+  k.store(out, k.load(in, k.op(Opcode::And, before_read_only, mask)), zero);
+  const lower::Kernel kernel = k.finish();
+  const Uses uses(kernel);
+  EXPECT_TRUE(uses.as_index(once.index));
+  EXPECT_FALSE(uses.as_index(before_shared.index));
+  EXPECT_FALSE(uses.as_index(before_atomic.index));
+  EXPECT_TRUE(uses.as_index(before_read_only.index)) << "memory that is only read may be read again, and elsewhere";
+}
+
 }  // namespace
 }  // namespace vyre::emit

@@ -139,6 +139,93 @@ TEST_F(CudaTest, arrays_on_the_device_take_a_plan_for_any_of_their_size) {
   EXPECT_EQ(driver_.calls("cuMemAllocFromPoolAsync"), 0);
 }
 
+TEST_F(CudaTest, a_call_of_arrays_is_one_launch_and_a_wait_for_it_asks_about_the_stream_alone) {
+  CudaBackend cuda = backend({.submission_thread = false});
+  const auto executable = cuda.prepare(xor_, 0);
+  Resident arrays(cuda, 100);
+  const std::shared_ptr<run::Plan> plan = executable->plan(arrays.views, {2, 1, 1});
+  plan->submit(arrays.views, {});
+  EXPECT_TRUE(arrays.right());
+  driver_.forget_calls();
+  plan->submit(arrays.views, {});
+  // Another library may have changed the context of the thread, so the backend asks for it.
+  EXPECT_EQ(driver_.order(FakeCuda::functions()), (std::vector<std::string>{"cuCtxGetCurrent", "cuLaunchKernel"}));
+  driver_.forget_calls();
+  arrays.storages[2]->wait({});
+  EXPECT_EQ(driver_.order(FakeCuda::functions()), (std::vector<std::string>{"cuCtxGetCurrent", "cuStreamQuery"}));
+  driver_.forget_calls();
+  arrays.storages[0]->wait({});
+  EXPECT_EQ(driver_.order(FakeCuda::functions()), std::vector<std::string>()) << "the device is known to be idle";
+}
+
+TEST_F(CudaTest, a_graph_is_one_call_and_a_wait_for_it_asks_about_the_stream_alone) {
+  CudaBackend cuda = backend({.submission_thread = false});
+  const auto executable = cuda.prepare(xor_, 0);
+  Resident arrays(cuda, 100);
+  const std::shared_ptr<run::Plan> plan = executable->plan(arrays.views, {2, 1, 1});
+  const auto sequence = cuda.sequence({{plan, arrays.views}, {plan, arrays.views}});
+  sequence->submit(1, {});
+  EXPECT_TRUE(arrays.right());
+  driver_.forget_calls();
+  sequence->submit(1, {});
+  arrays.storages[2]->wait({});
+  EXPECT_EQ(driver_.order(FakeCuda::functions()),
+            (std::vector<std::string>{"cuCtxGetCurrent", "cuGraphLaunch", "cuCtxGetCurrent", "cuStreamQuery"}));
+}
+
+// The submitting thread marks where the wait ends, before it gives the driver more work.
+TEST_F(CudaTest, a_waiting_thread_does_not_wait_for_what_another_submits_later) {
+  for (const bool beside : {false, true}) {
+    SCOPED_TRACE(beside ? "by the submission thread" : "by the caller");
+    CudaBackend cuda = backend({.submission_thread = beside});
+    const auto executable = cuda.prepare(xor_, 0);
+    Resident first(cuda, 100), second(cuda, 100);
+    const std::shared_ptr<run::Plan> plan = executable->plan(first.views, {2, 1, 1});
+    plan->submit(first.views, {});
+    EXPECT_TRUE(first.right());
+    EXPECT_TRUE(second.out() == Words(100, 0));
+    driver_.hold();
+    plan->submit(first.views, {});
+    driver_.forget_calls();
+    std::jthread waiting([&] { first.storages[2]->wait({}); });
+    while (driver_.calls("cuStreamQuery") == 0) std::this_thread::yield();
+    plan->submit(second.views, {});
+    while (driver_.calls("cuLaunchKernel") < (beside ? 2 : 1)) std::this_thread::yield();
+    const std::vector<std::string> order = driver_.order({"cuEventRecord", "cuLaunchKernel"});
+    EXPECT_EQ(std::vector<std::string>(order.end() - 2, order.end()), (std::vector<std::string>{"cuEventRecord", "cuLaunchKernel"}));
+    if (HasFailure()) driver_.release();
+    driver_.let_pass(2);  // the first call, and the mark
+    waiting.join();
+    EXPECT_TRUE(std::ranges::none_of(second.storages, [&](const auto& each) {
+      RunOptions soon;
+      soon.timeout = std::chrono::nanoseconds(1);
+      return message_of([&] { each->wait(soon); }) == "no error";
+    })) << "the second call is not done";
+    driver_.release();
+    EXPECT_TRUE(second.right());
+  }
+}
+
+TEST_F(CudaTest, several_threads_wait_for_calls_of_their_own_while_others_submit) {
+  CudaBackend cuda = backend();
+  const auto executable = cuda.prepare(xor_, 0);
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong = 0;
+  for (std::uint32_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      Resident arrays(cuda, 100);
+      const std::shared_ptr<run::Plan> plan = executable->plan(arrays.views, {2, 1, 1});
+      for (int turn = 0; turn < 200; ++turn) {
+        for (int call = 0; call <= turn % 7; ++call) plan->submit(arrays.views, {});
+        arrays.storages[2]->wait({});
+      }
+      wrong += arrays.right() ? 0 : 1;
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_F(CudaTest, a_sequence_is_one_graph_and_runs_as_often_as_asked) {
   CudaBackend cuda = backend();
   Resident arrays(cuda, 100);
@@ -1272,6 +1359,33 @@ class CudaTwoDevicesTest : public CudaTest {
  protected:
   CudaTwoDevicesTest() : CudaTest(2) {}
 };
+
+// What another library finds current on the calling thread.
+CUcontext current_on(const run::cuda::Api& api) {
+  CUcontext now = nullptr;
+  api.cuCtxGetCurrent(&now);
+  return now;
+}
+
+TEST_F(CudaTwoDevicesTest, a_thread_without_a_context_keeps_that_of_the_first_device_and_no_other) {
+  const auto instance = std::make_shared<run::cuda::Instance>(driver_.library());
+  run::cuda::Context first(instance, instance->devices().at(0), {}), second(instance, instance->devices().at(1), {});
+  const run::cuda::Api& api = instance->api();
+  std::jthread([&] {
+    { const run::cuda::Current current(second); }
+    EXPECT_EQ(current_on(api), nullptr) << "another library would run on the second device";
+    { const run::cuda::Current current(first); }
+    CUcontext of_first = nullptr;
+    api.cuDevicePrimaryCtxRetain(&of_first, 0);
+    api.cuDevicePrimaryCtxRelease(0);
+    EXPECT_EQ(current_on(api), of_first);
+    driver_.forget_calls();
+    { const run::cuda::Current current(first); }
+    EXPECT_EQ(driver_.order(FakeCuda::functions()), (std::vector<std::string>{"cuCtxGetCurrent"}));
+    { const run::cuda::Current current(second); }
+    EXPECT_EQ(current_on(api), of_first) << "what was current is so again";
+  }).join();
+}
 
 TEST_F(CudaTwoDevicesTest, one_goes_on_when_the_other_is_lost) {
   CudaBackend cuda = backend();

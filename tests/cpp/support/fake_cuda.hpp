@@ -46,6 +46,8 @@ class FakeCuda {
   // What is enqueued while this is on is not done until release().
   void hold();
   void release();
+  // Does so many operations of what is held, the first ones of each stream.
+  void let_pass(int operations);
   // The device takes so many nanoseconds for each operation, and none for an event.
   static constexpr std::int64_t kOperationTime = 1000;
   // Lets time pass on the device in which it does nothing.

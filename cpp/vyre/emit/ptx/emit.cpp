@@ -1,6 +1,8 @@
 // The kernel's instructions from first to last, each turned into its lines. A value has up to two forms, its words and a predicate for
 // whether it is not zero; the uses of a value say which of them are made. Control flow is labels and branches: X<k> stands at instruction
-// k, an Else or EndIf; loop k begins at H<k> and ends at E<k>.
+// k, an Else or EndIf; loop k begins at H<k> and ends at E<k>. The body of a short If has no branch: what has an effect gets the If's
+// predicate, and values are computed in any case. NVIDIA's assembler keeps a branch around an access that has a predicate of its own, and
+// then every such access waits for the invocations to meet again.
 #include "vyre/emit/ptx/emit.hpp"
 
 #include <algorithm>
@@ -12,6 +14,8 @@ namespace vyre::ptx {
 namespace {
 
 constexpr std::string_view kAxes = "xyz";
+// The most instructions of a short If, and the most accesses to memory among them.
+constexpr std::uint32_t kMostInShort = 12, kMostAccessesInShort = 2;
 
 // The instructions of each opcode: the `ptx` column of opcodes.def.
 constexpr std::string_view kSpellings[] = {
@@ -274,15 +278,7 @@ void Emitter::own_instruction(std::uint32_t at) {
       return define_bits(at, words);
     }
     case Opcode::WriteVariable:
-      for (std::uint32_t lane = 0; lane < kernel_.variables[code.imm]; ++lane) {
-        const Word value = values_[code.a.index].bits[lane];
-        if (value.is_literal) {
-          line("add.u32 {}, {}, {}", text(variables_[code.imm][lane]), text(unknown_zero()), value.number);
-        } else {
-          line("mov.u32 {}, {}", text(variables_[code.imm][lane]), text(value));
-        }
-      }
-      return;
+      return write_variable(code);
     case Opcode::LoadBuffer:
     case Opcode::LoadShared:
     case Opcode::LoadPrivate:
@@ -292,12 +288,16 @@ void Emitter::own_instruction(std::uint32_t at) {
     case Opcode::StorePrivate:
       return store(code);
     case Opcode::If:
-      return line("@!%p{} bra X{}", predicate(code.a), kernel_.partner[at]);
+      if (!is_short(at)) return line("@!%p{} bra X{}", predicate(code.a), kernel_.partner[at]);
+      only_if_ = predicate(code.a);
+      return;
     case Opcode::Else:
       line("bra X{}", kernel_.partner[at]);
       return label('X', at);
     case Opcode::EndIf:
-      return label('X', at);
+      if (!only_if_) return label('X', at);
+      only_if_.reset();
+      return;
     case Opcode::Loop:
       return begin_loop(at);
     case Opcode::EndLoop:
@@ -310,6 +310,31 @@ void Emitter::own_instruction(std::uint32_t at) {
       return line("bra E{}", loops_.back().at);
     default:
       VYRE_ASSERT(false);  // its row of opcodes.def has a spelling
+  }
+}
+
+bool Emitter::is_short(std::uint32_t at) const {
+  const std::uint32_t end = kernel_.partner[at];
+  std::uint32_t instructions = 0, accesses = 0;
+  for (++at; at < end; ++at) {
+    if (!uses_.is_made(at)) continue;
+    const Opcode op = kernel_.code[at].op;
+    // Loads of buffers would all be under way together, which takes registers for what may be skipped.
+    if (jumps(op) || divides(op) || op == Opcode::Barrier || op == Opcode::LoadBuffer) return false;
+    accesses += accesses_memory(op);
+    if (++instructions > kMostInShort || accesses > kMostAccessesInShort) return false;
+  }
+  return kernel_.code[end].op == Opcode::EndIf;
+}
+
+void Emitter::write_variable(const Instruction& code) {
+  for (std::uint32_t lane = 0; lane < kernel_.variables[code.imm]; ++lane) {
+    const Word value = values_[code.a.index].bits[lane];
+    if (value.is_literal) {
+      line("{}add.u32 {}, {}, {}", only_if(), text(variables_[code.imm][lane]), text(unknown_zero()), value.number);
+    } else {
+      line("{}mov.u32 {}, {}", only_if(), text(variables_[code.imm][lane]), text(value));
+    }
   }
 }
 

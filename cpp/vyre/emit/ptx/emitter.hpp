@@ -47,7 +47,7 @@ class Emitter {
     Words bits{};
     std::uint32_t predicate = 0;  // whether the one lane is not zero
   };
-  // An element of memory, and the predicate under which it is accessed; "" when its index is in range.
+  // An element of memory, and the predicate under which it is accessed; "" when its index is in range, and the body of no short If.
   struct Element {
     std::string address, guard;
   };
@@ -65,6 +65,9 @@ class Emitter {
   void define_truth(std::uint32_t at, std::uint32_t predicate);
   void define_bits(std::uint32_t at, const Words& words);
   void select(std::uint32_t at);
+  void write_variable(const Instruction& code);
+  // Whether the body of an If is emitted without a branch: it is short, has no Else and nothing but cheap values, writes and accesses.
+  bool is_short(std::uint32_t at) const;
   void begin_loop(std::uint32_t at);
   void end_loop();
   Word parameter(std::uint32_t offset);
@@ -87,6 +90,8 @@ class Emitter {
   Word base(std::optional<Word>& known, std::string_view block);
   Word local_index();
   std::string guard(const Instruction& code, Word length);
+  // What stands before an instruction that has an effect: the predicate of a short If.
+  std::string only_if() const { return only_if_ ? fmt::format("@%p{} ", *only_if_) : ""; }
   Element buffer_element(const Instruction& code);
   Element array_element(const Instruction& code);
   Element element(const Instruction& code);
@@ -137,6 +142,7 @@ class Emitter {
   std::vector<Value> values_;
   std::vector<Words> variables_;
   std::vector<OpenLoop> loops_;
+  std::optional<std::uint32_t> only_if_;  // in the body of a short If: its predicate
   // The values that were asked for so far.
   std::array<std::optional<Word>, 3> local_ids_, workgroup_ids_, invocation_ids_;
   std::optional<Word> unknown_zero_, unknown_ones_;

@@ -2,9 +2,9 @@
 // nothing is accessed, so arrays may be of any size. A load or an atomic sets its result to zero first.
 //
 // Only that predicate keeps an access inside its array, so the index that is used must be the one that was compared. A compiler could load
-// it a second time, after another invocation has written to that memory. So a load that an index depends on is relaxed, which a compiler
-// may not repeat. Other loads and stores are weak, and barriers order them for the workgroup. Atomics are relaxed, those on buffers in the
-// scope of the GPU.
+// it a second time, after another invocation has written to that memory. So a load that an index depends on (emit/uses.hpp) is relaxed,
+// which a compiler may not repeat, and does not move past other such loads either: a chain of them takes the time of all. Other loads and
+// stores are weak, and barriers order them for the workgroup. Atomics are relaxed, those on buffers in the scope of the GPU.
 //
 // All shared arrays lie in one block of dynamic shared memory, which may be larger than what a kernel can declare. All private arrays of an
 // invocation lie in one block, too. In a block the arrays with the widest elements come first, so that there are no gaps. Blocks are zeroed
@@ -129,10 +129,13 @@ void Emitter::zero_privates() {
 // --- Elements ---
 
 std::string Emitter::guard(const Instruction& code, Word length) {
-  if (!code.bounded) return "";
+  if (!code.bounded) return only_if();
   const std::uint32_t in = fresh_predicate();
   line("setp.lt.u32 %p{}, {}, {}", in, text(bits(code.a)), text(length));
-  return fmt::format("@%p{} ", in);
+  if (!only_if_) return fmt::format("@%p{} ", in);
+  const std::uint32_t both = fresh_predicate();
+  line("and.pred %p{}, %p{}, %p{}", both, in, *only_if_);
+  return fmt::format("@%p{} ", both);
 }
 
 Emitter::Element Emitter::buffer_element(const Instruction& code) {
@@ -141,7 +144,7 @@ Emitter::Element Emitter::buffer_element(const Instruction& code) {
   std::optional<std::uint32_t>& known = buffers_[code.imm];
   if (!known) known = address_parameter(8 * code.imm);
   const Word index = bits(code.a);
-  std::string in = code.bounded ? guard(code, length(code.imm)) : "";
+  std::string in = guard(code, code.bounded ? length(code.imm) : literal(0));
   if (const std::uint64_t offset = std::uint64_t{index.number} * buffer.bytes(); index.is_literal && offset <= kMostOffset) {
     return {fmt::format("[%a{}+{}]", *known, offset), std::move(in)};
   }

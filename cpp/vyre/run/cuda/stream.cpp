@@ -30,6 +30,10 @@ Stream::Stream(Context& context)
           mutex_,
           [this](const Batch& batch) {
             const Current current(context_);
+            {
+              const std::lock_guard lock(mutex_);
+              mark_for_waiting();
+            }
             batch.pass(context_, stream_);
           },
           [this](const Batch& batch) {
@@ -133,20 +137,43 @@ void Stream::record_mark() {
   marked_ = passed_;
 }
 
-std::shared_ptr<const Stream::Mark> Stream::mark_after(TimelineValue value) {
-  std::unique_lock lock(mutex_);
-  since_wait_ = 0;
-  if (passed_ < value) {
-    // The caller is about to wait anyway, so it passes the queued submissions itself.
-    if (!queue_.pass_now(lock)) return nullptr;
-    if (passed_ < value) queue_.check();
-    if (passed_ < value) return nullptr;
+void Stream::mark_for_waiting() noexcept {
+  if (watched_ == 0) return;
+  try {
+    if (watched_ > past_ && watched_ > marked_) record_mark();
+    watched_ = 0;
+  } catch (const std::exception&) {
+    // The waiting threads go on to ask whether the stream is idle, and then wait for later submissions too.
   }
+}
+
+bool Stream::pass_up_to(std::unique_lock<std::mutex>& lock, TimelineValue value) {
+  since_wait_ = 0;
+  if (passed_ >= value) return true;
+  // The caller is about to wait anyway, so it passes the queued submissions itself.
+  if (!queue_.pass_now(lock)) return false;
+  if (passed_ < value) queue_.check();
+  return passed_ >= value;
+}
+
+std::shared_ptr<const Stream::Mark> Stream::mark_after(TimelineValue value) {
   // Another thread may pass later submissions meanwhile. The event then comes after those too, so it still comes after `value`.
   if (marked_ < value) record_mark();
   const auto found = std::ranges::find_if(marks_, [&](const auto& mark) { return mark->value >= value; });
   // There is no such mark if another thread has already seen that the value is past.
   return found == marks_.end() ? nullptr : *found;
+}
+
+void Stream::done_up_to(TimelineValue value) {
+  while (!marks_.empty() && marks_.front()->value <= value) {
+    unused_events_.push_back(marks_.front()->event);
+    marks_.pop_front();
+  }
+  raise(past_, value);
+  if (past_ >= last_ && busy_) {
+    busy_ = false;
+    count_idle();
+  }
 }
 
 bool Stream::reached(const Mark& mark) {
@@ -157,23 +184,41 @@ bool Stream::reached(const Mark& mark) {
   if (result == CUDA_ERROR_NOT_READY) return is_past(mark.value);
   context_.check(result, "cuEventQuery");
   const std::lock_guard lock(mutex_);
-  while (!marks_.empty() && marks_.front()->value <= mark.value) {
-    unused_events_.push_back(marks_.front()->event);
-    marks_.pop_front();
-  }
-  raise(past_, mark.value);
-  if (past_ >= last_ && busy_) {
-    busy_ = false;
-    count_idle();
-  }
+  done_up_to(mark.value);
   return true;
 }
 
 bool Stream::done(TimelineValue value) {
   if (is_past(value)) return true;
   const Current current(context_);
-  const auto mark = mark_after(value);
+  std::shared_ptr<const Mark> mark;
+  {
+    std::unique_lock lock(mutex_);
+    if (pass_up_to(lock, value)) mark = mark_after(value);
+  }
   return mark ? reached(*mark) : is_past(value);
+}
+
+bool Stream::poll(TimelineValue value, Watch& watch) {
+  if (is_past(value)) return true;
+  // If watched_ is another value, there was a submission since, and a mark before it.
+  if (!watch.mark && (watch.idle == 0 || watched_ != watch.idle)) {
+    std::unique_lock lock(mutex_);
+    if (!pass_up_to(lock, value)) return is_past(value);
+    if (marked_ < value && queue_.idle()) {
+      watched_ = watch.idle = passed_;
+    } else {
+      watch.mark = mark_after(value);
+      if (!watch.mark) return is_past(value);
+    }
+  }
+  if (watch.mark) return reached(*watch.mark);
+  const CUresult result = context_.api().cuStreamQuery(stream_);
+  if (result == CUDA_ERROR_NOT_READY) return is_past(value);
+  context_.check(result, "cuStreamQuery");
+  const std::lock_guard lock(mutex_);
+  done_up_to(watch.idle);
+  return true;
 }
 
 void Stream::wait(TimelineValue value, const Waiting& waiting) {
@@ -181,16 +226,13 @@ void Stream::wait(TimelineValue value, const Waiting& waiting) {
   const Span span("wait");
   {
     const Current current(context_);
-    std::shared_ptr<const Mark> mark;
-    const auto poll = [&] {
-      if (is_past(value)) return true;
-      if (!mark) mark = mark_after(value);
-      return mark && reached(*mark);
-    };
-    waiting.wait(context_.name(), true, poll, [&](std::uint64_t nanoseconds) {
-      std::this_thread::sleep_for(std::min(kSleep, std::chrono::nanoseconds(nanoseconds)));
-      return poll();
-    });
+    Watch watch;
+    waiting.wait(
+        context_.name(), true, [&] { return poll(value, watch); },
+        [&](std::uint64_t nanoseconds) {
+          std::this_thread::sleep_for(std::min(kSleep, std::chrono::nanoseconds(nanoseconds)));
+          return poll(value, watch);
+        });
   }
   collect();
 }

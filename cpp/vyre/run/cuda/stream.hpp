@@ -1,9 +1,10 @@
 // Orders everything that happens on a device: one CUDA stream, and timeline values that tell how far the device has come.
 //
-// Every submission has a timeline value: the value of the previous submission plus the number of its own operations. To wait for a value, a
-// caller records an event after the submission, unless a later event exists, and polls the event. So a call that nothing waits for needs no
-// event of its own. When submissions come one after the other without a wait, a thread of the stream's own passes them to the driver
-// (gpu/submission_queue.hpp), in the order of their values.
+// Every submission has a timeline value: the value of the previous submission plus the number of its own operations. A caller that waits
+// for a value asks the driver whether the whole stream is idle, so that neither a call nor its wait needs an event. If another thread
+// submits meanwhile, it first records an event, and the waiting caller polls that event from then on: it does not wait for later
+// submissions. Events are also recorded after every few submissions. When submissions come one after the other without a wait, a thread of
+// the stream's own passes them to the driver (gpu/submission_queue.hpp), in the order of their values.
 #pragma once
 
 #include <atomic>
@@ -114,6 +115,7 @@ class Stream {
   template <class Enqueue, class Used>
   TimelineValue submit_now(const std::unique_lock<std::mutex>&, std::uint64_t operations, const Enqueue& enqueue, const Used& used) {
     const Current current(context_);
+    mark_for_waiting();
     const TimelineValue value = last_ + operations;
     struct Submitted {
       Stream& stream;
@@ -139,9 +141,24 @@ class Stream {
   // Reports that the driver has all submissions up to this value.
   void passed(TimelineValue value) noexcept;
   void record_mark();
-
-  // Returns a mark at or after the value; null if the value is past, or if another thread is passing the submission to the driver.
+  // Records a mark if a thread waits for the stream to become idle. Must be called before the driver gets another submission.
+  void mark_for_waiting() noexcept;
+  // Passes queued submissions up to the value to the driver. Returns false if another thread is passing them.
+  bool pass_up_to(std::unique_lock<std::mutex>& lock, TimelineValue value);
+  // Returns a mark at or after the value; null if the value is past.
   std::shared_ptr<const Mark> mark_after(TimelineValue value);
+  // Reports that the device has done all submissions up to the value.
+  void done_up_to(TimelineValue value);
+
+  // The following functions are called without the mutex.
+
+  // How a waiting thread finds out whether a value is past. It starts with neither, and then has one of the two.
+  struct Watch {
+    std::shared_ptr<const Mark> mark;
+    TimelineValue idle = 0;  // the value of the latest submission when the thread began to ask whether the stream is idle
+  };
+  // Whether the value is past, as far as the watch tells.
+  bool poll(TimelineValue value, Watch& watch);
   bool reached(const Mark& mark);
   // Destroys the retired objects whose values are past.
   void collect() noexcept;
@@ -154,6 +171,8 @@ class Stream {
   TimelineValue last_ = 0;    // of the latest submission
   TimelineValue passed_ = 0;  // of the latest one that the driver has
   TimelineValue marked_ = 0;  // of the latest mark
+  // The latest value for which a thread asks whether the stream is idle; 0 once a mark tells the same. Written with the mutex held.
+  std::atomic<TimelineValue> watched_ = 0;
   std::deque<std::shared_ptr<const Mark>> marks_;
   std::vector<CUevent> unused_events_;
   bool busy_ = false;  // whether count_busy() was called for this stream and count_idle() was not yet

@@ -18,6 +18,9 @@ constexpr int kMinCapability = 75;
 // The oldest driver that has all of the functions, as 1000 * major + 10 * minor.
 constexpr int kMinCudaVersion = 11040;
 
+// The device whose primary context other libraries take on a thread that has no context.
+constexpr CUdevice kUsualDevice = 0;
+
 std::string capability_text(int capability) { return fmt::format("{}.{}", capability / 10, capability % 10); }
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
@@ -135,7 +138,7 @@ Current::Current(Context& context) : api_(context.api()) {
   CUcontext now = nullptr;
   if (api_.cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == wanted) return;
   context.check(api_.cuCtxPushCurrent(wanted), "cuCtxPushCurrent");
-  pushed_ = true;
+  pushed_ = now != nullptr || context.physical().handle != kUsualDevice;
 }
 
 Current::~Current() {

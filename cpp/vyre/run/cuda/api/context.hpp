@@ -110,7 +110,8 @@ class Context {
 };
 
 // Makes the context the current one of the calling thread for as long as the object lives. The destructor restores the context that was
-// current before, which may be another library's.
+// current before, which may be another library's. A thread without a context keeps that of the first device: other libraries choose the
+// same for such a thread, and the next call then need not change it.
 class Current {
  public:
   explicit Current(Context& context);
