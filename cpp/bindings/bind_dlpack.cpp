@@ -68,15 +68,15 @@ std::uint64_t flags_of(const Versioned& managed) { return managed.flags; }
 
 // An exported tensor, and the data that it points to. The consumer destroys it by calling the deleter, on any thread.
 template <class T>
-struct Given {
+struct Exported {
   T managed;
   std::vector<std::int64_t> shape, strides;
   std::shared_ptr<run::Storage> storage;
 };
 
 template <class T>
-std::unique_ptr<Given<T>> given(const PyArray& array, std::uint64_t address, const Device& device) {
-  auto made = std::make_unique<Given<T>>();
+std::unique_ptr<Exported<T>> exported(const PyArray& array, std::uint64_t address, const Device& device) {
+  auto made = std::make_unique<Exported<T>>();
   made->shape.assign(array.shape.begin(), array.shape.end());
   made->strides.resize(made->shape.size());
   std::int64_t step = 1;
@@ -95,7 +95,7 @@ std::unique_ptr<Given<T>> given(const PyArray& array, std::uint64_t address, con
   tensor.shape = made->shape.data();
   tensor.strides = made->strides.data();
   made->managed.context = made.get();
-  made->managed.deleter = [](T* managed) { delete static_cast<Given<T>*>(managed->context); };
+  made->managed.deleter = [](T* managed) { delete static_cast<Exported<T>*>(managed->context); };
   return made;
 }
 
@@ -109,7 +109,7 @@ void end_untaken(PyObject* capsule) {
 }
 
 template <class T>
-py::object capsule_of(std::unique_ptr<Given<T>> made) {
+py::object capsule_of(std::unique_ptr<Exported<T>> made) {
   PyObject* const capsule = PyCapsule_New(&made->managed, T::kName, end_untaken<T>);
   if (capsule == nullptr) throw py::error_already_set();
   static_cast<void>(made.release());
@@ -119,8 +119,8 @@ py::object capsule_of(std::unique_ptr<Given<T>> made) {
 py::object capsule(const PyArray& array, std::uint64_t address, std::pair<std::int32_t, std::int32_t> device, bool versioned, bool copied) {
   Graph::refuse("Array.__dlpack__");
   const Device where{device.first, device.second};
-  if (!versioned) return capsule_of(given<Managed>(array, address, where));
-  std::unique_ptr<Given<Versioned>> made = given<Versioned>(array, address, where);
+  if (!versioned) return capsule_of(exported<Managed>(array, address, where));
+  std::unique_ptr<Exported<Versioned>> made = exported<Versioned>(array, address, where);
   made->managed.flags = copied ? kIsCopied : 0;
   return capsule_of(std::move(made));
 }

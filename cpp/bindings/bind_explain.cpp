@@ -22,7 +22,7 @@
 namespace vyre::python {
 namespace {
 
-constexpr const char* kFunction = "Kernel.explain";
+constexpr const char* kExplain = "Kernel.explain";
 
 // Counts the instructions of a kernel by opcode, and its memory in bytes.
 py::dict lowered(const PyProgram& self, const run::Optimize& optimize) {
@@ -60,7 +60,7 @@ py::dict lowered(const PyProgram& self, const run::Optimize& optimize) {
 py::tuple driver_facts(const PyProgram& self, const PlaceToRun& given, const run::Optimize& optimize, py::handle timeout) {
   const validate::ValidProgram checked = valid(self);
   run::RunOptions options;
-  options.timeout = to_timeout(timeout, kFunction);
+  options.timeout = to_timeout(timeout, kExplain);
   PlaceToRun place = given;
   std::vector<run::DriverFact> facts;
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
@@ -88,7 +88,7 @@ void bind_explain(py::module_& m) {
   m.def(
       "_driver_facts",
       [](py::handle program, py::handle backend, py::handle device, py::handle optimize, py::handle timeout) {
-        return driver_facts(to_program(program, "argument `program` of _driver_facts"), to_place(backend, device, kFunction),
+        return driver_facts(to_program(program, "argument `program` of _driver_facts"), to_place(backend, device, kExplain),
                             to_optimize(optimize, "argument `optimize` of Kernel.explain").value_or(run::Optimize()), timeout);
       },
       py::arg("program"), py::arg("backend"), py::arg("device"), py::arg("optimize"), py::arg("timeout"));

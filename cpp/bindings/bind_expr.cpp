@@ -28,8 +28,6 @@ using Class = py::class_<PyExpr>;
 
 py::object wrap(ir::ExprHandle handle) { return new_instance(PyExpr{std::move(handle)}); }
 
-std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
-
 // The description of the argument, which only messages need, is not built for an operand that quick_expr() accepts.
 ir::ExprHandle operand(py::handle object, const char* name, std::string_view function) {
   if (ir::ExprHandle value = quick_expr(object)) return value;
@@ -400,13 +398,13 @@ std::string by_type_text(const ir::ByType& row, const std::vector<std::string>& 
 }
 
 template <std::size_t>
-using Given = py::handle;
+using GivenHandle = py::handle;
 
 template <std::size_t... K>
 void def_by_type(py::module_& m, const ir::ByType& row, const std::vector<std::string>& parameters, std::index_sequence<K...>) {
   const std::string name(row.name);
   m.attr(name.c_str()) = py::cpp_function(
-      [&row, parameters](Given<K>... given) {
+      [&row, parameters](GivenHandle<K>... given) {
         std::vector<ir::ExprHandle> arguments{to_adapting(given, argument(parameters[K].c_str(), row.name))...};
         return wrap(ir::expr::call(std::string(row.name), std::move(arguments), caller()));
       },

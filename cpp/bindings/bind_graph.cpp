@@ -22,7 +22,7 @@ thread_local std::shared_ptr<Graph*> current;
 // this is probably endless.
 constexpr std::size_t kMostCalls = std::size_t{1} << 20;
 
-std::string text_of(const Graph::Place& place) {
+std::string place_text(const Graph::Place& place) {
   const bool only = place.backend->name() == "cpu" || place.backend->name() == "reference";
   return fmt::format("{}{}", place.backend->name(), only ? "" : fmt::format(" device {}", place.device));
 }
@@ -72,7 +72,7 @@ void Graph::end(bool failed) {
 void Graph::check_joins(const Place& place, std::size_t count) const {
   if (!calls_.empty() && !(place == place_)) {
     throw BindingError(fmt::format("the graph records calls on {}, this one is on {}. Fix: record a graph for each device.",
-                                   text_of(place_), text_of(place)));
+                                   place_text(place_), place_text(place)));
   }
   if (count > kMostCalls - dispatches_) {
     throw ArgumentError(fmt::format("a graph has {} calls at most. Fix: record fewer, and replay them more often.", kMostCalls));
@@ -137,7 +137,7 @@ std::string Graph::describe() const {
   if (state_ == State::Empty) return "not recorded yet";
   if (state_ == State::Failed) return "not recorded";
   const std::string count = fmt::format("{} call{}", calls_.size(), calls_.size() == 1 ? "" : "s");
-  return calls_.empty() ? count : fmt::format("{} on {}", count, text_of(place_));
+  return calls_.empty() ? count : fmt::format("{} on {}", count, place_text(place_));
 }
 
 void bind_graph(py::module_& m) {

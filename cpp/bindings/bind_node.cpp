@@ -11,13 +11,13 @@
 namespace vyre::python {
 namespace {
 
-py::object wrap(ir::NodeHandle handle) { return new_instance(PyNode{std::move(handle)}); }
+py::object wrap_node(ir::NodeHandle handle) { return new_instance(PyNode{std::move(handle)}); }
 
 // Returns the Fix for a loop bound that does not fit the loop's variable, a U32: how to write the same turns with bounds that fit. Empty if
 // both bounds fit.
 std::string bound_fix(const std::string& variable, py::handle from, py::handle to) {
   const auto negative = [](py::handle bound) { return is_integer(bound) && to_int(bound) < py::int_(0); };
-  const std::string name = string_literal(variable);
+  const std::string name = quoted_text(variable);
   if (negative(from)) {
     const py::int_ first = to_int(from);
     const std::string below = digits_of(first.attr("__neg__")());
@@ -48,7 +48,7 @@ void bind_plain(py::class_<PyNode>& node) {
       "let",
       [](py::handle name, py::handle value) {
         std::string variable = to_text(name, "argument `name` of Node.let");
-        return wrap(ir::node::let(std::move(variable), to_expr(value, "argument `value` of Node.let"), caller()));
+        return wrap_node(ir::node::let(std::move(variable), to_expr(value, "argument `value` of Node.let"), caller()));
       },
       py::arg("name"), py::arg("value"),
       R"(let(name, value) -> Node
@@ -61,7 +61,7 @@ Node(let i = invocation_id(0)))");
       "assign",
       [](py::handle name, py::handle value) {
         std::string variable = to_text(name, "argument `name` of Node.assign");
-        return wrap(ir::node::assign(std::move(variable), to_adapting(value, "argument `value` of Node.assign"), caller()));
+        return wrap_node(ir::node::assign(std::move(variable), to_adapting(value, "argument `value` of Node.assign"), caller()));
       },
       py::arg("name"), py::arg("value"),
       R"(assign(name, value) -> Node
@@ -75,7 +75,7 @@ Node(sum = sum + 1))");
       [](py::handle buffer, py::handle index, py::handle value) {
         std::string target = to_text(buffer, "argument `buffer` of Node.store");
         ir::ExprHandle at = to_index(index, "argument `index` of Node.store", target);
-        return wrap(ir::node::store(std::move(target), std::move(at), to_adapting(value, "argument `value` of Node.store"), caller()));
+        return wrap_node(ir::node::store(std::move(target), std::move(at), to_adapting(value, "argument `value` of Node.store"), caller()));
       },
       py::arg("buffer"), py::arg("index"), py::arg("value"),
       R"(store(buffer, index, value) -> Node
@@ -92,7 +92,8 @@ void bind_control_flow(py::class_<PyNode>& node) {
       [](py::handle cond, py::handle then, py::handle otherwise) {
         ir::ExprHandle condition = to_expr(cond, "argument `cond` of Node.if_");
         std::vector<ir::NodeHandle> yes = to_nodes(then, "argument `then` of Node.if_");
-        return wrap(ir::node::if_(std::move(condition), std::move(yes), to_nodes(otherwise, "argument `otherwise` of Node.if_"), caller()));
+        return wrap_node(
+            ir::node::if_(std::move(condition), std::move(yes), to_nodes(otherwise, "argument `otherwise` of Node.if_"), caller()));
       },
       py::arg("cond"), py::arg("then"), py::arg("otherwise") = py::tuple(),
       R"(if_(cond, then, otherwise=()) -> Node
@@ -108,8 +109,8 @@ Node(if invocation_id(0) < 4 {1 statement}))");
         const std::string fix = bound_fix(variable, from, to);
         ir::ExprHandle first = to_expr(from, "argument `from_` of Node.loop", fix);
         ir::ExprHandle last = to_expr(to, "argument `to` of Node.loop", fix);
-        return wrap(ir::node::loop(std::move(variable), std::move(first), std::move(last), to_nodes(body, "argument `body` of Node.loop"),
-                                   caller()));
+        return wrap_node(ir::node::loop(std::move(variable), std::move(first), std::move(last),
+                                        to_nodes(body, "argument `body` of Node.loop"), caller()));
       },
       py::arg("var"), py::arg("from_"), py::arg("to"), py::arg("body"),
       R"(loop(var, from_, to, body) -> Node
@@ -119,7 +120,7 @@ Runs `body` for var = from_, ..., to - 1 (U32, half-open). Bounds are evaluated 
 >>> vyre.Node.loop("k", 0, 8, [vyre.Node.store("out", vyre.Expr.var("k"), 1)])
 Node(loop k from 0 to 8 {1 statement}))");
   node.def_static(
-      "block", [](py::handle body) { return wrap(ir::node::block(to_nodes(body, "argument `body` of Node.block"), caller())); },
+      "block", [](py::handle body) { return wrap_node(ir::node::block(to_nodes(body, "argument `body` of Node.block"), caller())); },
       py::arg("body"),
       R"(block(body) -> Node
 
@@ -128,7 +129,7 @@ Statements with a scope of their own.
 >>> vyre.Node.block([vyre.Node.let("t", 1)])
 Node(block {1 statement}))");
   node.def_static(
-      "return_", [] { return wrap(ir::node::return_(caller())); },
+      "return_", [] { return wrap_node(ir::node::return_(caller())); },
       R"(return_() -> Node
 
 Ends this invocation. A statement after it in the same list is V026.
@@ -136,7 +137,7 @@ Ends this invocation. A statement after it in the same list is V026.
 >>> vyre.Node.return_()
 Node(return))");
   node.def_static(
-      "break_", [] { return wrap(ir::node::break_(caller())); },
+      "break_", [] { return wrap_node(ir::node::break_(caller())); },
       R"(break_() -> Node
 
 Leaves the innermost Loop around it: what follows the Loop runs next. Outside of a Loop it is V038, and so is a statement after it
@@ -145,7 +146,7 @@ in the same list.
 >>> vyre.Node.break_()
 Node(break))");
   node.def_static(
-      "barrier", [] { return wrap(ir::node::barrier(caller())); },
+      "barrier", [] { return wrap_node(ir::node::barrier(caller())); },
       R"(barrier() -> Node
 
 Waits for every invocation of the workgroup, and orders its storage and workgroup memory. It must stand in uniform control
@@ -179,7 +180,7 @@ Node(out[invocation_id(0)] = 1))");
   node.def("__reduce__", [](const PyNode& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("node"), py::make_tuple(pickle(self.handle)));
   });
-  m.def("_node_from_bytes", [](const py::bytes& data) { return wrap(unpickle_node(data)); });
+  m.def("_node_from_bytes", [](const py::bytes& data) { return wrap_node(unpickle_node(data)); });
 }
 
 }  // namespace vyre::python

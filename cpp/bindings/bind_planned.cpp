@@ -162,7 +162,7 @@ using ir::BufferDecl;
 
 constexpr char kCall[] = "a Program's call";
 
-std::string names_of(const std::vector<const BufferDecl*>& bound) {
+std::string buffer_names(const std::vector<const BufferDecl*>& bound) {
   std::string names;
   for (const BufferDecl* decl : bound) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", decl->name);
   return names.empty() ? "none" : names;
@@ -235,7 +235,7 @@ std::string meant(std::string_view name, const std::vector<const BufferDecl*>& b
     throw CallError(
         fmt::format("a Program's call has no argument `{0}` (did you mean `{1}`?). Fix: write {1}= in place of {0}=.", name, *argument));
   }
-  throw BindingError(fmt::format("the program binds no buffer `{}`. Fix: use one of {}{}.", name, names_of(bound), buffer));
+  throw BindingError(fmt::format("the program binds no buffer `{}`. Fix: use one of {}{}.", name, buffer_names(bound), buffer));
 }
 
 bool is_bound(const std::string& name, const std::vector<const BufferDecl*>& bound) {
@@ -289,7 +289,7 @@ std::optional<run::Optimize> optimize_of(const py::kwargs& kwargs) {
 std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs) {
   if (args.size() > bound.size()) {
     throw BindingError(fmt::format("the program binds {} buffers, got {} arrays. Fix: pass one array for each of {}.", bound.size(),
-                                   args.size(), names_of(bound)));
+                                   args.size(), buffer_names(bound)));
   }
   std::vector<py::handle> objects(bound.size());
   for (std::size_t slot = 0; slot < args.size(); ++slot) objects[slot] = args[slot];
@@ -326,7 +326,7 @@ std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& boun
     if (arrays[slot] != nullptr) continue;
     if (!objects[slot]) {
       throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: pass a vyre.Array for each of {}.", bound[slot]->name,
-                                     ir::text(bound[slot]->element), names_of(bound)));
+                                     ir::text(bound[slot]->element), buffer_names(bound)));
     }
     if (!made) made.emplace().place(first);
     arrays[slot] = made->array(values, *bound[slot], objects[slot]);

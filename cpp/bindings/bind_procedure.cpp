@@ -40,7 +40,7 @@ SizeId size_of(std::uint32_t index) { return {index}; }
 // (array, view or None, offset or None, length or None)
 using PartState = std::tuple<std::uint32_t, std::optional<ir::DataType>, std::optional<std::uint32_t>, std::optional<std::uint32_t>>;
 
-ArrayPart part_of(const PartState& state) {
+ArrayPart array_part(const PartState& state) {
   const auto& [array, view, offset, length] = state;
   ArrayPart part{.array = ArrayId{array}, .view = view, .offset = {}, .length = {}};
   if (offset) part.offset = size_of(*offset);
@@ -90,20 +90,20 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
     ir::Dispatch step{.name = name, .program = self.program(program.program), .bound = {}, .grid = {}};
     for (const auto& each : bound) {
       if (const auto* part = std::get_if<PartState>(&each)) {
-        step.bound.emplace_back(part_of(*part));
+        step.bound.emplace_back(array_part(*part));
       } else {
         step.bound.emplace_back(sizes_of(std::get<std::vector<std::uint32_t>>(each)));
       }
     }
     for (std::size_t axis = 0; axis < 3; ++axis) step.grid.most[axis] = size_of(most[axis]);
-    if (counts) step.grid.counts = part_of(*counts);
+    if (counts) step.grid.counts = array_part(*counts);
     step.grid.counts_invocations = counts_invocations;
     self.dispatch(std::move(step));
   });
   builder.def("invoke", [](ProcedureBuilder& self, const Procedure& procedure, const std::vector<PartState>& arrays,
                            const std::vector<std::uint32_t>& numbers) {
     ir::Invoke step{.procedure = self.procedure(procedure), .arrays = {}, .numbers = sizes_of(numbers)};
-    for (const PartState& each : arrays) step.arrays.push_back(part_of(each));
+    for (const PartState& each : arrays) step.arrays.push_back(array_part(each));
     self.invoke(std::move(step));
   });
   builder.def("repeat", [](ProcedureBuilder& self, std::uint32_t count) { return self.repeat(size_of(count)); });
@@ -111,7 +111,7 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
   builder.def("otherwise", [](ProcedureBuilder& self) { self.otherwise(); });
   builder.def("end", [](ProcedureBuilder& self) { self.end(); });
   builder.def("swap", [](ProcedureBuilder& self, std::uint32_t a, std::uint32_t b) { self.swap({a}, {b}); });
-  builder.def("clear", [](ProcedureBuilder& self, const PartState& part) { self.clear(part_of(part)); });
+  builder.def("clear", [](ProcedureBuilder& self, const PartState& part) { self.clear(array_part(part)); });
   builder.def("result", [](ProcedureBuilder& self, std::uint32_t array) { self.result({array}); });
 }
 
@@ -122,7 +122,7 @@ Procedure parse(py::handle text) {
   return ir::parse_procedure(source);
 }
 
-Procedure from_bytes(const std::string& bytes) {
+Procedure procedure_from_bytes(const std::string& bytes) {
   const WithoutGil unlocked;
   return ir::procedure_from_bytes(std::as_bytes(std::span(bytes)));
 }
@@ -233,7 +233,7 @@ clear x
 <BLANKLINE>)");
   def_no_new(procedure, "a Procedure is not made directly. Fix: write a function under @vyre.procedure, and take its .procedure.");
   procedure.def_static(
-      "from_bytes", [](py::handle data) { return from_bytes(bytes_argument(data, "argument `data` of Procedure.from_bytes")); },
+      "from_bytes", [](py::handle data) { return procedure_from_bytes(bytes_argument(data, "argument `data` of Procedure.from_bytes")); },
       py::arg("data"),
       R"(from_bytes(data) -> Procedure
 

@@ -34,7 +34,7 @@ struct PyProfile {
 
 // Returns the source place of the first statement that has a known place. It stands for the place where the program was made, and is
 // unknown if no statement has one.
-ir::SourcePlace place_of(const ir::Program& program) {
+ir::SourcePlace source_place_of(const ir::Program& program) {
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
     if (const ir::SourcePlace place = program.place(NodeId{index}); place.known()) return place;
   }
@@ -42,14 +42,14 @@ ir::SourcePlace place_of(const ir::Program& program) {
 }
 
 // (hash, names of the buffers that it writes, file or None, line or None)
-py::tuple describe(const validate::ValidProgram& valid) {
+py::tuple described_program(const validate::ValidProgram& valid) {
   const ir::Program& program = valid.program();
   py::list written;
   for (const BufferId buffer : valid.bound()) {
     const ir::BufferDecl& decl = program.buffers()[buffer.index];
     if (decl.access == ir::BufferAccess::ReadWrite) written.append(lenient_str(decl.name));
   }
-  const ir::SourcePlace place = place_of(program);
+  const ir::SourcePlace place = source_place_of(program);
   const py::object file = place.known() ? py::object(lenient_str(ir::file_name(place.file))) : py::none();
   const py::object line = place.known() && place.line > 0 ? py::object(py::int_(place.line)) : py::none();
   return py::make_tuple(fmt::format("{:016x}", valid.hash()), py::tuple(written), file, line);
@@ -61,7 +61,7 @@ class Programs {
   py::object index(const run::ProfiledProgram& program) {
     if (!program) return py::none();
     const auto [place, added] = known_.emplace(program.get(), known_.size());
-    if (added) described.append(describe(*program));
+    if (added) described.append(described_program(*program));
     return py::int_(place->second);
   }
   py::list described;

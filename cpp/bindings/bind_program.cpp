@@ -25,13 +25,11 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
-
 // Refuses a DataType in the place of a number: the caller forgot the binding, or wrote the type of a workgroup buffer before its count.
 void refuse_type_as_number(py::handle name, py::handle number, const std::string& function) {
   if (!py::isinstance<DataType>(number)) return;
   const bool workgroup = function == "BufferDecl.workgroup";
-  const std::string shown = PyUnicode_Check(name.ptr()) ? string_literal(name.cast<std::string>()) : "name";
+  const std::string shown = PyUnicode_Check(name.ptr()) ? quoted_text(name.cast<std::string>()) : "name";
   const std::string element = fmt::format("DataType.{}", ir::name(number.cast<DataType>()));
   const std::string access = function == "BufferDecl.storage" ? "access, " : "";
   reject(argument(workgroup ? "count" : "binding", function), "an integer from 0 to 4294967295", number,
@@ -39,7 +37,8 @@ void refuse_type_as_number(py::handle name, py::handle number, const std::string
                    : fmt::format("write {}({}, 0, {}{}), with a binding of its own", function, shown, access, element));
 }
 
-BufferDecl described(py::handle name, py::handle binding, BufferAccess access, py::handle element, py::handle count, const char* function) {
+BufferDecl declared_buffer(py::handle name, py::handle binding, BufferAccess access, py::handle element, py::handle count,
+                           const char* function) {
   BufferDecl result;
   result.name = to_text(name, argument("name", function));
   refuse_type_as_number(name, binding, function);
@@ -55,18 +54,18 @@ BufferDecl described(py::handle name, py::handle binding, BufferAccess access, p
 void bind_declared(py::class_<BufferDecl>& decl) {
   // A declaration is not the array: expressions and statements access the buffer by its name, so indexing a declaration raises.
   decl.def("__getitem__", [](const BufferDecl& self, py::handle) -> py::object {
-    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Expr.load({}, index).", string_literal(self.name)));
+    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Expr.load({}, index).", quoted_text(self.name)));
   });
   decl.def("__setitem__", [](const BufferDecl& self, py::handle, py::handle) {
-    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Node.store({}, index, value).", string_literal(self.name)));
+    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Node.store({}, index, value).", quoted_text(self.name)));
   });
   decl.def("__len__", [](const BufferDecl& self) -> std::size_t {
-    throw ArgumentError(fmt::format("a BufferDecl has no length before it runs. Fix: write Expr.buf_len({}).", string_literal(self.name)));
+    throw ArgumentError(fmt::format("a BufferDecl has no length before it runs. Fix: write Expr.buf_len({}).", quoted_text(self.name)));
   });
   decl.def("__bool__", [](const BufferDecl&) { return true; });
   decl.def("__iter__", [](const BufferDecl& self) -> py::object {
     throw ArgumentError(
-        fmt::format("a BufferDecl has no elements. Fix: write Node.loop(var, 0, Expr.buf_len({}), body).", string_literal(self.name)));
+        fmt::format("a BufferDecl has no elements. Fix: write Node.loop(var, 0, Expr.buf_len({}), body).", quoted_text(self.name)));
   });
   decl.def_property_readonly(
       "name", [](const BufferDecl& self) { return lenient_str(self.name); }, "The name that expressions and inputs use.");
@@ -153,7 +152,8 @@ BufferDecl.read('left', 0, DataType.U32))");
   decl.def_static(
       "storage",
       [](py::handle name, py::handle binding, py::handle access, py::handle element, py::handle count) {
-        return described(name, binding, to_access(access, argument("access", "BufferDecl.storage")), element, count, "BufferDecl.storage");
+        return declared_buffer(name, binding, to_access(access, argument("access", "BufferDecl.storage")), element, count,
+                               "BufferDecl.storage");
       },
       py::arg("name"), py::arg("binding"), py::arg("access"), py::arg("element"), py::kw_only(), py::arg("count") = 0,
       R"(storage(name, binding, access, element, *, count=0) -> BufferDecl
@@ -182,7 +182,7 @@ BufferDecl.read_write('data', 0, DataType.U32))");
     decl.def_static(
         row.name,
         [&row](py::handle name, py::handle binding, py::handle element, py::handle count) {
-          BufferDecl result = described(name, binding, row.access, element, count, row.function);
+          BufferDecl result = declared_buffer(name, binding, row.access, element, count, row.function);
           result.output = row.output;
           return result;
         },

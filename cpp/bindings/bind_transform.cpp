@@ -36,7 +36,7 @@ std::vector<transform::Pass> to_passes(py::handle names) {
 }
 
 // Converts the index of a statement or an expression of a program that has `count` of them.
-std::uint32_t to_index(py::handle object, std::size_t count, const char* what) {
+std::uint32_t to_number_below(py::handle object, std::size_t count, const char* what) {
   const std::uint32_t index = to_u32(object, what);
   if (index < count) return index;
   reject(what, fmt::format("below {}, as many as the program has", count), object, "pass the index of one");
@@ -49,7 +49,7 @@ py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
   const validate::ValidProgram value = valid(program);
   transform::TraceOptions options;
   options.density = static_cast<transform::TraceDensity>(to_unsigned(density, kMostDensity, "argument `density`"));
-  if (!detail.is_none()) options.detail = NodeId{to_index(detail, value.program().nodes().size(), "argument `detail`")};
+  if (!detail.is_none()) options.detail = NodeId{to_number_below(detail, value.program().nodes().size(), "argument `detail`")};
   // These indices are only compared with others, so an index beyond the program excludes nothing and needs no check.
   for (const auto& [statement, expr, effect] : excluded) {
     options.excluded.push_back({NodeId{statement}, expr ? ExprId{*expr} : ExprId{}, effect});
@@ -73,8 +73,8 @@ py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
 // the store or the atomic `expr` changes.
 py::tuple statement_at(const PyProgram& program, py::handle statement, py::handle expr, bool effect) {
   const validate::ValidProgram value = valid(program);
-  const NodeId at{to_index(statement, value.program().nodes().size(), "argument `statement`")};
-  const ExprId within = expr.is_none() ? ExprId{} : ExprId{to_index(expr, value.program().exprs().size(), "argument `expr`")};
+  const NodeId at{to_number_below(statement, value.program().nodes().size(), "argument `statement`")};
+  const ExprId within = expr.is_none() ? ExprId{} : ExprId{to_number_below(expr, value.program().exprs().size(), "argument `expr`")};
   std::string text;
   if (effect) {
     const bool changes = within.valid() ? std::holds_alternative<ir::Atomic>(value.program().expr(within))

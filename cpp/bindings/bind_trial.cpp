@@ -17,17 +17,17 @@
 namespace vyre::python {
 namespace {
 
-constexpr const char* kFunction = "vyre.try_compile";
+constexpr const char* kTryCompile = "vyre.try_compile";
 
 // Returns the arguments for the process that makes the trial: the backend's name and the device's index (None if that process chooses), and
 // the program's bytes. If the user names no place, this function opens no device, because opening one is part of the trial.
 py::tuple trial_arguments(py::handle program_object, py::handle backend, py::handle device, py::handle optimize, py::handle timeout) {
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.try_compile");
-  to_timeout(timeout, kFunction);
+  to_timeout(timeout, kTryCompile);
   to_optimize(optimize, "argument `optimize` of vyre.try_compile");
   py::object name = py::none(), index = py::none();
   if (!backend.is_none() || !device.is_none()) {
-    const PlaceToRun place = to_place(backend, device, kFunction);
+    const PlaceToRun place = to_place(backend, device, kTryCompile);
     name = lenient_str(place.backend->name());
     if (place.device) index = py::int_(*place.device);
   }
@@ -45,8 +45,8 @@ py::tuple trial_arguments(py::handle program_object, py::handle backend, py::han
 void prepare(py::handle program_object, py::handle backend, py::handle device, py::handle optimize, py::handle timeout) {
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.try_compile");
   run::RunOptions options;
-  options.timeout = to_timeout(timeout, kFunction);
-  const PlaceToRun place = to_place(backend, device, kFunction);
+  options.timeout = to_timeout(timeout, kTryCompile);
+  const PlaceToRun place = to_place(backend, device, kTryCompile);
   const std::optional<run::Optimize> wanted = to_optimize(optimize, "argument `optimize` of vyre.try_compile");
   validate::ValidProgram checked = valid(program);
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {

@@ -85,7 +85,7 @@ void bind_place(py::module_& m) {
 }
 
 // Returns the text of a diagnostic, with the lines of source that Python can read.
-py::str shown(const Diagnostic& diagnostic) {
+py::str diagnostic_text(const Diagnostic& diagnostic) {
   const py::tuple parts = py::module_::import("vyre._diagnostics").attr("text_parts")(py::cast(diagnostic));
   return lenient_str(to_string(diagnostic, lenient_text(parts[0]), lenient_text(parts[1])));
 }
@@ -109,7 +109,7 @@ void bind_diagnostic(py::module_& m) {
       "The Fix in Python, with the program's own names, ready to paste; empty when the message says it all.");
   diagnostic.def_property_readonly(
       "place", [](const Diagnostic& self) { return self.place; }, "A Place.");
-  diagnostic.def("__str__", shown);
+  diagnostic.def("__str__", diagnostic_text);
   diagnostic.def("__repr__", [](const Diagnostic& self) {
     return lenient_str(fmt::format("<vyre.Diagnostic {}>", to_string({self.rule, self.message, self.place})));
   });
@@ -164,9 +164,9 @@ std::map<std::string, std::uint32_t, std::less<>> to_lengths(const ir::Program& 
     const std::string name = to_text(key, "a name in " + where);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       throw ArgumentError(fmt::format("{} names {}, which is no buffer of the program{}. Fix: write the name of a buffer.", where,
-                                      string_literal(name), did_you_mean(name, names)));
+                                      quoted_text(name), did_you_mean(name, names)));
     }
-    lengths[name] = to_u32(value, fmt::format("the length of {} in {}", string_literal(name), where));
+    lengths[name] = to_u32(value, fmt::format("the length of {} in {}", quoted_text(name), where));
   }
   return lengths;
 }
@@ -261,7 +261,7 @@ P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it wi
         for (const validate::NoteInfo& row : validate::kNotes) rule_ids.push_back(row.id);
         for (const validate::ProcedureRuleInfo& row : validate::kProcedureRules) rule_ids.push_back(row.id);
         if (!found)
-          throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", string_literal(id),
+          throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", quoted_text(id),
                                           validate::kRules.back().id, did_you_mean(id, rule_ids)));
         return lenient_str(validate::explain(*found));
       },

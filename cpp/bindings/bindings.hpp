@@ -84,7 +84,7 @@ std::string brief(const ir::BufferDecl& decl);
 std::string brief(const ir::Program& program);
 // Returns a Python string literal of `text`, shortened if it is long. Its name is not `quoted`, because with a std::string
 // that name finds std::quoted too.
-std::string string_literal(std::string_view text);
+std::string quoted_text(std::string_view text);
 
 // Converts UTF-8 to a Python string. Bytes that are not valid UTF-8 become escapes.
 py::str lenient_str(std::string_view text);

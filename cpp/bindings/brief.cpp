@@ -174,7 +174,7 @@ std::string lenient_text(py::handle object) {
   return bytes.cast<std::string>();
 }
 
-std::string string_literal(std::string_view text) { return py::repr(lenient_str(short_name(text))).cast<std::string>(); }
+std::string quoted_text(std::string_view text) { return py::repr(lenient_str(short_name(text))).cast<std::string>(); }
 
 std::string brief(const ir::ExprHandle& expr) {
   Brief text;
@@ -189,7 +189,7 @@ std::string brief(const ir::NodeHandle& node) {
 }
 
 std::string brief(const ir::BufferDecl& decl) {
-  const std::string name = string_literal(decl.name);
+  const std::string name = quoted_text(decl.name);
   const std::string element = fmt::format("DataType.{}", ir::name(decl.element));
   const std::string length = decl.count > 0 ? fmt::format(", count={}", decl.count) : "";
   switch (decl.access) {

@@ -125,6 +125,8 @@ std::string given(py::handle object) {
   return fmt::format("an object of type {}", type);
 }
 
+std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
+
 void reject(const std::string& where, const std::string& wanted, py::handle object, const std::string& fix) {
   throw ArgumentError(fmt::format("{} must be {}, got {}. Fix: {}.", where, wanted, given(object), fix));
 }
@@ -187,7 +189,7 @@ std::string to_text(py::handle object, const std::string& where, const std::stri
   if (!PyUnicode_Check(object.ptr())) {
     if (is<ir::BufferDecl>(object)) {
       reject(where, "a str", object,
-             fmt::format("write the declaration's name, {}", string_literal(object.cast<const ir::BufferDecl&>().name)));
+             fmt::format("write the declaration's name, {}", quoted_text(object.cast<const ir::BufferDecl&>().name)));
     }
     reject(where, "a str", object, with_fix(fix, "write a name in quotes"));
   }
@@ -259,7 +261,7 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::s
   // The caller forgot the parentheses, as in Expr.gid_x.
   if (PyCFunction_Check(object.ptr()) || PyFunction_Check(object.ptr())) reject(where, kWanted, object, "call the function: write f(...)");
   if (py::isinstance<ir::BufferDecl>(object)) {
-    reject(where, kWanted, object, fmt::format("write Expr.load({}, index)", string_literal(object.cast<const ir::BufferDecl&>().name)));
+    reject(where, kWanted, object, fmt::format("write Expr.load({}, index)", quoted_text(object.cast<const ir::BufferDecl&>().name)));
   }
   if (py::isinstance<py::array>(object) || py::isinstance<PyArray>(object)) {
     reject(where, kWanted, object, "declare a buffer, pass the array when the program is run, and write Expr.load(name, index)");
@@ -275,7 +277,7 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::s
     reject(where, kWanted, object, "write Expr.var(name) to read a variable, Expr.load(name, index) a buffer");
   if (is<PyNode>(object)) {
     const ir::NodeHandle& node = object.cast<const PyNode&>().handle;
-    if (node->kind == ir::NodeKind::Let) reject(where, kWanted, object, fmt::format("write Expr.var({})", string_literal(node->name)));
+    if (node->kind == ir::NodeKind::Let) reject(where, kWanted, object, fmt::format("write Expr.var({})", quoted_text(node->name)));
     reject(where, kWanted, object, "pass an expression; a statement has no value");
   }
   reject(where, kWanted, object, "write Expr.u32(v) or another expression");
@@ -295,7 +297,7 @@ ir::ExprHandle to_index(py::handle object, const std::string& where, const std::
   const bool negative = is_integer(object) && to_int(object) < py::int_(0);
   if (!negative) return to_expr(object, where, is_integer(object) ? "write an index below 2^32" : "");
   const std::string back = digits_of(to_int(object).attr("__neg__")());
-  return to_expr(object, where, fmt::format("write Expr.buf_len({}) - {} to count from the end", string_literal(buffer), back));
+  return to_expr(object, where, fmt::format("write Expr.buf_len({}) - {} to count from the end", quoted_text(buffer), back));
 }
 
 py::object to_iterator(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {

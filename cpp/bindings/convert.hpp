@@ -15,6 +15,9 @@ namespace vyre::python {
 // Describes an object for messages: "-1 (int)", "an array of float32 with shape (3,)". The text is short for any object.
 std::string given(py::handle object);
 
+// Names an argument of a function in a message: "argument `name` of function".
+std::string argument(const char* name, std::string_view function);
+
 [[noreturn]] void reject(const std::string& where, const std::string& wanted, py::handle object, const std::string& fix);
 
 // Whether the object is an integer of Python or numpy, and no bool.

@@ -43,7 +43,7 @@ std::vector<std::byte> contents_of(const FlatSteps::Array& array) {
   return bytes;
 }
 
-py::bytes to_bytes(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+py::bytes python_bytes(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 std::span<std::byte> span_of(Bytes& array) {
   return {reinterpret_cast<std::byte*>(array.mutable_data()), static_cast<std::size_t>(array.size())};
@@ -55,7 +55,7 @@ void require(bool fits, const char* what) {
   if (!fits) throw ArgumentError(fmt::format("{} do not fit the procedure. Fix: call vyre.check or vyre.bisect.", what));
 }
 
-void check_fits(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers) {
+void check_call_fits(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers) {
   std::size_t given = 0;
   for (const ir::ArrayId id : procedure.interface()) {
     const ir::ArrayDecl& decl = procedure.arrays()[id];
@@ -94,7 +94,7 @@ run::Flattened flattened_for_checks(const ir::Procedure& procedure, const std::v
   return run::flatten(procedure, {shapes, numbers, [&](ir::Limit which) { return run::limit_of(place, which); }, valid, table});
 }
 
-run::ProcedurePlace place_of(const std::string& backend, std::size_t device, const run::RunOptions& waiting) {
+run::ProcedurePlace device_place(const std::string& backend, std::size_t device, const run::RunOptions& waiting) {
   return run::place_of(*run::find_backend(backend), device, waiting);
 }
 
@@ -113,7 +113,7 @@ py::tuple state_of(const FlatSteps::Dispatch& dispatch, const std::string& place
     for (const run::Number& word : std::get<FlatSteps::Words>(each)) {
       words.push_back(static_cast<std::uint32_t>(word.late == run::Number::kKnown ? word.value : late[word.late]));
     }
-    bound.append(to_bytes(std::as_bytes(std::span(words))));
+    bound.append(python_bytes(std::as_bytes(std::span(words))));
   }
   const py::object counts = dispatch.counts ? py::object(state_of(*dispatch.counts)) : py::none();
   return py::make_tuple("dispatch", place, dispatch.program, bound, py::make_tuple(dispatch.grid.x, dispatch.grid.y, dispatch.grid.z),
@@ -124,12 +124,12 @@ py::tuple state_of(const FlatSteps::Dispatch& dispatch, const std::string& place
 // index of the frame that made it, its ArrayId there), a frame is (caller, step or None), and an origin is (frame, step or None).
 py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers,
                      const std::string& backend, std::size_t device) {
-  check_fits(procedure, shapes, numbers);
+  check_call_fits(procedure, shapes, numbers);
   run::Flattened flat;
   std::vector<std::uint64_t> late;
   std::vector<std::optional<std::vector<std::byte>>> tables;
   while_waiting({}, [&](const run::RunOptions& waiting) {
-    flat = flattened_for_checks(procedure, shapes, numbers, place_of(backend, device, waiting));
+    flat = flattened_for_checks(procedure, shapes, numbers, device_place(backend, device, waiting));
     late = flat.late.values(numbers);
     for (const FlatSteps::Array& array : flat.steps.arrays) {
       tables.emplace_back();
@@ -142,7 +142,7 @@ py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shap
   for (std::size_t k = 0; k < flat.steps.arrays.size(); ++k) {
     const FlatSteps::Array& array = flat.steps.arrays[k];
     arrays.append(py::make_tuple(kKinds[static_cast<std::size_t>(array.kind)], array.name, array.element, array.bytes,
-                                 tables[k] ? py::object(to_bytes(*tables[k])) : py::none(), array.frame, array.decl));
+                                 tables[k] ? py::object(python_bytes(*tables[k])) : py::none(), array.frame, array.decl));
   }
   for (const FlatSteps::Step& step : flat.steps.steps) {
     if (const auto* dispatch = std::get_if<FlatSteps::Dispatch>(&step)) {
@@ -208,7 +208,7 @@ py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::v
 py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, std::vector<Bytes> given,
                    const std::vector<std::uint64_t>& numbers, const std::string& backend, std::size_t device, py::handle optimize,
                    py::handle timeout, std::size_t count, const std::vector<std::uint32_t>& kept, const std::string& function) {
-  check_fits(procedure, shapes, numbers);
+  check_call_fits(procedure, shapes, numbers);
   require(given.size() == shapes.size(), "the arrays");
   run::RunOptions options;
   options.timeout = to_timeout(timeout, function);
@@ -218,7 +218,7 @@ py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>
   bytes.reserve(given.size());
   for (Bytes& array : given) bytes.push_back(span_of(array));
   while_waiting(options, [&](const run::RunOptions& waiting) {
-    run::ProcedurePlace place = place_of(backend, device, waiting);
+    run::ProcedurePlace place = device_place(backend, device, waiting);
     place.prepare = [&](const run::ProfiledProgram& program) -> std::shared_ptr<run::Executable> {
       return place.backend->prepare(run::with_passes(*program, *place.backend, wanted), device, wanted.value_or(run::Optimize()), waiting);
     };
@@ -251,7 +251,7 @@ py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>
     }
   });
   py::list made;
-  for (const std::vector<std::byte>& each : results) made.append(to_bytes(each));
+  for (const std::vector<std::byte>& each : results) made.append(python_bytes(each));
   return made;
 }
 

@@ -329,7 +329,7 @@ class HostLaunch final : public FastCall {
 constexpr int kReadable = NumpyApi::NPY_ARRAY_C_CONTIGUOUS_ | NumpyApi::NPY_ARRAY_ALIGNED_;
 
 // Converts Python's description of a slot: None for the words, a table, or (index of an argument or None, shape, dtype, initial contents).
-HostLaunch::Slot slot_of(py::handle told, std::vector<std::variant<HostLaunch::Layout, Expected>>& arguments) {
+HostLaunch::Slot host_slot_of(py::handle told, std::vector<std::variant<HostLaunch::Layout, Expected>>& arguments) {
   using Begins = HostLaunch::Slot::Begins;
   static constexpr std::pair<std::string_view, Begins> kBegins[] = {
       {"read", Begins::Read}, {"copied", Begins::Copied}, {"zeros", Begins::Zeros}, {"anything", Begins::Anything}};
@@ -373,7 +373,7 @@ py::capsule host_launch(const py::object& program, const py::list& arguments, co
       launch->arguments.emplace_back(expected_of(argument));
     }
   }
-  for (const py::handle slot : slots) launch->slots.push_back(slot_of(slot, launch->arguments));
+  for (const py::handle slot : slots) launch->slots.push_back(host_slot_of(slot, launch->arguments));
   for (const py::handle word : words) launch->words.push_back(word_of(word));
   launch->grid = {workgroups[0], workgroups[1], workgroups[2]};
   launch->prepare();
@@ -385,7 +385,7 @@ py::capsule host_launch(const py::object& program, const py::list& arguments, co
 void bind_host_launch(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  // `arguments` has an array, or a description for expected_of(), for each argument of the call. slot_of() and word_of() convert the
+  // `arguments` has an array, or a description for expected_of(), for each argument of the call. host_slot_of() and word_of() convert the
   // elements of `slots` and `words`. `backend` and `device` are the arguments of the call, `where_backend` and `where_device` the place
   // that they stand for.
   m.def("_host_launch", host_launch, py::arg("program"), py::arg("arguments"), py::arg("slots"), py::arg("words"), py::arg("workgroups"),

@@ -22,10 +22,10 @@
 namespace vyre::python {
 namespace {
 
-constexpr std::size_t kMostCalls = 8;
+constexpr std::size_t kMostKnownCalls = 8;
 constexpr char kCapsule[] = "vyre._core.FastCall";
 
-struct Known {
+struct KnownCall {
   std::shared_ptr<FastCall> call;
   std::vector<py::object> names;  // of the keyword arguments, in their order, without `backend` and `device`
   // Has `is_current()`, which says whether the Python values that the kernel has captured are unchanged. Null if it has captured none.
@@ -33,13 +33,13 @@ struct Known {
 };
 
 struct KernelCalls {
-  PyObject_HEAD std::vector<Known>* known;  // null until a call is remembered
+  PyObject_HEAD std::vector<KnownCall>* known;  // null until a call is remembered
 };
 
 // Each bit that is set is a reason to send this thread's calls to Python; see _leave_calls.
 thread_local constinit unsigned left_to_python = 0;
 
-KernelCalls* calls_of(PyObject* self) { return reinterpret_cast<KernelCalls*>(self); }
+KernelCalls* kernel_calls(PyObject* self) { return reinterpret_cast<KernelCalls*>(self); }
 
 bool is_current(py::handle plan) {
   static PyObject* const name = PyUnicode_InternFromString("is_current");
@@ -105,7 +105,7 @@ PyObject* call_known(KernelCalls* self, PyObject* args, PyObject* kwargs) {
   if (self->known == nullptr || left_to_python != 0 || Graph::recording() != nullptr) return nullptr;
   const Given given(args, kwargs);
   for (std::size_t k = 0; k < self->known->size(); ++k) {
-    const Known& known = (*self->known)[k];
+    const KnownCall& known = (*self->known)[k];
     if (!given.has_names(known.names)) continue;
     // These are copies, because another call may change the list meanwhile.
     const std::shared_ptr<FastCall> call = known.call;
@@ -119,17 +119,17 @@ PyObject* call_known(KernelCalls* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
   static PyObject* const in_python = PyUnicode_InternFromString("_call");
-  PyObject* const result = guarded([&] { return call_known(calls_of(self), args, kwargs); });
+  PyObject* const result = guarded([&] { return call_known(kernel_calls(self), args, kwargs); });
   if (result != nullptr || PyErr_Occurred() != nullptr) return result;
   const Held method(PyObject_GetAttr(self, in_python));
   return method ? PyObject_Call(method.handle().ptr(), args, kwargs) : nullptr;
 }
 
-void remember(PyObject* self, std::shared_ptr<FastCall> call, py::object plan, std::vector<py::object> names) {
-  KernelCalls* const calls = calls_of(self);
-  if (calls->known == nullptr) calls->known = new std::vector<Known>;
-  Known dropped;  // destroyed after the list is complete again, because its destructor may run Python code
-  if (calls->known->size() == kMostCalls) {
+void remember_call(PyObject* self, std::shared_ptr<FastCall> call, py::object plan, std::vector<py::object> names) {
+  KernelCalls* const calls = kernel_calls(self);
+  if (calls->known == nullptr) calls->known = new std::vector<KnownCall>;
+  KnownCall dropped;  // destroyed after the list is complete again, because its destructor may run Python code
+  if (calls->known->size() == kMostKnownCalls) {
     dropped = std::move(calls->known->back());
     calls->known->pop_back();
   }
@@ -138,13 +138,13 @@ void remember(PyObject* self, std::shared_ptr<FastCall> call, py::object plan, s
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  if (calls_of(self)->known == nullptr) return 0;
-  for (const Known& known : *calls_of(self)->known) Py_VISIT(known.plan.ptr());
+  if (kernel_calls(self)->known == nullptr) return 0;
+  for (const KnownCall& known : *kernel_calls(self)->known) Py_VISIT(known.plan.ptr());
   return 0;
 }
 
 int clear(PyObject* self) {
-  delete std::exchange(calls_of(self)->known, nullptr);
+  delete std::exchange(kernel_calls(self)->known, nullptr);
   return 0;
 }
 
@@ -194,7 +194,7 @@ void bind_kernel_calls(py::module_& m) {
     if (held == nullptr) throw py::error_already_set();
     std::vector<py::object> listed;
     for (const py::handle name : names) listed.push_back(py::reinterpret_borrow<py::object>(name));
-    remember(kernel.ptr(), *held, std::move(plan), std::move(listed));
+    remember_call(kernel.ptr(), *held, std::move(plan), std::move(listed));
   });
   // Sets or clears a reason to send this thread's calls to Python, such as a recording. Each reason has a bit of its own.
   m.def("_leave_calls", [](unsigned bit, bool on) { left_to_python = on ? left_to_python | bit : left_to_python & ~bit; });

@@ -116,7 +116,7 @@ PyObject* new_name_method(PyObject* self, PyObject* name) {
   });
 }
 
-int traverse(PyObject* self, visitproc visit, void* arg) {
+int traverse_lets(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(lets_of(self).block);
   Py_VISIT(lets_of(self).variables);
@@ -124,17 +124,17 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
-int clear(PyObject* self) {
+int clear_lets(PyObject* self) {
   Py_CLEAR(lets_of(self).block);
   Py_CLEAR(lets_of(self).variables);
   Py_CLEAR(lets_of(self).booleans);
   return 0;
 }
 
-void destroy(PyObject* self) {
+void destroy_lets(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
-  clear(self);
+  clear_lets(self);
   delete lets_of(self).names;
   type->tp_free(self);
   Py_DECREF(type);
@@ -156,9 +156,9 @@ void bind_lets(py::module_& m) {
       {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_members, members},
                                 {Py_tp_methods, methods},
-                                {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                                {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(traverse_lets)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_lets)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(destroy_lets)},
                                 {Py_tp_doc, doc},
                                 {0, nullptr}};
   static PyType_Spec spec = {"vyre._core._Lets", sizeof(Lets), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};

@@ -106,7 +106,7 @@ Slots& slots() {
 }
 
 // Forgets the places that were found before a function or a module was hidden.
-void forget() {
+void forget_places() {
   // Releasing a code object may run code that calls caller(), so the slots are emptied first.
   Slots& before = *new Slots;
   std::swap(before, slots());
@@ -305,14 +305,14 @@ void bind_frames(py::module_& m) {
       [](py::handle code) {
         if (!PyCode_Check(code.ptr())) throw py::type_error("argument `code` must be a code object. Fix: pass function.__code__.");
         if (hidden().code.insert(code.ptr()).second) code.inc_ref();
-        forget();
+        forget_places();
       },
       py::arg("code"));
   m.def(
       "_hide_module",
       [](std::string name) {
         hidden().modules.insert(std::move(name));
-        forget();
+        forget_places();
       },
       py::arg("name"));
 }

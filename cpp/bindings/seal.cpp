@@ -13,11 +13,11 @@
 namespace vyre::python {
 namespace {
 
-using Function = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+using Vectorcall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 using Record = py::detail::function_record;
 
-// pybind11's dispatcher, which runs every function of the module. call() takes its place and calls it.
-Function dispatch = nullptr;
+// pybind11's dispatcher, which runs every function of the module. call_sealed() takes its place and calls it.
+Vectorcall dispatch = nullptr;
 
 std::string keyword(PyObject* name) {
   constexpr std::size_t kLongest = 40;
@@ -58,7 +58,7 @@ std::string parameters(const Record& function) {
   return std::string(known.substr(0, known.rfind(" -> ")));
 }
 
-[[noreturn]] void refuse_call(const Record& function, PyObject* const* args, std::size_t positional, PyObject* names) {
+[[noreturn]] void refuse_arguments(const Record& function, PyObject* const* args, std::size_t positional, PyObject* names) {
   const std::string fits = parameters(function);
   if (PyType_Check(function.scope.ptr()) == 0) {
     const std::string name = fmt::format("{}.{}", function.name[0] == '_' ? "vyre._core" : "vyre", function.name);
@@ -82,7 +82,7 @@ bool fits_nothing(const py::error_already_set& error, const Record& function) {
 }
 
 // Calls the function through pybind11, but replaces pybind11's page-long message for a call that fits no signature.
-PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t flags, PyObject* names) {
+PyObject* call_sealed(PyObject* self, PyObject* const* args, Py_ssize_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
     bool refused = false;
     try {
@@ -99,7 +99,7 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t flags, PyObject
         return nullptr;
       }
     }
-    refuse_call(function, args, static_cast<std::size_t>(PyVectorcall_NARGS(static_cast<std::size_t>(flags))), names);
+    refuse_arguments(function, args, static_cast<std::size_t>(PyVectorcall_NARGS(static_cast<std::size_t>(flags))), names);
   });
 }
 
@@ -190,10 +190,10 @@ void seal_functions(py::handle owner) {
     PyMethodDef& method = *reinterpret_cast<PyCFunctionObject*>(found)->m_ml;
     // pybind11 before 3.1 makes another form of function, which keeps pybind11's messages.
     if (method.ml_flags != (METH_FASTCALL | METH_KEYWORDS)) continue;
-    const auto function = reinterpret_cast<Function>(reinterpret_cast<void (*)()>(method.ml_meth));
-    if (function == call) continue;
+    const auto function = reinterpret_cast<Vectorcall>(reinterpret_cast<void (*)()>(method.ml_meth));
+    if (function == call_sealed) continue;
     dispatch = function;
-    method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
+    method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_sealed));
     sign_function(*py::detail::function_record_ptr_from_PyObject(self));
   }
 }

@@ -76,7 +76,7 @@ namespace {
 
 // `invisible` writes a character that cannot be seen.
 template <class Invisible>
-void append_escaped(std::string& out, std::string_view text, Invisible&& invisible) {
+void append_with_escapes(std::string& out, std::string_view text, Invisible&& invisible) {
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t start = at;
@@ -103,7 +103,7 @@ void append_escaped(std::string& out, std::string_view text, Invisible&& invisib
 }  // namespace
 
 void append_escaped(std::string& out, std::string_view text) {
-  append_escaped(out, text, [&](std::uint32_t character) { fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", character); });
+  append_with_escapes(out, text, [&](std::uint32_t character) { fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", character); });
 }
 
 std::string escaped(std::string_view text) {
@@ -115,7 +115,7 @@ std::string escaped(std::string_view text) {
 std::string python_literal(std::string_view text) {
   std::string out = "\"";
   // None of these is above U+FFFF.
-  append_escaped(out, text, [&](std::uint32_t character) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", character); });
+  append_with_escapes(out, text, [&](std::uint32_t character) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", character); });
   return out + "\"";
 }
 

@@ -43,9 +43,9 @@ std::optional<ArrayRole> parse_role(std::string_view word) {
   return static_cast<ArrayRole>(row - kRoleNames.begin());
 }
 
-class Parser : Lexer {
+class ProcedureParser : Lexer {
  public:
-  Parser(std::string_view text, std::size_t at, std::uint32_t depth) : Lexer(text), depth_(depth), builder_("") { at_ = at; }
+  ProcedureParser(std::string_view text, std::size_t at, std::uint32_t depth) : Lexer(text), depth_(depth), builder_("") { at_ = at; }
 
   Procedure operator()() {
     check_text();
@@ -246,7 +246,7 @@ class Parser : Lexer {
     if (depth_ == kMostInvocations) {
       fail(start, fmt::format("procedures stand more than {} deep in each other", kMostInvocations), "invoke fewer levels");
     }
-    nested("procedure", procedures_, [&] { return Parser(text_, at_, depth_ + 1).within(at_); });
+    nested("procedure", procedures_, [&] { return ProcedureParser(text_, at_, depth_ + 1).within(at_); });
   }
   template <class Value>
   const Value& declared(std::string_view what, const std::map<std::uint32_t, Value>& known, std::string_view form) {
@@ -636,6 +636,6 @@ class Parser : Lexer {
 
 }  // namespace
 
-Procedure parse_procedure(std::string_view text) { return Parser(text, 0, 1)(); }
+Procedure parse_procedure(std::string_view text) { return ProcedureParser(text, 0, 1)(); }
 
 }  // namespace vyre::ir

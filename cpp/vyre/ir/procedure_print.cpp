@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::size_t kWordsALine = 8;  // of a table
 
-class Printer {
+class ProcedurePrinter {
  public:
-  explicit Printer(const Procedure& procedure) : procedure_(procedure), numbers_(procedure.sizes().size()) {}
+  explicit ProcedurePrinter(const Procedure& procedure) : procedure_(procedure), numbers_(procedure.sizes().size()) {}
 
   std::string operator()() {
     choose_numbered();
@@ -228,6 +228,6 @@ class Printer {
 
 }  // namespace
 
-std::string to_text(const Procedure& procedure) { return Printer(procedure)(); }
+std::string to_text(const Procedure& procedure) { return ProcedurePrinter(procedure)(); }
 
 }  // namespace vyre::ir

@@ -15,15 +15,15 @@
 namespace vyre::ir {
 namespace {
 
-constexpr std::string_view kMagic = "\x93VYRP";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::string_view kProcedureMagic = "\x93VYRP";
+constexpr std::uint32_t kProcedureVersion = 1;
 
 // Ids are written one higher, so that 0 says that there is none.
-class Writer {
+class ProcedureWriter {
  public:
   std::string operator()(const Procedure& procedure) {
-    out_ += kMagic;
-    put(kVersion);
+    out_ += kProcedureMagic;
+    put(kProcedureVersion);
     put(procedure.name());
     list(procedure.numbers(), [&](const NumberDecl& number) {
       put(number.name);
@@ -118,18 +118,18 @@ class Writer {
   std::string out_;
 };
 
-// Only what the Writer writes is read: the bytes of what was read are compared with those that were given.
-class Reader {
+// Only what the ProcedureWriter writes is read: the bytes of what was read are compared with those that were given.
+class ProcedureReader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  explicit ProcedureReader(std::string_view bytes) : bytes_(bytes) {}
 
   Procedure operator()(std::uint32_t depth) {
-    if (!bytes_.starts_with(kMagic)) fail(0, "these are not the bytes of a vyre procedure", "pass what to_bytes gave");
+    if (!bytes_.starts_with(kProcedureMagic)) fail(0, "these are not the bytes of a vyre procedure", "pass what to_bytes gave");
     if (depth > kMostInvocations) fail(0, "procedures are nested too deep", "pass the bytes as to_bytes gave them");
-    at_ = kMagic.size();
-    if (const std::uint32_t version = number(); version != kVersion) {
-      fail(kMagic.size(), fmt::format("unknown version {} of the binary form", version),
-           fmt::format("use a vyre that reads it; this one reads version {}", kVersion));
+    at_ = kProcedureMagic.size();
+    if (const std::uint32_t version = number(); version != kProcedureVersion) {
+      fail(kProcedureMagic.size(), fmt::format("unknown version {} of the binary form", version),
+           fmt::format("use a vyre that reads it; this one reads version {}", kProcedureVersion));
     }
     ProcedureBuilder builder(name());
     each([&] {
@@ -148,7 +148,7 @@ class Reader {
     std::vector<Procedure> procedures;
     each([&] {
       const std::string_view inner = text();
-      procedures.push_back(Reader(inner)(depth + 1));
+      procedures.push_back(ProcedureReader(inner)(depth + 1));
     });
     try {
       remake(builder);
@@ -392,9 +392,9 @@ class Reader {
 }  // namespace
 
 Procedure procedure_from_bytes(std::span<const std::byte> bytes) {
-  return Reader(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()))(1);
+  return ProcedureReader(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()))(1);
 }
 
-std::string written(const Procedure& procedure) { return Writer()(procedure); }
+std::string written(const Procedure& procedure) { return ProcedureWriter()(procedure); }
 
 }  // namespace vyre::ir

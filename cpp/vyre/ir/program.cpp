@@ -26,7 +26,7 @@ class Hasher : public Fnv1a {
 };
 
 // Collects what a Hasher would be fed, for comparing two nodes field by field.
-struct Words {
+struct HashedWords {
   std::vector<std::uint64_t> items;
   void add(std::uint64_t word) { items.push_back(word); }
 };
@@ -98,7 +98,7 @@ bool Program::operator==(const Program& other) const {
     return false;
   }
   // Canonical programs are equal exactly when their arrays are, field by field.
-  Words mine, theirs;
+  HashedWords mine, theirs;
   auto same = [&] {
     const bool equal = mine.items == theirs.items;
     mine.items.clear();

@@ -57,15 +57,15 @@ Range remainder(const Range& a, const Range& b) {
   return power_of_two ? with_bits(below, a.ones & (b.least - 1)) : below;
 }
 
-Range bitwise_or(const Range& a, const Range& b) {
+Range range_of_or(const Range& a, const Range& b) {
   const std::uint64_t total = std::uint64_t{a.greatest} + b.greatest;
   const std::uint32_t bits = a.ones | b.ones;
   return with_bits(Range::between(std::max(a.least, b.least), static_cast<std::uint32_t>(std::min<std::uint64_t>(total, bits))), bits);
 }
 
 Range bitwise_xor(const Range& a, const Range& b) {
-  if ((a.ones & b.ones) == 0) return bitwise_or(a, b);
-  Range result = bitwise_or(a, b);
+  if ((a.ones & b.ones) == 0) return range_of_or(a, b);
+  Range result = range_of_or(a, b);
   result.least = 0;
   return result;
 }
@@ -145,7 +145,7 @@ Range range_of(Opcode op, const Range& a, const Range& b, const Range& c) {
     case Opcode::And:
       return with_bits(Range::at_most(std::min(a.greatest, b.greatest)), a.ones & b.ones);
     case Opcode::Or:
-      return bitwise_or(a, b);
+      return range_of_or(a, b);
     case Opcode::Xor:
       return bitwise_xor(a, b);
     case Opcode::Not:

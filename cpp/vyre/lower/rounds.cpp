@@ -12,7 +12,7 @@ constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a > kForEver - b ? kForEver : a + b; }
-std::uint64_t multiply(std::uint64_t a, std::uint64_t b) { return b != 0 && a > kForEver / b ? kForEver : a * b; }
+std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) { return b != 0 && a > kForEver / b ? kForEver : a * b; }
 
 // An upper bound of an instruction's value, computed from the bounds of its operands; kAny where there is no rule.
 std::uint32_t most(const Kernel& kernel, const Instruction& it, const std::vector<std::uint32_t>& known) {
@@ -95,7 +95,7 @@ std::uint64_t most_rounds(const Kernel& kernel) {
     } else if (it.op == Opcode::EndLoop) {
       const Open loop = open.back();
       open.pop_back();
-      rounds = add(loop.before, add(1, multiply(loop.turns, add(1, rounds))));
+      rounds = add(loop.before, add(1, saturating_multiply(loop.turns, add(1, rounds))));
     }
   }
   return rounds;

@@ -17,8 +17,6 @@ using ir::expr::cast;
 using ir::expr::select;
 using Expr = ir::ExprHandle;
 
-Expr lit(std::uint32_t value) { return ir::expr::u32(value); }
-
 struct Field {
   Expr offset, count;  // the count is 0 or offset + count <= 32
 };

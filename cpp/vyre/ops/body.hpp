@@ -57,6 +57,9 @@ struct Claims {
   std::vector<ir::OpExample> examples;  // worked out by hand, or from the sources that the family names
 };
 
+// A U32 literal.
+inline ir::ExprHandle lit(std::uint32_t value) { return ir::expr::u32(value); }
+
 ir::OpTable::Spec make_op(Claims claims, const std::function<ir::ExprHandle(Body&)>& body);
 
 // Operators as operations: signature, summary and laws are those of ops.def.
@@ -64,6 +67,8 @@ ir::OpTable::Spec make_op(std::string id, ir::BinOp op, std::vector<ir::OpExampl
 ir::OpTable::Spec make_op(std::string id, ir::UnOp op, std::vector<ir::OpExample> examples);
 
 // Values for examples.
+inline constexpr std::int32_t kMinI32 = -2147483647 - 1;
+inline constexpr std::int32_t kMaxI32 = 2147483647;
 constexpr ir::Value u32(std::uint32_t value) { return ir::scalar(value); }
 constexpr ir::Value i32(std::int32_t value) { return ir::scalar(static_cast<std::uint32_t>(value)); }
 constexpr ir::Value u64(std::uint64_t value) {

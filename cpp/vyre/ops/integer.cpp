@@ -15,10 +15,6 @@ using ir::expr::cast;
 using ir::expr::select;
 using Expr = ir::ExprHandle;
 
-constexpr std::int32_t kMin = -2147483647 - 1;
-constexpr std::int32_t kMax = 2147483647;
-
-Expr lit(std::uint32_t value) { return ir::expr::u32(value); }
 Expr bits(const Body& body, std::size_t k) { return cast(DataType::U32, body.parameter(k)); }
 Expr is_negative(const Expr& word) { return binary(BinOp::SLt, cast(DataType::I32, word), ir::expr::i32(0)); }
 
@@ -52,7 +48,7 @@ std::vector<ir::OpTable::Spec> saturating_ops() {
                {{s, s}, s},
                "Signed sum, or the nearer end of I32 when that is outside.",
                commutative,
-               {{{i32(-2), i32(5)}, i32(3)}, {{i32(kMax), i32(1)}, i32(kMax)}, {{i32(kMin), i32(-1)}, i32(kMin)}}},
+               {{{i32(-2), i32(5)}, i32(3)}, {{i32(kMaxI32), i32(1)}, i32(kMaxI32)}, {{i32(kMinI32), i32(-1)}, i32(kMinI32)}}},
               [](Body& body) {
                 const Expr sum = body.let("sum", binary(BinOp::Add, bits(body, 0), bits(body, 1)));
                 const Expr overflow =
@@ -64,9 +60,9 @@ std::vector<ir::OpTable::Spec> saturating_ops() {
                "Signed difference, or the nearer end of I32 when that is outside.",
                {},
                {{{i32(2), i32(5)}, i32(-3)},
-                {{i32(kMin), i32(1)}, i32(kMin)},
-                {{i32(0), i32(kMin)}, i32(kMax)},
-                {{i32(-1), i32(kMin)}, i32(kMax)}}},
+                {{i32(kMinI32), i32(1)}, i32(kMinI32)},
+                {{i32(0), i32(kMinI32)}, i32(kMaxI32)},
+                {{i32(-1), i32(kMinI32)}, i32(kMaxI32)}}},
               [](Body& body) {
                 const Expr difference = body.let("difference", binary(BinOp::Sub, bits(body, 0), bits(body, 1)));
                 const Expr overflow = binary(BinOp::BitAnd, binary(BinOp::BitXor, bits(body, 0), bits(body, 1)),
@@ -78,8 +74,8 @@ std::vector<ir::OpTable::Spec> saturating_ops() {
                "High 32 bits of the signed 64-bit product.",
                commutative,
                {{{i32(-1), i32(1)}, i32(-1)},
-                {{i32(kMin), i32(kMin)}, i32(0x40000000)},
-                {{i32(kMax), i32(kMin)}, i32(-0x40000000)},
+                {{i32(kMinI32), i32(kMinI32)}, i32(0x40000000)},
+                {{i32(kMaxI32), i32(kMinI32)}, i32(-0x40000000)},
                 {{i32(0x10000), i32(-0x10000)}, i32(-1)}}},
               [](Body& body) {
                 // Read as unsigned, a negative number is 2^32 too large, which adds the other factor to the high word.
@@ -118,7 +114,7 @@ std::vector<ir::OpTable::Spec> average_ops() {
                {{s, s}, s},
                "Half of the signed sum, rounded down; the sum does not wrap.",
                mean,
-               {{{i32(-1), i32(-2)}, i32(-2)}, {{i32(1), i32(-2)}, i32(-1)}, {{i32(kMax), i32(kMax - 2)}, i32(kMax - 1)}}},
+               {{{i32(-1), i32(-2)}, i32(-2)}, {{i32(1), i32(-2)}, i32(-1)}, {{i32(kMaxI32), i32(kMaxI32 - 2)}, i32(kMaxI32 - 1)}}},
               [](Body& body) {
                 const Expr differ = cast(DataType::I32, binary(BinOp::BitXor, bits(body, 0), bits(body, 1)));
                 const Expr half = cast(DataType::U32, binary(BinOp::SShr, differ, lit(1)));
@@ -128,7 +124,7 @@ std::vector<ir::OpTable::Spec> average_ops() {
                {{s, s}, s},
                "Half of the signed sum, rounded up; the sum does not wrap.",
                mean,
-               {{{i32(-1), i32(-2)}, i32(-1)}, {{i32(1), i32(-2)}, i32(0)}, {{i32(kMin), i32(kMin + 1)}, i32(kMin + 1)}}},
+               {{{i32(-1), i32(-2)}, i32(-1)}, {{i32(1), i32(-2)}, i32(0)}, {{i32(kMinI32), i32(kMinI32 + 1)}, i32(kMinI32 + 1)}}},
               [](Body& body) {
                 const Expr differ = cast(DataType::I32, binary(BinOp::BitXor, bits(body, 0), bits(body, 1)));
                 const Expr half = cast(DataType::U32, binary(BinOp::SShr, differ, lit(1)));
@@ -154,13 +150,13 @@ std::vector<ir::OpTable::Spec> signed_ops() {
                {{s}, s},
                "-1, 0 or 1: the sign of a.",
                {},
-               {{{i32(-7)}, i32(-1)}, {{i32(0)}, i32(0)}, {{i32(7)}, i32(1)}, {{i32(kMin)}, i32(-1)}}},
+               {{{i32(-7)}, i32(-1)}, {{i32(0)}, i32(0)}, {{i32(7)}, i32(1)}, {{i32(kMinI32)}, i32(-1)}}},
               [](Body& body) { return binary(BinOp::SMin, binary(BinOp::SMax, body.parameter(0), ir::expr::i32(-1)), ir::expr::i32(1)); }),
       make_op({"primitive.math.sabs_diff",
                {{s, s}, u},
                "Distance of two signed numbers.",
                commutative,
-               {{{i32(-3), i32(4)}, u32(7)}, {{i32(kMin), i32(kMax)}, u32(0xFFFFFFFF)}}},
+               {{{i32(-3), i32(4)}, u32(7)}, {{i32(kMinI32), i32(kMaxI32)}, u32(0xFFFFFFFF)}}},
               [](Body& body) {
                 const Expr high = cast(DataType::U32, binary(BinOp::SMax, body.parameter(0), body.parameter(1)));
                 return binary(BinOp::Sub, high, cast(DataType::U32, binary(BinOp::SMin, body.parameter(0), body.parameter(1))));

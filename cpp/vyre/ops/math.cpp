@@ -13,9 +13,6 @@ using ir::UnOp;
 using ir::expr::binary;
 using ir::expr::cast;
 
-constexpr std::int32_t kMin = -2147483647 - 1;
-constexpr std::int32_t kMax = 2147483647;
-
 // Wrapping I32 arithmetic has the bits of the U32 operator, because both are modulo 2^32.
 ir::OpTable::Spec wrapping(std::string id, BinOp op, std::string summary, std::vector<OpLaw> laws, std::vector<ir::OpExample> examples) {
   return make_op({std::move(id), {{DataType::I32, DataType::I32}, DataType::I32}, std::move(summary), std::move(laws), std::move(examples)},
@@ -64,29 +61,32 @@ std::vector<ir::OpTable::Spec> math_ops() {
                {{{u32(5), u32(3)}, u32(2)}, {{u32(3), u32(5)}, u32(0)}}},
               [](Body& body) { return binary(BinOp::Sub, binary(BinOp::Max, body.parameter(0), body.parameter(1)), body.parameter(1)); }),
       wrapping("primitive.math.sadd", BinOp::Add, "Signed sum modulo 2^32.", {OpLaw::Commutative, OpLaw::Associative},
-               {{{i32(-2), i32(5)}, i32(3)}, {{i32(kMax), i32(1)}, i32(kMin)}}),
+               {{{i32(-2), i32(5)}, i32(3)}, {{i32(kMaxI32), i32(1)}, i32(kMinI32)}}),
       wrapping("primitive.math.ssub", BinOp::Sub, "Signed difference modulo 2^32.", {},
-               {{{i32(2), i32(5)}, i32(-3)}, {{i32(kMin), i32(1)}, i32(kMax)}}),
+               {{{i32(2), i32(5)}, i32(-3)}, {{i32(kMinI32), i32(1)}, i32(kMaxI32)}}),
       wrapping("primitive.math.smul", BinOp::Mul, "Signed product modulo 2^32.", {OpLaw::Commutative, OpLaw::Associative},
-               {{{i32(-3), i32(5)}, i32(-15)}, {{i32(kMin), i32(-1)}, i32(kMin)}}),
+               {{{i32(-3), i32(5)}, i32(-15)}, {{i32(kMinI32), i32(-1)}, i32(kMinI32)}}),
+      make_op("primitive.math.sdiv", BinOp::SDiv,
+              {{{i32(-17), i32(5)}, i32(-3)},
+               {{i32(17), i32(-5)}, i32(-3)},
+               {{i32(17), i32(0)}, i32(0)},
+               {{i32(kMinI32), i32(-1)}, i32(kMinI32)}}),
       make_op(
-          "primitive.math.sdiv", BinOp::SDiv,
-          {{{i32(-17), i32(5)}, i32(-3)}, {{i32(17), i32(-5)}, i32(-3)}, {{i32(17), i32(0)}, i32(0)}, {{i32(kMin), i32(-1)}, i32(kMin)}}),
-      make_op("primitive.math.smod", BinOp::SMod,
-              {{{i32(-17), i32(5)}, i32(-2)}, {{i32(17), i32(-5)}, i32(2)}, {{i32(17), i32(0)}, i32(0)}, {{i32(kMin), i32(-1)}, i32(0)}}),
+          "primitive.math.smod", BinOp::SMod,
+          {{{i32(-17), i32(5)}, i32(-2)}, {{i32(17), i32(-5)}, i32(2)}, {{i32(17), i32(0)}, i32(0)}, {{i32(kMinI32), i32(-1)}, i32(0)}}),
       make_op("primitive.math.smin", BinOp::SMin, {{{i32(1), i32(-1)}, i32(-1)}}),
       make_op("primitive.math.smax", BinOp::SMax, {{{i32(1), i32(-1)}, i32(1)}}),
       make_op({"primitive.math.snegate",
                {{DataType::I32}, DataType::I32},
                "0 - a modulo 2^32.",
                {OpLaw::Involution},
-               {{{i32(7)}, i32(-7)}, {{i32(kMin)}, i32(kMin)}}},
+               {{{i32(7)}, i32(-7)}, {{i32(kMinI32)}, i32(kMinI32)}}},
               [](Body& body) { return cast(DataType::I32, ir::expr::unary(UnOp::Negate, cast(DataType::U32, body.parameter(0)))); }),
       make_op({"primitive.math.sabs",
                {{DataType::I32}, DataType::U32},
                "Distance of a from 0; of -2^31 it is 2^31.",
                {},
-               {{{i32(-7)}, u32(7)}, {{i32(7)}, u32(7)}, {{i32(kMin)}, u32(0x80000000)}}},
+               {{{i32(-7)}, u32(7)}, {{i32(7)}, u32(7)}, {{i32(kMinI32)}, u32(0x80000000)}}},
               [](Body& body) {
                 const auto bits = body.let("bits", cast(DataType::U32, body.parameter(0)));
                 return ir::expr::select(binary(BinOp::SLt, body.parameter(0), ir::expr::i32(0)), ir::expr::unary(UnOp::Negate, bits), bits);

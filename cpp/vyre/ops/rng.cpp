@@ -16,8 +16,7 @@ using ir::expr::lane;
 using ir::expr::pack;
 using Expr = ir::ExprHandle;
 
-Expr lit(std::uint32_t value) { return ir::expr::u32(value); }
-Expr add(const Expr& a, const Expr& b) { return binary(BinOp::Add, a, b); }
+Expr sum(const Expr& a, const Expr& b) { return binary(BinOp::Add, a, b); }
 Expr exclusive_or(const Expr& a, const Expr& b) { return binary(BinOp::BitXor, a, b); }
 
 Expr philox(Body& body) {
@@ -27,7 +26,7 @@ Expr philox(Body& body) {
   for (std::uint32_t round = 0; round < 10; ++round) {
     const auto key = [&](std::uint32_t k) {
       const Expr first = lane(body.parameter(1), k);
-      return round == 0 ? first : add(first, lit(round * kSteps[k]));
+      return round == 0 ? first : sum(first, lit(round * kSteps[k]));
     };
     const auto product = [&](BinOp half, std::uint32_t k) { return binary(half, counter[2 * k], lit(kFactors[k])); };
     counter = {exclusive_or(exclusive_or(product(BinOp::MulHigh, 1), counter[1]), key(0)), product(BinOp::Mul, 1),
@@ -41,14 +40,14 @@ Expr threefry(Body& body) {
   constexpr std::uint32_t kParity = 0x1BD11BDA;
   const Expr first = lane(body.parameter(1), 0), second = lane(body.parameter(1), 1);
   const std::array<Expr, 3> key{first, second, exclusive_or(exclusive_or(first, second), lit(kParity))};
-  Expr x = add(lane(body.parameter(0), 0), key[0]), y = add(lane(body.parameter(0), 1), key[1]);
+  Expr x = sum(lane(body.parameter(0), 0), key[0]), y = sum(lane(body.parameter(0), 1), key[1]);
   for (std::uint32_t round = 0; round < 20; ++round) {
-    x = add(x, y);
+    x = sum(x, y);
     y = exclusive_or(binary(BinOp::RotateLeft, y, lit(kRotations[round % 8])), x);
     if (round % 4 != 3) continue;
     const std::uint32_t step = round / 4 + 1;
-    x = add(x, key[step % 3]);
-    y = add(y, add(key[(step + 1) % 3], lit(step)));
+    x = sum(x, key[step % 3]);
+    y = sum(y, sum(key[(step + 1) % 3], lit(step)));
   }
   return pack(DataType::Vec2U32, {x, y});
 }

@@ -1,5 +1,7 @@
 // primitive.u64.*: 64-bit arithmetic on pairs of u32 lanes, lane 0 low (casts.md, canonical layout). No target needs 64-bit
 // integers. Amounts of shifts and rotations are U32, masked with 63; x / 0 = 0 and x % 0 = 0, as for U32.
+#include "vyre/ops/u64.hpp"
+
 #include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/ops/families.hpp"
@@ -21,11 +23,9 @@ struct Pair {
   Expr low, high;
 };
 
-Expr lit(std::uint32_t value) { return ir::expr::u32(value); }
 Expr op(BinOp operation, Expr left, Expr right) { return ir::expr::binary(operation, std::move(left), std::move(right)); }
 Expr op(UnOp operation, Expr operand) { return ir::expr::unary(operation, std::move(operand)); }
-Expr pack(Expr low, Expr high) { return ir::expr::pack(DataType::U64, {std::move(low), std::move(high)}); }
-Expr pack(const Pair& pair) { return pack(pair.low, pair.high); }
+Expr packed(const Pair& pair) { return pack64(pair.low, pair.high); }
 
 Pair parameter(const Body& body, std::size_t k) { return {ir::expr::lane(body.parameter(k), 0), ir::expr::lane(body.parameter(k), 1)}; }
 
@@ -34,7 +34,7 @@ Expr add(Body& body, const Pair& a, const Pair& b) {
   const Expr low = body.let("low", op(BinOp::Add, a.low, b.low));
   // The sum of the low lanes wrapped around exactly if it is less than either of them.
   const Expr carry = op(BinOp::Lt, low, a.low);
-  return pack(low, op(BinOp::Add, op(BinOp::Add, a.high, b.high), carry));
+  return pack64(low, op(BinOp::Add, op(BinOp::Add, a.high, b.high), carry));
 }
 
 Pair difference(const Pair& a, const Pair& b) {
@@ -76,7 +76,7 @@ Expr shift_left(Body& body) {
   const Amount by = amount(body);
   const Expr low = body.let("low", select(by.swap, lit(0), a.low));
   const Expr high = body.let("high", select(by.swap, a.low, a.high));
-  return pack(op(BinOp::Shl, low, by.rest), funnel_left(high, low, by.rest));
+  return pack64(op(BinOp::Shl, low, by.rest), funnel_left(high, low, by.rest));
 }
 
 Expr shift_right(Body& body) {
@@ -84,7 +84,7 @@ Expr shift_right(Body& body) {
   const Amount by = amount(body);
   const Expr low = body.let("low", select(by.swap, a.high, a.low));
   const Expr high = body.let("high", select(by.swap, lit(0), a.high));
-  return pack(funnel_right(high, low, by.rest), op(BinOp::Shr, high, by.rest));
+  return pack64(funnel_right(high, low, by.rest), op(BinOp::Shr, high, by.rest));
 }
 
 Expr rotate(Body& body, Expr (*funnel)(const Expr&, const Expr&, const Expr&)) {
@@ -93,8 +93,8 @@ Expr rotate(Body& body, Expr (*funnel)(const Expr&, const Expr&, const Expr&)) {
   const Expr low = body.let("low", select(by.swap, a.high, a.low));
   const Expr high = body.let("high", select(by.swap, a.low, a.high));
   // To the left, each lane is filled up from the other one; to the right, likewise from above.
-  return funnel == funnel_left ? pack(funnel(low, high, by.rest), funnel(high, low, by.rest))
-                               : pack(funnel(high, low, by.rest), funnel(low, high, by.rest));
+  return funnel == funnel_left ? pack64(funnel(low, high, by.rest), funnel(high, low, by.rest))
+                               : pack64(funnel(high, low, by.rest), funnel(low, high, by.rest));
 }
 
 // Long division, one bit in each round: the dividend's bits leave `quotient` at the top and enter `rest`, the quotient's bits follow
@@ -121,24 +121,16 @@ Expr divide(Body& body, bool want_quotient) {
   });
   const Pair& result = want_quotient ? quotient : rest;
   const Expr by_zero = body.let("by_zero", is_zero(b));
-  return pack(select(by_zero, lit(0), result.low), select(by_zero, lit(0), result.high));
+  return pack64(select(by_zero, lit(0), result.low), select(by_zero, lit(0), result.high));
 }
 
 Expr lanewise(Body& body, BinOp operation) {
   const Pair a = parameter(body, 0);
   const Pair b = parameter(body, 1);
-  return pack(op(operation, a.low, b.low), op(operation, a.high, b.high));
+  return pack64(op(operation, a.low, b.low), op(operation, a.high, b.high));
 }
-
-constexpr std::uint64_t kAll = 0xFFFFFFFFFFFFFFFFu;
-constexpr std::uint64_t kTop = 0x8000000000000000u;
 
 using Spec = ir::OpTable::Spec;
-
-Spec op64(std::string_view name, const ir::OpSignature& signature, std::string summary, std::vector<OpLaw> laws,
-          std::vector<OpExample> examples, const std::function<Expr(Body&)>& body) {
-  return make_op({"primitive.u64." + std::string(name), signature, std::move(summary), std::move(laws), std::move(examples)}, body);
-}
 
 // Each comparison from equal() and less(): which of them, of what, and whether the opposite holds.
 Spec compare64(std::string_view name, std::string summary, std::array<std::uint32_t, 3> less_equal_greater,
@@ -167,7 +159,7 @@ std::vector<Spec> u64_ops() {
            {{{u64(0xFFFFFFFF), u64(1)}, u64(0x100000000)}, {{u64(kAll), u64(1)}, u64(0)}, {{u64(kAll), u64(kAll)}, u64(kAll - 1)}},
            [](Body& body) { return add(body, parameter(body, 0), parameter(body, 1)); }),
       op64("sub", binary, "Difference modulo 2^64.", {}, {{{u64(0x100000000), u64(1)}, u64(0xFFFFFFFF)}, {{u64(0), u64(1)}, u64(kAll)}},
-           [](Body& body) { return pack(difference(parameter(body, 0), parameter(body, 1))); }),
+           [](Body& body) { return packed(difference(parameter(body, 0), parameter(body, 1))); }),
       op64("mul", binary, "Low 64 bits of the product.", ring,
            {{{u64(0xFFFFFFFF), u64(0xFFFFFFFF)}, u64(0xFFFFFFFE00000001)},
             {{u64(0x100000000), u64(0x100000000)}, u64(0)},
@@ -176,12 +168,12 @@ std::vector<Spec> u64_ops() {
              const Pair a = parameter(body, 0);
              const Pair b = parameter(body, 1);
              const Expr cross = op(BinOp::Add, op(BinOp::Mul, a.low, b.high), op(BinOp::Mul, a.high, b.low));
-             return pack(op(BinOp::Mul, a.low, b.low), op(BinOp::Add, op(BinOp::MulHigh, a.low, b.low), cross));
+             return pack64(op(BinOp::Mul, a.low, b.low), op(BinOp::Add, op(BinOp::MulHigh, a.low, b.low), cross));
            }),
       op64("mul_u32", {{DataType::U32, DataType::U32}, DataType::U64}, "The whole product of two U32.", {OpLaw::Commutative},
            {{{u32(0xFFFFFFFF), u32(0xFFFFFFFF)}, u64(0xFFFFFFFE00000001)}, {{u32(0x10000), u32(0x10000)}, u64(0x100000000)}},
            [](Body& body) {
-             return pack(op(BinOp::Mul, body.parameter(0), body.parameter(1)), op(BinOp::MulHigh, body.parameter(0), body.parameter(1)));
+             return pack64(op(BinOp::Mul, body.parameter(0), body.parameter(1)), op(BinOp::MulHigh, body.parameter(0), body.parameter(1)));
            }),
       op64("div", binary, "Truncating quotient; x / 0 = 0.", {},
            {{{u64(10000000000000000000u), u64(10000000000)}, u64(1000000000)},
@@ -195,14 +187,14 @@ std::vector<Spec> u64_ops() {
       op64("negate", unary, "Two's complement.", {OpLaw::Involution},
            {{{u64(1)}, u64(kAll)}, {{u64(0)}, u64(0)}, {{u64(0x100000000)}, u64(0xFFFFFFFF00000000)}},
            [](Body& body) {
-             return pack(difference({lit(0), lit(0)}, parameter(body, 0)));
+             return packed(difference({lit(0), lit(0)}, parameter(body, 0)));
            }),
       op64("abs_diff", binary, "Unsigned distance of a and b.", {OpLaw::Commutative},
            {{{u64(1), u64(0x100000000)}, u64(0xFFFFFFFF)}, {{u64(0x100000000), u64(1)}, u64(0xFFFFFFFF)}},
            [](Body& body) {
              const Pair a = parameter(body, 0);
              const Pair b = parameter(body, 1);
-             return select(less(a, b), pack(difference(b, a)), pack(difference(a, b)));
+             return select(less(a, b), packed(difference(b, a)), packed(difference(a, b)));
            }),
       op64("min", binary, "Unsigned minimum.", lattice, {{{u64(0x100000000), u64(0xFFFFFFFF)}, u64(0xFFFFFFFF)}},
            [](Body& body) { return select(less(parameter(body, 1), parameter(body, 0)), body.parameter(1), body.parameter(0)); }),
@@ -218,7 +210,7 @@ std::vector<Spec> u64_ops() {
       op64("not", unary, "Ones' complement.", {OpLaw::Involution}, {{{u64(0x00000000FFFFFFFF)}, u64(0xFFFFFFFF00000000)}},
            [](Body& body) {
              const Pair a = parameter(body, 0);
-             return pack(op(UnOp::BitNot, a.low), op(UnOp::BitNot, a.high));
+             return pack64(op(UnOp::BitNot, a.low), op(UnOp::BitNot, a.high));
            }),
       op64("shl", shift, "Left shift; the amount is masked with 63.", {},
            {{{u64(1), u32(63)}, u64(kTop)},
@@ -263,7 +255,7 @@ std::vector<Spec> u64_ops() {
            {{{u64(1)}, u64(kTop)}, {{u64(0xB)}, u64(0xD000000000000000)}},
            [](Body& body) {
              const Pair a = parameter(body, 0);
-             return pack(op(UnOp::ReverseBits, a.high), op(UnOp::ReverseBits, a.low));
+             return pack64(op(UnOp::ReverseBits, a.high), op(UnOp::ReverseBits, a.low));
            }),
 
       compare64("eq", "1 if equal, else 0.", {0, 1, 0}, [](const Pair& a, const Pair& b) { return equal(a, b); }),

@@ -5,6 +5,7 @@
 #include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/ops/families.hpp"
+#include "vyre/ops/u64.hpp"
 
 namespace vyre::ops {
 namespace {
@@ -20,41 +21,32 @@ using Expr = ir::ExprHandle;
 using Spec = ir::OpTable::Spec;
 
 constexpr DataType w = DataType::U64, u = DataType::U32;
-constexpr std::uint64_t kAll = 0xFFFFFFFFFFFFFFFFu;
-constexpr std::uint64_t kTop = 0x8000000000000000u;
 constexpr std::uint64_t kMost = kTop - 1;
 
-Expr lit(std::uint32_t value) { return ir::expr::u32(value); }
 Expr lit64(std::uint64_t value) { return ir::expr::u64(value); }
 Expr call(std::string_view name, std::vector<Expr> arguments) {
   return ir::expr::call("primitive.u64." + std::string(name), std::move(arguments));
 }
-Expr pack(Expr low, Expr high) { return ir::expr::pack(DataType::U64, {std::move(low), std::move(high)}); }
-Expr is_negative(const Expr& a) { return binary(BinOp::Shr, lane(a, 1), lit(31)); }
+Expr is_negative64(const Expr& a) { return binary(BinOp::Shr, lane(a, 1), lit(31)); }
 // All 64 bits are the sign.
 Expr signs(const Expr& a) {
-  const Expr word = binary(BinOp::Sub, lit(0), is_negative(a));
-  return pack(word, word);
+  const Expr word = binary(BinOp::Sub, lit(0), is_negative64(a));
+  return pack64(word, word);
 }
 // Orders signed numbers as unsigned ones.
-Expr biased(const Expr& a) { return pack(lane(a, 0), binary(BinOp::BitXor, lane(a, 1), lit(0x80000000))); }
+Expr biased(const Expr& a) { return pack64(lane(a, 0), binary(BinOp::BitXor, lane(a, 1), lit(0x80000000))); }
 Expr signed_less(const Expr& a, const Expr& b) { return call("lt", {biased(a), biased(b)}); }
-Expr magnitude(const Expr& a) { return select(is_negative(a), call("negate", {a}), a); }
+Expr magnitude(const Expr& a) { return select(is_negative64(a), call("negate", {a}), a); }
 Expr a(const Body& body) { return body.parameter(0); }
 Expr b(const Body& body) { return body.parameter(1); }
 ir::Value n(std::int64_t value) { return u64(static_cast<std::uint64_t>(value)); }
 Expr is_true(const Expr& condition) { return binary(BinOp::Ne, condition, lit(0)); }
 
-Spec op64(std::string_view name, const ir::OpSignature& signature, std::string summary, std::vector<OpLaw> laws,
-          std::vector<OpExample> examples, const std::function<Expr(Body&)>& body) {
-  return make_op({"primitive.u64." + std::string(name), signature, std::move(summary), std::move(laws), std::move(examples)}, body);
-}
-
-struct Field {
+struct Field64 {
   Expr offset, count;  // the count is 0 or offset + count <= 64
 };
 
-Field field(Body& body, std::size_t first) {
+Field64 field64(Body& body, std::size_t first) {
   const Expr offset = body.let("offset", binary(BinOp::Min, body.parameter(first), lit(64)));
   return {offset, body.let("count", binary(BinOp::Min, body.parameter(first + 1), binary(BinOp::Sub, lit(64), offset)))};
 }
@@ -66,13 +58,13 @@ Expr extracted(std::string_view shift_right, const Expr& value, const Expr& end,
 }
 
 // `result` unless the true value is outside of 64 signed bits, which the sign of `overflow` says; then the limit on the side of a.
-Expr saturated(const Body& body, const Expr& overflow, const Expr& result) {
-  const Expr limit = select(is_negative(body.parameter(0)), lit64(kTop), lit64(kMost));
-  return select(is_negative(overflow), limit, result);
+Expr saturated64(const Body& body, const Expr& overflow, const Expr& result) {
+  const Expr limit = select(is_negative64(body.parameter(0)), lit64(kTop), lit64(kMost));
+  return select(is_negative64(overflow), limit, result);
 }
 
-Spec compare64(std::string_view name, std::string summary, std::array<std::uint32_t, 3> less_equal_greater,
-               const std::function<Expr(const Expr&, const Expr&)>& value) {
+Spec compare_signed(std::string_view name, std::string summary, std::array<std::uint32_t, 3> less_equal_greater,
+                    const std::function<Expr(const Expr&, const Expr&)>& value) {
   std::vector<OpExample> examples{{{u64(kAll), u64(1)}, u32(less_equal_greater[0])},
                                   {{u64(kTop), u64(kTop)}, u32(less_equal_greater[1])},
                                   {{u64(kAll), u64(kAll - 1)}, u32(less_equal_greater[2])}};
@@ -110,7 +102,7 @@ std::vector<Spec> u64_range_ops() {
            {{{u64(kAll), u64(kAll)}, u64(kAll - 1)}, {{u64(0x100000000), u64(0x100000000)}, u64(1)}, {{u64(kTop), u64(2)}, u64(1)}},
            [&](Body& body) {
              const auto product = [&](std::uint32_t i, std::uint32_t k) { return call("mul_u32", {lane(a(body), i), lane(b(body), k)}); };
-             const auto wide = [](const Expr& word) { return pack(word, lit(0)); };
+             const auto wide = [](const Expr& word) { return pack64(word, lit(0)); };
              // Neither sum wraps: (2^32 - 1)^2 + 2^32 - 1 is below 2^64.
              const Expr carried = binary(BinOp::MulHigh, lane(a(body), 0), lane(b(body), 0));
              const Expr first = body.let("first", call("add", {product(0, 1), wide(carried)}));
@@ -145,7 +137,7 @@ std::vector<Spec> u64_bit_ops() {
       op64("reverse_bytes", unary64, "Byte i goes to 7 - i.", {OpLaw::Involution}, {{{u64(0x0102030405060708)}, u64(0x0807060504030201)}},
            [&](Body& body) {
              const auto turned = [&](std::uint32_t k) { return ir::expr::call("primitive.bitwise.reverse_bytes", {lane(a(body), k)}); };
-             return pack(turned(1), turned(0));
+             return pack64(turned(1), turned(0));
            }),
       op64("extract_bits", bits, "c bits of a from bit b up, as an unsigned number; b is at most 64 and c at most 64 - b.", {},
            {{{u64(0x0123456789ABCDEF), u32(24), u32(16)}, u64(0x6789)},
@@ -154,7 +146,7 @@ std::vector<Spec> u64_bit_ops() {
             {{u64(kAll), u32(64), u32(1)}, u64(0)},
             {{u64(kAll), u32(3), u32(0)}, u64(0)}},
            [&](Body& body) {
-             const Field f = field(body, 1);
+             const Field64 f = field64(body, 1);
              return extracted("shr", a(body), binary(BinOp::Add, f.offset, f.count), f.count);
            }),
       op64("insert_bits", {{w, w, u, u}, w},
@@ -164,7 +156,7 @@ std::vector<Spec> u64_bit_ops() {
             {{u64(1), u64(kAll), u32(64), u32(9)}, u64(1)},
             {{u64(1), u64(kTop), u32(0), u32(64)}, u64(kTop)}},
            [&](Body& body) {
-             const Field f = field(body, 2);
+             const Field64 f = field64(body, 2);
              const Expr ones = select(f.count, call("shr", {lit64(kAll), binary(BinOp::Sub, lit(64), f.count)}), lit64(0));
              const Expr mask = body.let("mask", call("shl", {ones, f.offset}));
              const Expr placed = call("and", {call("shl", {b(body), f.offset}), mask});
@@ -223,14 +215,14 @@ std::vector<Spec> u64_signed_ops() {
             {{u64(kTop), n(-1)}, u64(kTop)}},
            [&](Body& body) {
              const Expr quotient = body.let("quotient", call("div", {magnitude(a(body)), magnitude(b(body))}));
-             const Expr differ = binary(BinOp::BitXor, is_negative(a(body)), is_negative(b(body)));
+             const Expr differ = binary(BinOp::BitXor, is_negative64(a(body)), is_negative64(b(body)));
              return select(differ, call("negate", {quotient}), quotient);
            }),
       op64("smod", binary64, "Signed remainder with the sign of the dividend; x % 0 = 0, MIN % -1 = 0.", {},
            {{{n(-17), n(5)}, n(-2)}, {{n(17), n(-5)}, n(2)}, {{n(17), n(0)}, n(0)}, {{u64(kTop), n(-1)}, n(0)}},
            [&](Body& body) {
              const Expr rest = body.let("rest", call("mod", {magnitude(a(body)), magnitude(b(body))}));
-             return select(is_negative(a(body)), call("negate", {rest}), rest);
+             return select(is_negative64(a(body)), call("negate", {rest}), rest);
            }),
       op64("sshr", {{w, u}, w}, "Arithmetic right shift; the amount is masked with 63.", {},
            {{{n(-8), u32(1)}, n(-4)}, {{n(-1), u32(63)}, n(-1)}, {{u64(kTop), u32(32)}, u64(0xFFFFFFFF80000000)}, {{n(8), u32(65)}, n(4)}},
@@ -238,16 +230,16 @@ std::vector<Spec> u64_signed_ops() {
              const Expr sign = body.let("sign", signs(a(body)));
              return call("xor", {call("shr", {call("xor", {a(body), sign}), b(body)}), sign});
            }),
-      compare64("slt", "1 if a < b, signed, else 0.", {1, 0, 0}, [](const Expr& x, const Expr& y) { return signed_less(x, y); }),
-      compare64("sgt", "1 if a > b, signed, else 0.", {0, 0, 1}, [](const Expr& x, const Expr& y) { return signed_less(y, x); }),
-      compare64("sle", "1 if a <= b, signed, else 0.", {1, 1, 0},
-                [](const Expr& x, const Expr& y) {
-                  return call("le", {biased(x), biased(y)});
-                }),
-      compare64("sge", "1 if a >= b, signed, else 0.", {0, 1, 1},
-                [](const Expr& x, const Expr& y) {
-                  return call("ge", {biased(x), biased(y)});
-                }),
+      compare_signed("slt", "1 if a < b, signed, else 0.", {1, 0, 0}, [](const Expr& x, const Expr& y) { return signed_less(x, y); }),
+      compare_signed("sgt", "1 if a > b, signed, else 0.", {0, 0, 1}, [](const Expr& x, const Expr& y) { return signed_less(y, x); }),
+      compare_signed("sle", "1 if a <= b, signed, else 0.", {1, 1, 0},
+                     [](const Expr& x, const Expr& y) {
+                       return call("le", {biased(x), biased(y)});
+                     }),
+      compare_signed("sge", "1 if a >= b, signed, else 0.", {0, 1, 1},
+                     [](const Expr& x, const Expr& y) {
+                       return call("ge", {biased(x), biased(y)});
+                     }),
       op64("smin", binary64, "Signed minimum.", lattice, {{{n(1), n(-1)}, n(-1)}, {{u64(kTop), u64(kMost)}, u64(kTop)}},
            [&](Body& body) { return select(signed_less(b(body), a(body)), b(body), a(body)); }),
       op64("smax", binary64, "Signed maximum.", lattice, {{{n(1), n(-1)}, n(1)}, {{u64(kTop), u64(kMost)}, u64(kMost)}},
@@ -268,26 +260,26 @@ std::vector<Spec> u64_signed_range_ops() {
            {{{n(-7)}, n(7)}, {{n(7)}, n(7)}, {{u64(kTop)}, u64(kTop)}}, [&](Body& body) { return magnitude(a(body)); }),
       op64("sign", unary64, "-1, 0 or 1: the sign of a.", {},
            {{{n(-7)}, n(-1)}, {{n(0)}, n(0)}, {{u64(0x100000000)}, n(1)}, {{u64(kTop)}, n(-1)}},
-           [&](Body& body) { return select(is_negative(a(body)), lit64(kAll), select(call("is_zero", {a(body)}), lit64(0), lit64(1))); }),
+           [&](Body& body) { return select(is_negative64(a(body)), lit64(kAll), select(call("is_zero", {a(body)}), lit64(0), lit64(1))); }),
       op64("sadd_saturating", binary64, "Signed sum, or the nearer end of the 64-bit range when that is outside.", commutative,
            {{{n(-2), n(5)}, n(3)}, {{u64(kMost), n(1)}, u64(kMost)}, {{u64(kTop), n(-1)}, u64(kTop)}},
            [&](Body& body) {
              const Expr sum = body.let("sum", call("add", {a(body), b(body)}));
-             return saturated(body, call("and", {call("xor", {a(body), sum}), call("xor", {b(body), sum})}), sum);
+             return saturated64(body, call("and", {call("xor", {a(body), sum}), call("xor", {b(body), sum})}), sum);
            }),
       op64("ssub_saturating", binary64, "Signed difference, or the nearer end of the 64-bit range when that is outside.", {},
            {{{n(2), n(5)}, n(-3)}, {{u64(kTop), n(1)}, u64(kTop)}, {{n(0), u64(kTop)}, u64(kMost)}},
            [&](Body& body) {
              const Expr difference = body.let("difference", call("sub", {a(body), b(body)}));
-             return saturated(body, call("and", {call("xor", {a(body), b(body)}), call("xor", {a(body), difference})}), difference);
+             return saturated64(body, call("and", {call("xor", {a(body), b(body)}), call("xor", {a(body), difference})}), difference);
            }),
       op64("smulhi", binary64, "High 64 bits of the signed 128-bit product.", commutative,
            {{{n(-1), n(1)}, n(-1)}, {{u64(kTop), u64(kTop)}, u64(0x4000000000000000)}, {{n(-1), n(-1)}, n(0)}},
            [&](Body& body) {
              const Expr high = call("mulhi", {a(body), b(body)});
              // Read as unsigned, a negative number is 2^64 too large, which adds the other factor to the high half.
-             const Expr left = call("sub", {high, select(is_negative(a(body)), b(body), lit64(0))});
-             return call("sub", {left, select(is_negative(b(body)), a(body), lit64(0))});
+             const Expr left = call("sub", {high, select(is_negative64(a(body)), b(body), lit64(0))});
+             return call("sub", {left, select(is_negative64(b(body)), a(body), lit64(0))});
            }),
       average("shadd", "Half of the signed sum, rounded down; the sum does not wrap.", {{{n(-1), n(-2)}, n(-2)}, {{n(1), n(-2)}, n(-1)}},
               "and", "add", "sshr"),
@@ -303,7 +295,7 @@ std::vector<Spec> u64_signed_bit_ops() {
       op64("sextract_bits", bits, "c bits of a from bit b up, as a signed number; b is at most 64 and c at most 64 - b.", {},
            {{{u64(0x0000F80000000000), u32(40), u32(8)}, n(-8)}, {{n(-1), u32(63), u32(100)}, n(-1)}, {{n(-1), u32(64), u32(4)}, n(0)}},
            [&](Body& body) {
-             const Field f = field(body, 1);
+             const Field64 f = field64(body, 1);
              return extracted("sshr", a(body), binary(BinOp::Add, f.offset, f.count), f.count);
            }),
       op64("sign_extend", {{w, u}, w}, "The low b bits of a as a signed number; b is at most 64, and no bits are 0.", {},

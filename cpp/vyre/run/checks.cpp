@@ -106,9 +106,9 @@ void check_grid(const validate::ValidProgram& program, Grid grid) {
   }
 }
 
-std::uint64_t bytes_of(const BufferView& view) { return view.bytes.size(); }
-std::uint64_t bytes_of(const StorageView& view) { return view.bytes; }
-std::uint64_t bytes_of(const RecordedArray& array) { return array.bytes; }
+std::uint64_t view_bytes(const BufferView& view) { return view.bytes.size(); }
+std::uint64_t view_bytes(const StorageView& view) { return view.bytes; }
+std::uint64_t view_bytes(const RecordedArray& array) { return array.bytes; }
 // The bytes of a workgroup or private buffer, where a narrow element takes a word.
 std::uint64_t counted_bytes(const BufferDecl& buffer) { return std::uint64_t{buffer.count} * std::max(ir::min_bytes(buffer.element), 4u); }
 Extent extent_of(const BufferView& view) { return host_extent(view.bytes.data(), view.bytes.size()); }
@@ -127,7 +127,7 @@ void check_views(const validate::ValidProgram& program, std::span<const View> vi
         bound.size(), views.size()));
   }
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
-    check_buffer(program.program().buffers()[bound[slot].index], bytes_of(views[slot]), views[slot].length);
+    check_buffer(program.program().buffers()[bound[slot].index], view_bytes(views[slot]), views[slot].length);
   }
   check_overlaps_between(program, [&](std::size_t slot) { return extent_of(views[slot]); });
   check_grid(program, grid);

@@ -21,11 +21,11 @@ struct Element {
 constexpr std::array<Element, 4> kElements = {
     {{16, "vec4<u32>", "pack(vec4<u32>, 0, 0, 0, 0)"}, {4, "u32", "0"}, {2, "u16", "0"}, {1, "u8", "0"}}};
 
-using Programs = std::array<ProfiledProgram, kElements.size()>;
+using FillPrograms = std::array<ProfiledProgram, kElements.size()>;
 
 // Invocations beyond the end of the array have no effect, because a store out of bounds is dropped.
-Programs made(const char* from, const char* value) {
-  Programs programs;
+FillPrograms made(const char* from, const char* value) {
+  FillPrograms programs;
   for (std::size_t k = 0; k < kElements.size(); ++k) {
     const std::string text =
         fmt::format("vyre 1\nworkgroup_size {} 1 1\n{}buffer to: read_write {} binding 1 output\n\nto[gid.x] = {}\n", kFillInvocations,
@@ -37,7 +37,7 @@ Programs made(const char* from, const char* value) {
   return programs;
 }
 
-const ProfiledProgram& of(const Programs& programs, std::uint32_t element_bytes) {
+const ProfiledProgram& of(const FillPrograms& programs, std::uint32_t element_bytes) {
   std::size_t k = 0;
   while (kElements[k].bytes != element_bytes) ++k;
   return programs[k];
@@ -54,12 +54,12 @@ std::uint32_t fill_element(std::uint64_t offset, std::uint64_t bytes) {
 
 // The programs are never destroyed, because another thread may use them while the process ends.
 const ProfiledProgram& zero_program(std::uint32_t element_bytes) {
-  static const Programs& programs = *new Programs(made("", nullptr));
+  static const FillPrograms& programs = *new FillPrograms(made("", nullptr));
   return of(programs, element_bytes);
 }
 
 const ProfiledProgram& copy_program(std::uint32_t element_bytes) {
-  static const Programs& programs = *new Programs(made("buffer from: read {} binding 0\n", "from[gid.x]"));
+  static const FillPrograms& programs = *new FillPrograms(made("buffer from: read {} binding 0\n", "from[gid.x]"));
   return of(programs, element_bytes);
 }
 

@@ -53,9 +53,9 @@ void check_numbers(const ir::Procedure& procedure, std::span<const std::uint64_t
 }
 
 // Finds the validated form of each program of a valid procedure, so that planning need not validate programs again.
-class Programs {
+class ValidPrograms {
  public:
-  explicit Programs(const validate::ValidProcedure& procedure) { add(procedure); }
+  explicit ValidPrograms(const validate::ValidProcedure& procedure) { add(procedure); }
   ProfiledProgram operator()(const ir::Program& program) const {
     const auto [begin, end] = known_.equal_range(program.hash());
     for (auto at = begin; at != end; ++at) {
@@ -84,7 +84,7 @@ std::shared_ptr<PlannedProcedure> plan(const validate::ValidProcedure& procedure
   check_shapes(procedure.procedure(), shapes);
   check_numbers(procedure.procedure(), numbers);
   ProcedurePlace place = place_of(backend, device, waiting);
-  place.valid = Programs(procedure);
+  place.valid = ValidPrograms(procedure);
   const auto table = [&](const ir::ArrayDecl& decl) -> std::shared_ptr<Storage> {
     std::shared_ptr<Storage> storage = backend.allocate(device, decl.contents->size(), false);
     storage->write(0, *decl.contents, waiting);

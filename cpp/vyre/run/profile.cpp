@@ -17,22 +17,22 @@ namespace {
 // The most notes of a profile. People read them, so a failure that repeats is noted once, and their number is limited.
 constexpr std::size_t kMostNotes = 100;
 
-struct Registry {
+struct ProfileRegistry {
   ForkSafeMutex mutex;
   std::vector<std::shared_ptr<Profile>> open;
 };
 
 // Never destroyed: threads that outlive main may still end a span. A forked child gets a new one and keeps the old one, whose profiles hold
 // devices of the parent.
-Registry* the_registry = [] {
+ProfileRegistry* the_profile_registry = [] {
   when_forked([] {
     detail::open_profiles = 0;
-    the_registry = new Registry;
+    the_profile_registry = new ProfileRegistry;
   });
-  return new Registry;
+  return new ProfileRegistry;
 }();
 
-Registry& registry() { return *the_registry; }
+ProfileRegistry& profile_registry() { return *the_profile_registry; }
 
 }  // namespace
 
@@ -68,7 +68,7 @@ ClockFit fit(const DeviceClock::Reading& first, const std::optional<DeviceClock:
 Profile::Profile(std::size_t most_events) : most_events_(most_events), forks_(forks_before()), began_(host_now()) {}
 
 std::shared_ptr<Profile> Profile::begin(std::size_t most_events) {
-  Registry& all = registry();
+  ProfileRegistry& all = profile_registry();
   std::shared_ptr<Profile> profile(new Profile(most_events));
   const std::lock_guard lock(all.mutex);
   all.open.push_back(profile);
@@ -79,7 +79,7 @@ std::shared_ptr<Profile> Profile::begin(std::size_t most_events) {
 bool Profile::close() noexcept {
   // In a forked child the profile belongs to the parent; its lock may be held by a thread that does not exist here.
   if (forks_ != forks_before()) return false;
-  Registry& all = registry();
+  ProfileRegistry& all = profile_registry();
   std::shared_ptr<Profile> self;  // destroyed with nothing locked
   {
     const std::lock_guard lock(all.mutex);
@@ -243,13 +243,13 @@ ProfileReport Profile::report() const {
 }
 
 std::vector<std::shared_ptr<Profile>> open_profiles() {
-  Registry& all = registry();
+  ProfileRegistry& all = profile_registry();
   const std::lock_guard lock(all.mutex);
   return all.open;
 }
 
 void abandon_profiles() noexcept {
-  Registry& all = registry();
+  ProfileRegistry& all = profile_registry();
   for (;;) {
     std::shared_ptr<Profile> profile;
     {

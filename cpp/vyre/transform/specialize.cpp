@@ -16,7 +16,7 @@ using validate::ValidProgram;
 // The most elements that a call compares with the values for which the program was compiled.
 constexpr std::size_t kMostElements = 16;
 // The most expressions and statements of a program that is specialised. Drivers need more than linear time to compile longer ones.
-constexpr std::size_t kMaxSize = 4'000;
+constexpr std::size_t kMaxProgramSize = 4'000;
 
 // The element that a Load of a Uniform buffer by a literal index reads.
 std::optional<UniformElement> loaded_element(const ValidProgram& valid, const Step& step) {
@@ -34,9 +34,9 @@ std::optional<UniformElement> loaded_element(const ValidProgram& valid, const St
 
 // Finds the values that literals and elements of Uniform buffers determine, and the elements that determine a condition, the bounds of a
 // loop or a divisor.
-class Analysis {
+class ElementAnalysis {
  public:
-  explicit Analysis(const ValidProgram& valid)
+  explicit ElementAnalysis(const ValidProgram& valid)
       : valid_(valid), program_(valid.program()), facts_(valid.facts()), here_(program_.exprs().size()), locals_(facts_.locals.size()) {
     for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) visit(NodeId{index});
   }
@@ -140,8 +140,8 @@ class Analysis {
 std::vector<UniformElement> deciding_elements(const ValidProgram& program) {
   const auto is_uniform = [](const ir::BufferDecl& buffer) { return buffer.access == ir::BufferAccess::Uniform; };
   if (std::ranges::none_of(program.program().buffers(), is_uniform)) return {};
-  if (program.facts().steps.size() + program.program().nodes().size() > kMaxSize) return {};
-  std::vector<UniformElement> elements = Analysis(program).deciding();
+  if (program.facts().steps.size() + program.program().nodes().size() > kMaxProgramSize) return {};
+  std::vector<UniformElement> elements = ElementAnalysis(program).deciding();
   if (elements.size() > kMostElements) return {};
   return elements;
 }

@@ -9,8 +9,6 @@
 namespace vyre::validate {
 namespace {
 
-constexpr std::uint32_t kNoOp = Step{}.op;
-
 // Calls of registered operations: visit(step, operation).
 template <class Visit>
 void for_each_call(const Gathered& program, Visit&& visit) {

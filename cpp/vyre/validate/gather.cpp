@@ -11,7 +11,6 @@
 namespace vyre::validate {
 namespace {
 
-constexpr std::uint32_t kNoOp = Step{}.op;
 constexpr std::size_t kLongList = 8;
 constexpr std::size_t kMaxLanes = 4;
 

@@ -16,6 +16,9 @@ namespace vyre::validate {
 
 struct OpBody;
 
+// What Step::op is when no operation is called, or one that is not known.
+inline constexpr std::uint32_t kNoOp = Step{}.op;
+
 struct Operand {
   ExprId expr;
   std::uint32_t position;

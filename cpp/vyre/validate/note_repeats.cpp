@@ -43,11 +43,11 @@ void add(Bits& to, const Bits& bits) {
 
 // Loads by number: on some path to here, which were evaluated, which of these may since have been stored to, and which may have been
 // stored to since the innermost loop's turn began.
-struct Flow {
+struct EffectFlow {
   Bits evaluated, stale, written;
 
-  explicit Flow(std::size_t words) : evaluated(words), stale(words), written(words) {}
-  void join(const Flow& other) {
+  explicit EffectFlow(std::size_t words) : evaluated(words), stale(words), written(words) {}
+  void join(const EffectFlow& other) {
     add(evaluated, other.evaluated);
     add(stale, other.stale);
     add(written, other.written);
@@ -177,7 +177,7 @@ class RepeatedEffects::State {
   };
   static constexpr std::uint64_t kAnyElement = std::uint64_t{1} << 32;
 
-  void mark(const Range& range, Flow& flow) const {
+  void mark(const Range& range, EffectFlow& flow) const {
     for (std::uint32_t word = range.first / 64; word * 64 < range.last; ++word) {
       std::uint64_t mask = ~std::uint64_t{0};
       if (word == range.first / 64) mask &= ~std::uint64_t{0} << range.first % 64;
@@ -186,23 +186,23 @@ class RepeatedEffects::State {
       flow.written[word] |= mask;
     }
   }
-  void mark(std::uint32_t buffer, std::uint64_t element, Flow& flow) const {
+  void mark(std::uint32_t buffer, std::uint64_t element, EffectFlow& flow) const {
     const auto found = of_buffer_.find({buffer, element});
     if (found != of_buffer_.end()) mark(found->second, flow);
   }
 
   // An If, Loop or Block that is open.
   struct Open {
-    Flow before;     // at its beginning
-    Flow leaving;    // at the end of the then-list, or at the Breaks of the loop
-    Bits evaluated;  // what was evaluated since the loop around it began
+    EffectFlow before;   // at its beginning
+    EffectFlow leaving;  // at the end of the then-list, or at the Breaks of the loop
+    Bits evaluated;      // what was evaluated since the loop around it began
     bool loop;
   };
 
   void follow() {
     const std::size_t words = (numbered_.size() + 63) / 64;
     noted_.resize(words);
-    Flow flow(words);
+    EffectFlow flow(words);
     Bits in_loop(words);  // evaluated since the innermost loop began
     std::vector<Open> open;
     for (const Event& event : events_) {
@@ -226,11 +226,11 @@ class RepeatedEffects::State {
     }
   }
 
-  void structure(const ir::Node& node, Flow& flow, Bits& in_loop, std::vector<Open>& open) {
+  void structure(const ir::Node& node, EffectFlow& flow, Bits& in_loop, std::vector<Open>& open) {
     const std::size_t words = noted_.size();
     if (std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Loop>(node) || std::holds_alternative<ir::Block>(node)) {
       const bool loop = std::holds_alternative<ir::Loop>(node);
-      open.push_back({flow, Flow(words), in_loop, loop});
+      open.push_back({flow, EffectFlow(words), in_loop, loop});
       if (loop) std::fill(in_loop.begin(), in_loop.end(), 0);
       if (loop) std::fill(flow.written.begin(), flow.written.end(), 0);
     } else if (std::holds_alternative<ir::Else>(node)) {
@@ -248,11 +248,11 @@ class RepeatedEffects::State {
       flow.join(top.leaving);
       open.pop_back();
     } else if (std::holds_alternative<ir::Return>(node)) {
-      flow = Flow(words);
+      flow = EffectFlow(words);
     } else if (std::holds_alternative<ir::Break>(node)) {
       const auto loop = std::find_if(open.rbegin(), open.rend(), [](const Open& each) { return each.loop; });
       loop->leaving.join(flow);
-      flow = Flow(words);
+      flow = EffectFlow(words);
     }
   }
 

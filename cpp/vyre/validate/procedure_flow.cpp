@@ -17,11 +17,10 @@ namespace {
 using enum ProcedureMessage;
 using ir::ArrayId;
 using ir::ArrayRole;
-using ir::StepId;
 
-class Flow {
+class ProcedureFlow {
  public:
-  Flow(const ir::Procedure& procedure, const StepPlaces& places, const KnownUses& uses, ProcedureReport& report)
+  ProcedureFlow(const ir::Procedure& procedure, const StepPlaces& places, const KnownUses& uses, ProcedureReport& report)
       : procedure_(procedure), places_(places), uses_(uses), report_(report), is_written_(procedure.arrays().size()) {
     classes_.resize(procedure.arrays().size());
     in_class_.resize(procedure.arrays().size());
@@ -34,7 +33,7 @@ class Flow {
   }
 
   void check() {
-    for (std::uint32_t index = 0; index < procedure_.steps().size(); ++index) step(StepId{index});
+    for (std::uint32_t index = 0; index < procedure_.steps().size(); ++index) step(ir::StepId{index});
     for (std::uint32_t index = 0; index < procedure_.arrays().size(); ++index) {
       const ir::ArrayDecl& array = procedure_.arrays()[ArrayId{index}];
       if (array.role == ArrayRole::Output && !is_written_[ArrayId{index}]) report_.add<OutputUnwritten>(ArrayId{index}, array.name);
@@ -42,7 +41,7 @@ class Flow {
   }
 
  private:
-  void step(StepId id) {
+  void step(ir::StepId id) {
     std::visit(overloaded{[&](const ir::Repeat& repeat) {
                             if (!repeat_.valid()) enter(id, repeat.end);
                           },
@@ -67,7 +66,7 @@ class Flow {
                procedure_.steps()[id]);
   }
 
-  void use(StepId id) {
+  void use(ir::StepId id) {
     const ir::StepKind& step = procedure_.steps()[id];
     const std::vector<ArrayUse> uses = uses_.of(step);
     // Of a step that may write an array, it is not known what it reads of it before.
@@ -87,7 +86,7 @@ class Flow {
     is_written_[array] = true;
     written_.push_back(array);
   }
-  void exchange(StepId id, const ir::Swap& swap) {
+  void exchange(ir::StepId id, const ir::Swap& swap) {
     if (is_written_[swap.a] == is_written_[swap.b]) return;
     if (!places_.opener(id).valid()) {
       const bool a = is_written_[swap.a];
@@ -100,9 +99,9 @@ class Flow {
   }
 
   // Joins the arrays that the repetition exchanges into classes, and finds the classes of which any is ever written.
-  void enter(StepId opener, StepId end) {
+  void enter(ir::StepId opener, ir::StepId end) {
     repeat_ = opener;
-    for (StepId id{opener.index + 1}; id < end; ++id.index) {
+    for (ir::StepId id{opener.index + 1}; id < end; ++id.index) {
       if (const auto* swap = std::get_if<ir::Swap>(&procedure_.steps()[id])) {
         touch(swap->a);
         touch(swap->b);
@@ -112,7 +111,7 @@ class Flow {
         if (use.writes) touch(use.array);
       }
     }
-    for (StepId id{opener.index + 1}; id < end; ++id.index) {
+    for (ir::StepId id{opener.index + 1}; id < end; ++id.index) {
       for (const ArrayUse& use : uses_.of(procedure_.steps()[id])) {
         if (use.writes) in_class_[ArrayId{class_of(use.array)}] = true;
       }
@@ -140,7 +139,7 @@ class Flow {
   }
 
   struct Branch {
-    StepId end;
+    ir::StepId end;
     std::size_t first = 0;  // of written_, in this block
     std::vector<ArrayId> then{};
   };
@@ -152,7 +151,7 @@ class Flow {
   IdVector<ArrayId, bool> is_written_;
   std::vector<ArrayId> written_;  // in this order
   std::vector<Branch> open_;      // the conditions around a step
-  StepId repeat_;                 // the outermost repetition around a step
+  ir::StepId repeat_;             // the outermost repetition around a step
   IdVector<ArrayId, std::uint32_t> classes_;
   IdVector<ArrayId, bool> in_class_;  // by class: whether it is ever written
   std::vector<ArrayId> touched_;
@@ -161,7 +160,7 @@ class Flow {
 }  // namespace
 
 void check_procedure_flow(const ir::Procedure& procedure, const StepPlaces& places, const KnownUses& uses, ProcedureReport& report) {
-  Flow(procedure, places, uses, report).check();
+  ProcedureFlow(procedure, places, uses, report).check();
 }
 
 }  // namespace vyre::validate

@@ -15,7 +15,7 @@ namespace {
 using ir::BinOp;
 
 // The most operands of a condition that are looked at. Operands that share each other could be visited without end.
-constexpr std::size_t kMostConditions = 64;
+constexpr std::size_t kMostConditionOperands = 64;
 
 // The id along `axis` is below the length of the buffer.
 struct Bound {
@@ -147,7 +147,7 @@ class Walk {
     std::vector<Wanted> left{{condition, truth}};
     for (std::size_t k = 0; k < left.size(); ++k) {
       const auto [expr, wanted] = left[k];
-      if (k == kMostConditions) return std::nullopt;
+      if (k == kMostConditionOperands) return std::nullopt;
       const ir::Expr& is = program_.expr(expr);
       if (const auto* unary = std::get_if<ir::Unary>(&is); unary != nullptr && unary->op == ir::UnOp::LogicalNot) {
         left.push_back({unary->operand, !wanted});

@@ -70,7 +70,7 @@ NativeVectors native_vectors(std::string_view instructions) {
 }
 
 // Names the vectors that machine code uses on this processor, or the reason why programs are interpreted.
-std::string machine_code(const NativeVectors& vectors) {
+std::string about_machine_code(const NativeVectors& vectors) {
   if (!vectors) return "none: the processor lacks AVX2";
   constexpr std::byte kReturn[] = {std::byte{0xc3}};
   if (native::CodePages::make(kReturn) == nullptr) return "none: the system executes nothing that a process has written";
@@ -79,7 +79,7 @@ std::string machine_code(const NativeVectors& vectors) {
 #else
 using NativeVectors = std::monostate;
 NativeVectors native_vectors(std::string_view) { return {}; }
-std::string machine_code(const NativeVectors&) { return "none: this build makes none"; }
+std::string about_machine_code(const NativeVectors&) { return "none: this build makes none"; }
 #endif
 
 // The state that the threads of a call share.
@@ -394,7 +394,7 @@ class CpuBackend : public Backend {
     device.driver = fmt::format("vyre, {}, {} thread{}", lanes_.name, threads_, threads_ == 1 ? "" : "s");
     device.kind = "cpu";
     device.usable = device.is_default = true;
-    device.probes = {{"machine_code", machine_code(vectors_)}};
+    device.probes = {{"machine_code", about_machine_code(vectors_)}};
     device.limits = {{"maxComputeWorkGroupInvocations", kMaxHostInvocations}, {"maxComputeSharedMemorySize", kMaxHostWorkgroupBytes}};
     return {device};
   }

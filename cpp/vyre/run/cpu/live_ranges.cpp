@@ -8,7 +8,6 @@
 namespace vyre::run::cpu {
 namespace {
 
-using lower::Instruction;
 using lower::Kernel;
 using lower::Opcode;
 
@@ -34,7 +33,7 @@ class Computation {
     writes_.assign(kernel_.variables.size(), {});
     std::vector<std::uint32_t> loops;
     for (std::uint32_t position = 0; position < size(); ++position) {
-      const Instruction& instruction = kernel_.code[position];
+      const lower::Instruction& instruction = kernel_.code[position];
       roots_[position] = is(position, Opcode::Lane) ? roots_[instruction.a.index] : position;
       result_.last_use[position] = position;
       if (is(position, Opcode::WriteVariable)) writes_[instruction.imm].push_back(position);
@@ -79,7 +78,7 @@ class Computation {
     std::vector<std::uint32_t> held_until(kernel_.variables.size(), 0);
     std::uint32_t straight = 0;  // where the basic block of the position starts; a Barrier ends a block, too
     for (std::uint32_t position = 0; position < size(); ++position) {
-      const Instruction& instruction = kernel_.code[position];
+      const lower::Instruction& instruction = kernel_.code[position];
       if (selected_[position] == Selected::Nothing) continue;
       if (lower::jumps(instruction.op) || instruction.op == Opcode::Barrier) straight = position;
       if (!is(position, Opcode::WriteVariable) || uniformity_.divergent[position]) continue;
@@ -127,7 +126,7 @@ LiveRanges compute_live_ranges(const Kernel& kernel, const Uniformity& uniformit
 }
 
 bool is_elementwise(const Kernel& kernel, const Uniformity& uniformity, std::uint32_t value) {
-  const Instruction& instruction = kernel.code[value];
+  const lower::Instruction& instruction = kernel.code[value];
   if (instruction.lanes != 1) return false;
   return lower::is_lanewise(instruction.op) || (instruction.op == Opcode::Select && uniformity.varying[instruction.a.index]);
 }

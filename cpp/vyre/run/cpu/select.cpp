@@ -3,18 +3,17 @@
 namespace vyre::run::cpu {
 namespace {
 
-using lower::Instruction;
 using lower::Kernel;
 using lower::Opcode;
 
 // Whether the If at the position has no Else and is this pattern: if (index < length of the buffer) buffer[index] = value;
 bool guards_only_a_store(const Kernel& kernel, std::size_t position) {
-  const std::vector<Instruction>& code = kernel.code;
+  const std::vector<lower::Instruction>& code = kernel.code;
   if (position + 2 >= code.size() || code[position].op != Opcode::If) return false;
-  const Instruction &condition = code[code[position].a.index], &store = code[position + 1];
+  const lower::Instruction &condition = code[code[position].a.index], &store = code[position + 1];
   if (store.op != Opcode::StoreBuffer || code[position + 2].op != Opcode::EndIf) return false;
   if (condition.op != Opcode::Lt || condition.a != store.a) return false;
-  const Instruction& length = code[condition.b.index];
+  const lower::Instruction& length = code[condition.b.index];
   return length.op == Opcode::Length && length.imm == store.imm;
 }
 

@@ -8,7 +8,6 @@
 namespace vyre::run::cpu {
 namespace {
 
-using lower::Instruction;
 using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
@@ -17,7 +16,7 @@ using lower::ValueId;
 // many walks, all variables are assumed to vary, and all Loops to be left by some lanes before others.
 constexpr int kMaxWalks = 6;
 
-bool id_varies(const Kernel& kernel, Batch batch, const Instruction& instruction) {
+bool id_varies(const Kernel& kernel, Batch batch, const lower::Instruction& instruction) {
   const bool is_id = instruction.op == Opcode::WorkgroupId || instruction.op == Opcode::LocalId || instruction.op == Opcode::InvocationId;
   if (!is_id) return false;
   const bool one_a_workgroup = kernel.workgroup_size[instruction.imm] == 1;
@@ -39,7 +38,7 @@ bool walk(const Kernel& kernel, Batch batch, Turns turns, Uniformity& found) {
   std::vector<bool> apart{false};   // the same, but only for divergence by the innermost Loop and the Ifs in it
   std::vector<std::size_t> loops;
   for (std::size_t position = 0; position < kernel.code.size(); ++position) {
-    const Instruction& instruction = kernel.code[position];
+    const lower::Instruction& instruction = kernel.code[position];
     const auto varies = [&](ValueId value) { return value.valid() && found.varying[value.index]; };
     bool any = varies(instruction.a) || varies(instruction.b) || varies(instruction.c) || varies(instruction.d);
     switch (instruction.op) {
@@ -83,7 +82,7 @@ bool walk(const Kernel& kernel, Batch batch, Turns turns, Uniformity& found) {
 }  // namespace
 
 bool needs_whole_workgroups(const Kernel& kernel) {
-  return !kernel.shared.empty() || std::ranges::count(kernel.code, Opcode::Barrier, &Instruction::op) != 0;
+  return !kernel.shared.empty() || std::ranges::count(kernel.code, Opcode::Barrier, &lower::Instruction::op) != 0;
 }
 
 Uniformity find_uniformity(const Kernel& kernel, Batch batch, Turns turns) {

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMostWords = (std::uint64_t{1} << 62) - 1;
 constexpr std::uint64_t kWordsToCompile = std::uint64_t{1} << 21;
 constexpr std::uint64_t kWordsToCompileOne = std::uint64_t{1} << 14;
 
-std::uint64_t product(std::uint64_t a, std::uint64_t b, std::uint64_t most) {
+std::uint64_t bounded_product(std::uint64_t a, std::uint64_t b, std::uint64_t most) {
   std::uint64_t result;
   return __builtin_mul_overflow(a, b, &result) ? most : std::min(result, most);
 }
@@ -56,16 +56,17 @@ std::uint64_t work_of(const lower::Kernel& kernel, std::uint64_t unknown_turns) 
     const Opcode op = kernel.code[position].op;
     if (op == Opcode::EndLoop) times.pop_back();
     work = std::min(work + times.back(), kMostWork);
-    if (op == Opcode::Loop) times.push_back(product(times.back(), turns(position), kMostWork));
+    if (op == Opcode::Loop) times.push_back(bounded_product(times.back(), turns(position), kMostWork));
   }
   return work;
 }
 
 std::uint64_t words_of_call(std::uint64_t work, Grid grid, const ir::WorkgroupSize& size, std::uint64_t batch) {
   std::uint64_t lanes = 1;
-  for (const std::uint64_t extent : {grid.x, grid.y, grid.z, size[0], size[1], size[2]}) lanes = product(lanes, extent, kMostWords / 128);
+  for (const std::uint64_t extent : {grid.x, grid.y, grid.z, size[0], size[1], size[2]})
+    lanes = bounded_product(lanes, extent, kMostWords / 128);
   const std::uint64_t dispatched = (lanes / std::max<std::uint64_t>(batch, 1) + 1) * kDispatchWords;
-  return product(work, lanes + dispatched, kMostWords - kWordsOfCall) + kWordsOfCall;
+  return bounded_product(work, lanes + dispatched, kMostWords - kWordsOfCall) + kWordsOfCall;
 }
 
 std::uint64_t words_of_compiling(std::uint64_t instructions) { return kWordsToCompile + kWordsToCompileOne * instructions; }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kLaunchesAtOnce = 28;
 static_assert(2 * kLaunchesAtOnce + 1 + 2 <= Stream::kAtOnce);
 
-bool is_aligned(const Source& source, const Arrays& arrays, std::size_t slot) {
+bool slot_is_aligned(const Source& source, const Arrays& arrays, std::size_t slot) {
   return arrays.sizes[slot] == 0 || arrays.addresses[slot] % source.element_bytes[slot] == 0;
 }
 
@@ -27,7 +27,7 @@ class Aligned {
   Aligned(Device& device, const Launch& launch, const Arrays& arrays, const Transfers::Used& used)
       : device_(device), source_(launch.kernels().plain->source()), arrays_(arrays), used_(used) {
     for (std::size_t slot = 0; slot < arrays.addresses.size(); ++slot) {
-      if (is_aligned(source_, arrays, slot)) continue;
+      if (slot_is_aligned(source_, arrays, slot)) continue;
       if (moved_.empty()) addresses_ = arrays.addresses;
       Moved& moved = moved_.emplace_back(Moved{slot, device.pool().allocate(arrays.sizes[slot])});
       addresses_[slot] = moved.block.address();
@@ -74,7 +74,7 @@ Arrays arrays_of(std::span<const StorageView> views) {
 bool is_aligned(const Launch& launch, const Arrays& arrays) {
   const Source& source = launch.kernels().plain->source();
   for (std::size_t slot = 0; slot < arrays.addresses.size(); ++slot) {
-    if (!is_aligned(source, arrays, slot)) return false;
+    if (!slot_is_aligned(source, arrays, slot)) return false;
   }
   return true;
 }

@@ -28,7 +28,7 @@ std::vector<std::uint32_t> lengths_of(std::span<const StorageView> views) {
   return lengths;
 }
 
-void fail(std::span<const StorageView> views, const std::vector<bool>& written) {
+void fail_written(std::span<const StorageView> views, const std::vector<bool>& written) {
   for (std::size_t slot = 0; slot < written.size(); ++slot) {
     if (written[slot]) views[slot].storage->fail(std::current_exception());
   }
@@ -69,7 +69,7 @@ void CudaPlan::submit(std::span<const StorageView> views, const RunOptions& opti
     submit_call(
         *device_, launch_, cuda::arrays_of(views), [&](TimelineValue value) { use(views, value); }, options);
   } catch (...) {
-    fail(views, launch_.kernels().plain->source().writable);
+    fail_written(views, launch_.kernels().plain->source().writable);
     throw;
   }
 }
@@ -107,7 +107,7 @@ void CudaSequence::submit(std::uint64_t times, const RunOptions& options) {
     try {
       graph_->submit([&](TimelineValue value) { use(calls_.views, value); }, all);
     } catch (...) {
-      fail(calls_.views, calls_.written);
+      fail_written(calls_.views, calls_.written);
       throw;
     }
   }
@@ -227,7 +227,7 @@ void CudaRecording::submit(std::span<const StorageView> slots, std::span<const s
   try {
     submit_calls(slots, words, used, steps);
   } catch (...) {
-    fail(slots, written_);
+    fail_written(slots, written_);
     throw;
   }
 }

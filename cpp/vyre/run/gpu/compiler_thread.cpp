@@ -15,7 +15,7 @@ namespace {
 // memory.
 constexpr std::size_t kStack = std::size_t{256} << 20;
 
-void* run(void* given) {
+void* run_thread(void* given) {
   {
     const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(given));
     (*work)();
@@ -34,7 +34,7 @@ bool start_compiler_thread(std::function<void()> work) {
   pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&how, kStack);
   pthread_t made;
-  const bool begun = pthread_create(&made, &how, &run, kept.get()) == 0;
+  const bool begun = pthread_create(&made, &how, &run_thread, kept.get()) == 0;
   pthread_attr_destroy(&how);
   if (begun) {
     static_cast<void>(kept.release());  // the new thread deletes it

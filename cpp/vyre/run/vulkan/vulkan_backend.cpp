@@ -20,13 +20,13 @@ namespace vyre::run {
 namespace vulkan {
 namespace {
 
-std::uint64_t bytes_of(const BufferView& view) { return view.bytes.size(); }
-std::uint64_t bytes_of(const StorageView& view) { return view.bytes; }
+std::uint64_t view_size(const BufferView& view) { return view.bytes.size(); }
+std::uint64_t view_size(const StorageView& view) { return view.bytes; }
 
 template <class View>
 VkDeviceSize largest_array(std::span<const View> views) {
   VkDeviceSize largest = 0;
-  for (const View& view : views) largest = std::max(largest, device_bytes(bytes_of(view)));
+  for (const View& view : views) largest = std::max(largest, device_bytes(view_size(view)));
   return largest;
 }
 

@@ -22,7 +22,7 @@ using lower::Opcode;
 using lower::ValueId;
 
 template <class Visit>
-void for_each_operand(const Instruction& instruction, const Visit& visit) {
+void for_each_read(const Instruction& instruction, const Visit& visit) {
   for (const ValueId operand : {instruction.a, instruction.b, instruction.c, instruction.d}) {
     if (operand.valid()) visit(operand.index);
   }
@@ -67,7 +67,7 @@ class Pass {
         level = level_of_read(writes[instruction.imm], loops);
       } else if (can_move(instruction)) {
         level = 0;
-        for_each_operand(instruction, [&](std::uint32_t value) { level = std::max(level, levels[value]); });
+        for_each_read(instruction, [&](std::uint32_t value) { level = std::max(level, levels[value]); });
       }
       levels[position] = level;
       if (level < loops.size()) target_[position] = loops[level];
@@ -137,7 +137,7 @@ class Pass {
     for (std::uint32_t position = size_; position-- > 0;) {
       if (target_[position] == kStays || !(moves_[position] || is_costly(position))) continue;
       moves_[position] = true;
-      for_each_operand(at(position), [&](std::uint32_t value) { moves_[value] = moves_[value] || target_[value] != kStays; });
+      for_each_read(at(position), [&](std::uint32_t value) { moves_[value] = moves_[value] || target_[value] != kStays; });
     }
   }
 
@@ -145,20 +145,20 @@ class Pass {
   void choose_replacing() {
     std::vector<std::uint32_t> staying(size_, 0);  // uses by what stays
     for (std::uint32_t position = 0; position < size_; ++position) {
-      if (!moves_[position]) for_each_operand(at(position), [&](std::uint32_t value) { ++staying[value]; });
+      if (!moves_[position]) for_each_read(at(position), [&](std::uint32_t value) { ++staying[value]; });
     }
     for (std::uint32_t position = 0; position < size_; ++position) {
       const Instruction& instruction = at(position);
       if (target_[position] == kStays || moves_[position] || instruction.lanes != 1) continue;
       if (lower::is_comparison(instruction.op) || !(lower::is_lanewise(instruction.op) || instruction.op == Opcode::Select)) continue;
       bool can = true, replaces = false;
-      for_each_operand(instruction, [&](std::uint32_t value) {
+      for_each_read(instruction, [&](std::uint32_t value) {
         can = can && (moves_[value] || target_[value] == kStays || at(value).op == Opcode::Constant);
         replaces = replaces || (staying[value] == 1 && uniformity_.varying[value]);
       });
       if (!can || !replaces) continue;
       moves_[position] = true;
-      for_each_operand(instruction, [&](std::uint32_t value) {
+      for_each_read(instruction, [&](std::uint32_t value) {
         moves_[value] = moves_[value] || target_[value] != kStays;
         --staying[value];
       });

@@ -19,7 +19,7 @@ constexpr std::size_t kSavedBytes = 4096;
 // The work between two calls of `poll` (Context::left), counted as instructions times lanes. It takes about a millisecond.
 constexpr std::int64_t kBetweenLooks = std::int64_t{1} << 21;
 
-constexpr std::size_t round_up(std::size_t value) { return (value + 63) / 64 * 64; }
+constexpr std::size_t to_whole_lines(std::size_t value) { return (value + 63) / 64 * 64; }
 
 bool is_supported(const lower::Kernel& kernel) {
   const auto& size = kernel.workgroup_size;
@@ -92,12 +92,12 @@ NativeThread::NativeThread(const NativeCode& code, const lower::Kernel& kernel, 
                            const std::function<bool()>& stop)
     : code_(code), kernel_(kernel), stop_(stop) {
   const std::size_t of_context = sizeof(Context) + sizeof(Extent) * (buffers.size() + kernel.shared.size());
-  const std::size_t bytes = round_up(of_context) + round_up(code.layout.frame) + round_up(code.layout.crossing) +
-                            round_up(code.layout.privates) + kSavedBytes + round_up(kernel.shared_bytes()) + 64 * kernel.shared.size() +
-                            (code.whole_workgroups ? 3 * sizeof(Word) * code.padded : 0);
+  const std::size_t bytes = to_whole_lines(of_context) + to_whole_lines(code.layout.frame) + to_whole_lines(code.layout.crossing) +
+                            to_whole_lines(code.layout.privates) + kSavedBytes + to_whole_lines(kernel.shared_bytes()) +
+                            64 * kernel.shared.size() + (code.whole_workgroups ? 3 * sizeof(Word) * code.padded : 0);
   if (bytes > sizeof(inline_)) allocated_.emplace(bytes / sizeof(Word));
   auto* next = allocated_ ? reinterpret_cast<std::byte*>(allocated_->data()) : inline_;
-  const auto take = [&](std::size_t size) { return std::exchange(next, next + round_up(size)); };
+  const auto take = [&](std::size_t size) { return std::exchange(next, next + to_whole_lines(size)); };
   context_ = reinterpret_cast<Context*>(take(of_context));
   std::memset(static_cast<void*>(context_), 0, of_context);
   context_->frame = take(code.layout.frame);

@@ -50,7 +50,7 @@ std::string append_line(const char* path, std::string_view line) {
   if (found.st_uid != geteuid()) return "it belongs to another user";
   if (found.st_nlink != 1) return "it has another name too";
   // Writes the line in one call, so that lines of several threads do not mix.
-  const ssize_t written = write(file.number(), line.data(), line.size());
+  const ssize_t written = ::write(file.number(), line.data(), line.size());
   if (written < 0) return std::strerror(errno);
   return static_cast<std::size_t>(written) == line.size() ? "" : "no room is left";
 }

@@ -14,7 +14,7 @@ namespace vyre::run::vulkan {
 namespace {
 
 // The bound range is the array, rounded up to whole words, so that robust access catches what lies beyond it.
-VkDescriptorBufferInfo range_of(const RecordedCall::Array& array) { return {array.buffer, array.offset, device_bytes(array.bytes)}; }
+VkDescriptorBufferInfo array_range(const RecordedCall::Array& array) { return {array.buffer, array.offset, device_bytes(array.bytes)}; }
 
 }  // namespace
 
@@ -73,7 +73,7 @@ bool RecordedCall::rebind(std::vector<Array> arrays) {
   arrays_ = std::move(arrays);
   std::vector<VkDescriptorBufferInfo> bindings;
   for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
-    const VkDescriptorBufferInfo& bound = bindings.emplace_back(range_of(arrays_[slot]));
+    const VkDescriptorBufferInfo& bound = bindings.emplace_back(array_range(arrays_[slot]));
     // A call without copies has one access for each slot, and these come first in accesses_.
     accesses_[slot] = access_of(bound, accesses_[slot].written);
   }
@@ -87,7 +87,7 @@ VkDeviceSize RecordedCall::alignment_of(std::size_t slot) const {
 }
 
 VkDescriptorBufferInfo RecordedCall::placed(const Array& array, VkDeviceSize alignment, bool written) {
-  const VkDescriptorBufferInfo original = range_of(array);
+  const VkDescriptorBufferInfo original = array_range(array);
   add_access(original, written);
   if (original.offset % alignment == 0) return original;
   const Block& block = copies_.emplace_back(device_.heap().allocate(original.range));

@@ -31,7 +31,7 @@ bool is_llvmpipe(const PhysicalDevice& device) { return device.driver == VK_DRIV
 
 // The usable devices, best first. Among software devices llvmpipe comes first, because it is 7 to 30 times as fast as SwiftShader. The
 // loader lists drivers in the order of a directory, which differs between machines, so devices of equal rank are ordered by name.
-std::vector<std::size_t> ranked(const std::vector<PhysicalDevice>& devices) {
+std::vector<std::size_t> ranked_devices(const std::vector<PhysicalDevice>& devices) {
   const auto order = [&](std::size_t i) {
     const PhysicalDevice& device = devices[i];
     return std::tuple(rank(device.type), !is_llvmpipe(device), std::string_view(device.info.name), i);
@@ -51,7 +51,7 @@ struct Choice {
 };
 
 Choice choice_of(const std::vector<PhysicalDevice>& devices) {
-  const std::vector<std::size_t> order = ranked(devices);
+  const std::vector<std::size_t> order = ranked_devices(devices);
   if (order.empty()) return {};
   Choice choice{order.front(), std::nullopt};
   const auto other = std::ranges::find_if(order, [&](std::size_t i) { return !is_llvmpipe(devices[i]); });

@@ -41,7 +41,7 @@ std::vector<Call> record(const KernelSource::Ready& ready, std::shared_ptr<Kerne
 }
 
 // Returns for each view whether the call writes it. The call only reads the view of a grid from data.
-std::vector<bool> written(const Shader& shader, std::span<const StorageView> views) {
+std::vector<bool> writes_of_views(const Shader& shader, std::span<const StorageView> views) {
   std::vector<bool> result = shader.writable;
   result.resize(views.size(), false);
   return result;
@@ -52,7 +52,7 @@ const SpecializedBatch& batch_of(const Step& step) { return static_cast<const Vu
 }  // namespace
 
 VulkanPlan::VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid)
-    : batch_(ready.device, record(ready, std::move(source), views, grid), views, written(ready.kernels.plain->shader(), views)) {}
+    : batch_(ready.device, record(ready, std::move(source), views, grid), views, writes_of_views(ready.kernels.plain->shader(), views)) {}
 
 VulkanPlan::VulkanPlan(std::shared_ptr<Device> device, std::vector<SpecializedBatch::Call> calls, std::span<const StorageView> views,
                        std::vector<bool> written, std::shared_ptr<void> held)

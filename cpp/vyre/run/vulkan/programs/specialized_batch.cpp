@@ -25,7 +25,7 @@ std::vector<std::shared_ptr<RecordedCall>> recorded_calls(std::span<const Specia
   return result;
 }
 
-std::uint64_t largest_array(const RecordedCall& call) {
+std::uint64_t largest_recorded(const RecordedCall& call) {
   std::uint64_t largest = 0;
   for (const RecordedCall::Array& array : call.arrays()) largest = std::max<std::uint64_t>(largest, device_bytes(array.bytes));
   return largest;
@@ -157,7 +157,8 @@ std::shared_ptr<Batch> SpecializedBatch::made_for(const std::vector<Choice>& cho
     const RecordedCall& plain = *groups_[index].recorded;
     special.push_back(groups_[index].recorded);
     if (!choices[index]) continue;
-    KernelSource::Ready ready = groups_[index].source->ready(plain.groups().for_kernels(), largest_array(plain), choices[index], options);
+    KernelSource::Ready ready =
+        groups_[index].source->ready(plain.groups().for_kernels(), largest_recorded(plain), choices[index], options);
     // The device was lost meanwhile, and its arrays with it. Submitting the plain calls reports that.
     if (ready.device != device()) return nullptr;
     special.back() = RecordedCall::make(std::move(ready.device), std::move(ready.kernels), plain.arrays(), plain.groups());

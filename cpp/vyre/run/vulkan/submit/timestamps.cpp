@@ -18,8 +18,8 @@ namespace vyre::run::vulkan {
 namespace {
 
 // How many submissions pass between two searches for those that are done. The searches keep the list of pending ones short.
-constexpr std::uint64_t kCollectEvery = 64;
-constexpr std::size_t kMaxUnused = 2 * kCollectEvery;
+constexpr std::uint64_t kSearchEvery = 64;
+constexpr std::size_t kMaxUnusedTimestamps = 2 * kSearchEvery;
 // How often VK_EXT_calibrated_timestamps reads both clocks. The reading with the smallest error is used.
 constexpr int kReadings = 3;
 // How often the clocks are read by a submission instead. There are more of these readings, because the scheduler may delay each.
@@ -116,7 +116,7 @@ void Timing::submitted(std::unique_ptr<Timestamps> timestamps, TimelineValue val
   try {
     const std::lock_guard lock(mutex_);
     // Work without timestamps ends, for the profile, when the host sees that it is done. So the host looks at once.
-    look = ++submissions_ % kCollectEvery == 0 || !timestamps->timed_;
+    look = ++submissions_ % kSearchEvery == 0 || !timestamps->timed_;
     pending_.push_back(std::move(timestamps));
   } catch (const std::bad_alloc&) {
     // There is no memory to keep the timestamps until the device is done with them, so they are leaked.
@@ -225,7 +225,7 @@ void Timing::report(std::unique_ptr<Timestamps> timestamps) noexcept {
   timestamps->works_.clear();
   try {
     const std::lock_guard lock(mutex_);
-    if (unused_.size() < kMaxUnused) unused_.push_back(std::move(timestamps));
+    if (unused_.size() < kMaxUnusedTimestamps) unused_.push_back(std::move(timestamps));
   } catch (const std::bad_alloc&) {
   }
 }
