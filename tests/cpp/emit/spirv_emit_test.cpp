@@ -82,6 +82,19 @@ TEST(SpirvEmit, words_hold_no_names_and_no_lines) {
   }
 }
 
+TEST(SpirvEmit, loads_of_narrow_elements_keep_the_sign_of_their_type) {
+  for (const bool is_signed : {false, true}) {
+    for (const std::uint8_t narrow : {1, 2}) {
+      lower::Kernel kernel = xor_kernel();
+      kernel.buffers[0].narrow = narrow;
+      kernel.buffers[0].is_signed = is_signed;
+      const std::vector<std::uint32_t> words = valid_words(kernel);
+      EXPECT_EQ(count(words, spv::OpSConvert), is_signed ? 1u : 0u);
+      EXPECT_EQ(count(words, spv::OpUConvert), is_signed ? 0u : 1u);
+    }
+  }
+}
+
 TEST(SpirvEmit, only_the_baseline_is_required) {
   const std::vector<std::uint32_t> words = valid_words(xor_kernel());
   std::set<std::uint32_t> capabilities;

@@ -59,6 +59,7 @@ std::optional<Shader> translate_coarsened(const validate::ValidProgram& program,
   const std::optional<lower::Kernel> kernel = lowered();
   if (!kernel) return std::nullopt;
   Shader shader = shader_of(*kernel, program, target);
+  // If the driver may end the loops of an invocation early, one invocation must not do the loop rounds of several.
   if (shader.has_status) return std::nullopt;
   return shader;
 }

@@ -101,8 +101,6 @@ bool KernelSource::wants_addresses(const Context& context, std::uint64_t largest
 
 bool KernelSource::wants_coarse(const Context& context, const Variant& variant, Grid grid) const {
   if (!program_ || !options_.coarsening || grid.x < kCoarseFactor || grid.y == 0 || grid.z == 0) return false;
-  // If the driver may end the loops of an invocation early, one invocation must not do the loop rounds of several.
-  if (variant.plain->has_status) return false;
   if (options_.everywhere) return true;
   // On software devices, coarsening makes some programs faster and others slower, so it is not done. These devices execute both sides of a
   // branch for all invocations, and a coarsened program with a guard has the work of all copies on both sides. With a guard, `a ^ b` took
