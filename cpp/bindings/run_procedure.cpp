@@ -23,6 +23,7 @@
 #include "vyre/run/backends.hpp"
 #include "vyre/run/procedure.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/vouched.hpp"
 #include "waiting.hpp"
 
 namespace vyre::python {
@@ -241,6 +242,8 @@ void bind_run_procedure(py::module_& m) {
         });
       },
       py::arg("procedure"), py::arg("parameters"), py::arg("results"));
+  // For the library's procedures alone: see vyre/run/vouched.hpp.
+  m.def("_vouch", run::vouch, py::arg("procedure"));
   m.def("_procedure_plans", [] { return std::pair(plans.size(), plans.made()); });
 }
 

@@ -6,7 +6,7 @@
 //
 // Meaning. Steps happen one after the other. When and Repeat are decided by sizes, so that for given lengths, numbers and limits the steps
 // that run are known before any does. Swap exchanges what two names stand for, for all steps that follow it in time. Scratch arrays and
-// outputs begin as zeros where they say so, and otherwise with any bytes.
+// outputs begin as zeros. Those that do not say so are meant to be written before they are read, and checks report what is not.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ struct ArrayDecl {
   DataType element = DataType::U32;
   std::uint32_t axes = 1;                                  // 1 to 3, without that of a vector's lanes
   std::vector<SizeId> shape;                               // one for each axis; none for Input and InOut, whose lengths the call gives
-  bool zeros = false;                                      // Output and Scratch: begins as zeros
+  bool zeros = false;                                      // Output and Scratch: that it begins as zeros is meant to be seen
   std::shared_ptr<const std::vector<std::byte>> contents;  // of a Table, in the layout of buffers
 };
 

@@ -154,5 +154,7 @@ def core_procedure(recorded: Recorded) -> _core.Procedure:
     """The value; what was recorded keeps it."""
     if recorded.core is None:
         recorded.core = _Translation(recorded).finish()
+        if recorded.is_vouched:
+            _core._vouch(recorded.core)
     made: _core.Procedure = recorded.core
     return made

@@ -104,6 +104,7 @@ class Recorded:
     owner: Any = None  # the Recorder, which its numbers name
     core: Any = None  # the Procedure, once it was asked for
     is_checked: bool = False  # whether the Procedure keeps its rules
+    is_vouched: bool = False  # see vouched.py
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]
