@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["ProcedureFunction", "procedure"]
 
 _MOST_MADE = 64
-_OPTIONS = ("out", "backend", "device")
+_OPTIONS = ("out", "backend", "device", "timeout")
 
 
 class ProcedureFunction:
@@ -330,10 +330,11 @@ def procedure(function: Any = None, /, *, name: str | None = None) -> Any:
     """Record a function once: its calls of kernels and of other procedures become the steps of one Procedure.
 
     The body computes with sizes (``x.length``) and makes arrays with ``vyre.scratch``; ``vyre.when``, ``vyre.times``
-    and ``vyre.swap`` decide by sizes. In a step an Out array is not zeroed. What the function returns are the outputs.
+    and ``vyre.swap`` decide by sizes. Arrays begin as zeros. What the function returns are the outputs.
 
     A call takes numpy arrays and gives numpy arrays, or vyre.Arrays and gives those, without waiting. ``out=`` names
-    arrays to write instead; ``backend= device=`` are as for vyre.run.
+    arrays to write instead; ``backend= device= timeout=`` are as for vyre.run. A call with resident arrays does not
+    wait and takes no timeout: ``result.wait(timeout)`` has one.
 
     Args:
         name: of the Procedure; None takes that of the function.
