@@ -108,7 +108,12 @@ struct Swap {
 struct Clear {
   ArrayPart part;
 };
-using StepKind = std::variant<Dispatch, Invoke, Repeat, When, Otherwise, EndStep, Swap, Clear>;
+// A call for which the condition is 0 is refused with the message, when it is planned.
+struct Require {
+  SizeId condition;
+  std::string message;  // "<problem>. Fix: <action>."
+};
+using StepKind = std::variant<Dispatch, Invoke, Repeat, When, Otherwise, EndStep, Swap, Clear, Require>;
 
 // Calls `visit` with each valid SizeId of a step; the ids may be changed where the step may. Sizes are numbered in this order.
 template <class Step, class Visit>
@@ -136,6 +141,8 @@ void for_each_size(Step& step, Visit&& visit) {
     visit(when->condition);
   } else if (auto* clear = std::get_if<Clear>(&step)) {
     in_part(clear->part);
+  } else if (auto* require = std::get_if<Require>(&step)) {
+    visit(require->condition);
   }
 }
 
@@ -220,6 +227,8 @@ class ProcedureBuilder {
   void end();
   void swap(ArrayId a, ArrayId b);
   void clear(ArrayPart part);
+  // Throws ArgumentError for a message without a Fix.
+  void require(SizeId condition, std::string message);
   void result(ArrayId array);
 
   std::size_t open_blocks() const { return open_.size(); }

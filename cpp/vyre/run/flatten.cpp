@@ -83,7 +83,8 @@ class Structure {
                               }
                             },
                             [&](const ir::Repeat& step) { mark(step.count); }, [&](const ir::When& step) { mark(step.condition); },
-                            [&](const ir::Clear& step) { mark_part(step.part); }, [&](const auto&) {}},
+                            [&](const ir::Clear& step) { mark_part(step.part); }, [&](const ir::Require& step) { mark(step.condition); },
+                            [&](const auto&) {}},
                  procedure.steps()[StepId{index}]);
     }
     std::vector<bool> numbers(procedure.numbers().size(), false);
@@ -558,6 +559,10 @@ struct Flattener::Frame {
         swap(*exchanged);
       } else if (const auto* cleared = std::get_if<ir::Clear>(&kind)) {
         named(text("clearing", decl(cleared->part.array).name), [&] { clear(cleared->part); });
+      } else if (const auto* required = std::get_if<ir::Require>(&kind)) {
+        std::uint64_t condition = 0;
+        named(fmt::format("a requirement in procedure `{}`", procedure.name()), [&] { condition = value(required->condition); });
+        if (condition == 0) throw ArgumentError(required->message);
       } else if (const auto* repeat = std::get_if<ir::Repeat>(&kind)) {
         std::uint64_t count = 0;
         named(fmt::format("a repetition in procedure `{}`", procedure.name()), [&] { count = value(repeat->count); });

@@ -91,6 +91,13 @@ class Clear:
     line: Line = None
 
 
+@dataclass(frozen=True, eq=False)
+class Require:
+    condition: Size | int
+    message: str
+    line: Line = None
+
+
 @dataclass(eq=False)
 class Recorded:
     """What a procedure's function has recorded."""
