@@ -13,8 +13,8 @@ namespace {
 
 using Term = IndexForm::Term;
 
-// No constant in a form is larger, so that sums over digits fit 64 bits.
-constexpr std::int64_t kMost = std::int64_t{1} << 40;
+// No constant and no factor of a form is larger, so that sums over digits, whose extents have 32 bits, fit 64 bits.
+constexpr std::int64_t kMost = std::int64_t{1} << 40, kMostFactor = std::int64_t{1} << 26;
 // The most ranges that are kept on the way.
 constexpr std::size_t kMostRanges = 512;
 
@@ -22,7 +22,7 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b !
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
 bool fits(std::int64_t constant) { return constant >= -kMost && constant <= kMost; }
-bool fits_factor(std::int64_t factor) { return std::abs(factor) <= std::numeric_limits<std::int32_t>::max(); }
+bool fits_factor(std::int64_t factor) { return std::abs(factor) <= kMostFactor; }
 
 }  // namespace
 

@@ -57,6 +57,14 @@ TEST(Reach, takes_no_store_that_may_not_happen) {
   EXPECT_EQ(reach_of("y[gid.x] = 1", 5, false).written, Ranges()) << "an array counts the workgroups";
 }
 
+TEST(Reach, knows_nothing_of_sums_that_wrap_around) {
+  const std::string wide = "(gid.x * 2147483647)";
+  EXPECT_EQ(written("y[" + wide + "] = 1"), Ranges());
+  EXPECT_EQ(written("y[(" + wide + " + " + wide + ") + " + wide + "] = 1", 0xFFFFFFFF), Ranges());
+  EXPECT_EQ(written("y[gid.x + 4294967295] = 1"), Ranges());
+  EXPECT_EQ(written("if (gid.x - 1) < 8 {\n  y[gid.x] = 1\n}"), Ranges()) << "0 - 1 is not below 8";
+}
+
 TEST(Reach, bounds_what_is_read) {
   EXPECT_EQ(reach_of("y[gid.x] = 1").read, (Range{0, 0}));
   EXPECT_EQ(reach_of("y[lid.x] = y[lid.x + 16]", 1).read, (Range{16, 24}));
