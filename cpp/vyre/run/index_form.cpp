@@ -334,6 +334,7 @@ std::vector<Range> ranges_of(std::vector<ReachedIndices> reached, std::uint64_t 
   }
   join_spans(found);
   std::vector<Range> ranges;
+  ranges.reserve(found.size());
   for (const Span& span : found) ranges.push_back({static_cast<std::uint64_t>(span.begin), static_cast<std::uint64_t>(span.end)});
   return ranges;
 }
