@@ -112,6 +112,9 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
   builder.def("end", [](ProcedureBuilder& self) { self.end(); });
   builder.def("swap", [](ProcedureBuilder& self, std::uint32_t a, std::uint32_t b) { self.swap({a}, {b}); });
   builder.def("clear", [](ProcedureBuilder& self, const PartState& part) { self.clear(array_part(part)); });
+  builder.def("require", [](ProcedureBuilder& self, std::uint32_t condition, const std::string& message) {
+    self.require(size_of(condition), message);
+  });
   builder.def("result", [](ProcedureBuilder& self, std::uint32_t array) { self.result({array}); });
 }
 

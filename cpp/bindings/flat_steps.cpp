@@ -148,7 +148,7 @@ py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shap
     if (const auto* dispatch = std::get_if<FlatSteps::Dispatch>(&step)) {
       steps.append(state_of(*dispatch, flat.steps.places[dispatch->place], late));
     } else if (const auto* zero = std::get_if<FlatSteps::Zero>(&step)) {
-      steps.append(py::make_tuple("clear", state_of(zero->part)));
+      steps.append(py::make_tuple(zero->written ? "clear" : "zeros", state_of(zero->part)));
     } else {
       const auto& copy = std::get<FlatSteps::Copy>(step);
       steps.append(py::make_tuple("copy", state_of(copy.from), state_of(copy.to)));

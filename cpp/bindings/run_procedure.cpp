@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "call.hpp"
 #include "convert.hpp"
 #include "fast_call.hpp"
 #include "graph.hpp"
@@ -23,6 +25,7 @@
 #include "vyre/run/backends.hpp"
 #include "vyre/run/procedure.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/vouched.hpp"
 #include "waiting.hpp"
 
 namespace vyre::python {
@@ -79,7 +82,7 @@ py::object output(const ir::Procedure& procedure, const ir::ArrayDecl& decl, con
 }
 
 py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
-                const py::list& outputs) {
+                const py::list& outputs, std::optional<std::chrono::duration<double>> timeout = std::nullopt) {
   run::Span span("call");
   const std::vector<ir::ArrayId> interface = procedure.interface();
   std::vector<const PyArray*> arrays;
@@ -89,7 +92,9 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
     shapes.push_back(shape_of(*arrays.back(), procedure.arrays()[interface[k]].element));
   }
   std::shared_ptr<run::PlannedProcedure> plan;
-  while_waiting({}, [&](const run::RunOptions& waiting) {
+  run::RunOptions patience;
+  patience.timeout = timeout;
+  while_waiting(patience, [&](const run::RunOptions& waiting) {
     std::vector<PreparedKey> keys;
     try {
       plan = plans.find_or_plan(procedure, shapes, numbers, place_of(place, keys, waiting), waiting);
@@ -113,18 +118,24 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
     if (step) graph->add(place, arrays, {plan, std::move(*step), plan->dispatches()});
     return results;
   }
-  while_waiting({}, [&](const run::RunOptions& options) {
-    const run::Span submitting("submit");
-    plan->submit(views, numbers, options);
-    // Releases the plan without the GIL: if `plans` has dropped it meanwhile, this destroys it, which may wait for the device.
-    plan.reset();
+  patience.start = std::chrono::steady_clock::now();
+  while_waiting(std::move(patience), [&](const run::RunOptions& options) {
+    // Released without the GIL: if `plans` has dropped the plan meanwhile, this destroys it, which may wait for the device.
+    const std::shared_ptr<run::PlannedProcedure> submitted = std::move(plan);
+    {
+      const run::Span submitting("submit");
+      submitted->submit(views, numbers, options);
+    }
+    if (!options.timeout) return;
+    for (const run::StorageView& view : views) view.storage->wait(options);
   });
   return results;
 }
 
 py::list run_procedure(const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
-                       const py::list& outputs, const std::string& backend, std::size_t device) {
-  return run_at({run::find_backend(backend), device}, procedure, given, numbers, outputs);
+                       const py::list& outputs, const std::string& backend, std::size_t device, py::handle timeout,
+                       const std::string& function) {
+  return run_at({run::find_backend(backend), device}, procedure, given, numbers, outputs, to_timeout(timeout, function));
 }
 
 // One parameter of a ProcedureLaunch, the fast path for repeated calls: a resident array with `axes` axes, or a number in `range`.
@@ -225,9 +236,9 @@ void bind_run_procedure(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
   // Takes a resident array for each input and in_out, and an array or None for each output. Returns the outputs. All arrays must be on the
-  // given device.
+  // given device. With a timeout it waits for the call; `function` is what its message names.
   m.def("_run_procedure", run_procedure, py::arg("procedure"), py::arg("given"), py::arg("numbers"), py::arg("outputs"), py::arg("backend"),
-        py::arg("device"));
+        py::arg("device"), py::arg("timeout") = py::none(), py::arg("function") = "vyre.run");
   // Returns the fast path for later calls: a function that takes a call's positional arguments, and returns NotImplemented if Python has to
   // handle the call. A parameter is (element, axes) or a range (least, most). `results` are indices into the inputs, in_outs and outputs.
   m.def(
@@ -241,6 +252,8 @@ void bind_run_procedure(py::module_& m) {
         });
       },
       py::arg("procedure"), py::arg("parameters"), py::arg("results"));
+  // For the library's procedures alone: see vyre/run/vouched.hpp.
+  m.def("_vouch", run::vouch, py::arg("procedure"));
   m.def("_procedure_plans", [] { return std::pair(plans.size(), plans.made()); });
 }
 

@@ -231,7 +231,7 @@ class UninitialisedReadReport(Report):
 class UnwrittenArrayReport(Report):
     """Elements of a procedure's array that it returns, or takes a grid from, and that no step has written.
 
-    Their values are undefined, and may differ from run to run.
+    They are zeros on every backend, but the procedure probably lacks a write.
 
     Attributes:
         array, index: the first of the elements.

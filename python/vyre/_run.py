@@ -86,10 +86,10 @@ def run(
     array([2, 4], dtype=uint32)
     """
     if type(program) is Procedure:
-        _refuse_options(workgroups=workgroups, timeout=timeout, schedule=schedule, optimize=optimize, check=check)
+        _refuse_options(workgroups=workgroups, schedule=schedule, optimize=optimize, check=check)
         from vyre._procedure.by_name import run_by_name
 
-        return run_by_name(program, inputs, backend, device)
+        return run_by_name(program, inputs, backend, device, timeout)
     if check is None:
         backend, device = place(backend, device)
         try:

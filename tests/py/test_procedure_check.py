@@ -94,13 +94,13 @@ def test_a_read_of_what_no_step_wrote_names_step_array_kernel_and_lines():
     assert report.witness.place.file == HERE
     step = report.step
     assert (step.array, step.index, step.buffer) == ("half", 1, "x")
-    assert (step.place.number, step.place.steps, step.place.file) == (2, 2, HERE)
+    assert (step.place.number, step.place.steps, step.place.file) == (3, 3, HERE)
     assert step.place.line == line_of("# and reads all")
     made, called = line_of('name="half"'), line_of("# and reads all")
     kernel = line_of("# copies")
     assert str(report) == (
         "uninitialised-read: `x`[1] is read, and was not written before; seen 3 times.\n"
-        f"  in step 2 of 2, kernel `copied` in procedure `forgetful` ({HERE}:{called}: "
+        f"  in step 3 of 3, kernel `copied` in procedure `forgetful` ({HERE}:{called}: "
         "copied(half, y)  # and reads all)\n"
         f"  `x` is the procedure's array `half`, made at {HERE}:{made}: "
         'half = vyre.scratch(u32, x.length, name="half"); the element is `half`[1]\n'
@@ -226,7 +226,7 @@ def test_mistakes_of_a_repetition_are_one():
         return y
 
     result = again.check(X, 3)
-    assert [(report.step.place.number, report.count) for report in result.reports] == [(2, 9)]
+    assert [(report.step.place.number, report.count) for report in result.reports] == [(3, 9)]
 
 
 def test_an_invocation_is_named_with_its_callers():
@@ -287,7 +287,7 @@ def test_a_grid_that_no_step_wrote_is_found():
 
     report = by_counts.check(X).reports[0]
     assert (report.array, report.use, report.index, report.count) == ("counts", "read as the grid", 1, 1)
-    assert report.step.place.number == 3  # behind the kernel and the zeros
+    assert report.step.place.number == 4  # behind the kernel and both zeros
 
 
 def test_a_grid_from_data_runs_what_the_counts_say():

@@ -158,6 +158,13 @@ void ProcedureBuilder::end() {
 
 void ProcedureBuilder::swap(ArrayId a, ArrayId b) { append(Swap{a, b}); }
 void ProcedureBuilder::clear(ArrayPart part) { append(Clear{part}); }
+void ProcedureBuilder::require(SizeId condition, std::string message) {
+  const std::size_t fix = message.find(". Fix: ");
+  if (fix == std::string::npos || fix == 0) {
+    throw ArgumentError("the message of a requirement is no problem with a fix. Fix: write \"<problem>. Fix: <action>.\".");
+  }
+  append(Require{condition, std::move(message)});
+}
 void ProcedureBuilder::result(ArrayId array) { data_->results.push_back(array); }
 
 void ProcedureBuilder::keep_reached_sizes() {

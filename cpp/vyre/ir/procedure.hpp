@@ -6,7 +6,7 @@
 //
 // Meaning. Steps happen one after the other. When and Repeat are decided by sizes, so that for given lengths, numbers and limits the steps
 // that run are known before any does. Swap exchanges what two names stand for, for all steps that follow it in time. Scratch arrays and
-// outputs begin as zeros where they say so, and otherwise with any bytes.
+// outputs begin as zeros. Those that do not say so are meant to be written before they are read, and checks report what is not.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ struct ArrayDecl {
   DataType element = DataType::U32;
   std::uint32_t axes = 1;                                  // 1 to 3, without that of a vector's lanes
   std::vector<SizeId> shape;                               // one for each axis; none for Input and InOut, whose lengths the call gives
-  bool zeros = false;                                      // Output and Scratch: begins as zeros
+  bool zeros = false;                                      // Output and Scratch: that it begins as zeros is meant to be seen
   std::shared_ptr<const std::vector<std::byte>> contents;  // of a Table, in the layout of buffers
 };
 
@@ -108,7 +108,12 @@ struct Swap {
 struct Clear {
   ArrayPart part;
 };
-using StepKind = std::variant<Dispatch, Invoke, Repeat, When, Otherwise, EndStep, Swap, Clear>;
+// A call for which the condition is 0 is refused with the message, when it is planned.
+struct Require {
+  SizeId condition;
+  std::string message;  // "<problem>. Fix: <action>."
+};
+using StepKind = std::variant<Dispatch, Invoke, Repeat, When, Otherwise, EndStep, Swap, Clear, Require>;
 
 // Calls `visit` with each valid SizeId of a step; the ids may be changed where the step may. Sizes are numbered in this order.
 template <class Step, class Visit>
@@ -136,6 +141,8 @@ void for_each_size(Step& step, Visit&& visit) {
     visit(when->condition);
   } else if (auto* clear = std::get_if<Clear>(&step)) {
     in_part(clear->part);
+  } else if (auto* require = std::get_if<Require>(&step)) {
+    visit(require->condition);
   }
 }
 
@@ -220,6 +227,8 @@ class ProcedureBuilder {
   void end();
   void swap(ArrayId a, ArrayId b);
   void clear(ArrayPart part);
+  // Throws ArgumentError for a message without a Fix.
+  void require(SizeId condition, std::string message);
   void result(ArrayId array);
 
   std::size_t open_blocks() const { return open_.size(); }

@@ -35,6 +35,7 @@ bool is_infix(const SizeOpInfo& row) { return row.operands > 0 && !starts_word(r
 constexpr std::string_view kDispatch = "write `dispatch <name> program <number> (<array>, ...) workgroups (<x>, <y>, <z>)`";
 constexpr std::string_view kInvoke = "write `invoke <name> procedure <number> (<array>, ...; <number>, ...)`";
 constexpr std::string_view kRepeat = "write `repeat turn<number> in 0..<size> {`";
+constexpr std::string_view kRequire = "write `require <condition> \"<problem>. Fix: <action>.\"`";
 constexpr std::string_view kPart = "write `<array>[<first> + <length>]`";
 
 std::optional<ArrayRole> parse_role(std::string_view word) {
@@ -281,15 +282,30 @@ class ProcedureParser : Lexer {
       builder_.swap(a, array_name());
     } else if (word == "clear") {
       builder_.clear(part());
+    } else if (word == "require") {
+      require();
     } else if (word == "otherwise") {
       fail(at_ - word.size(), "`otherwise` without a `when` before it", "write it after the `}` that closes the `when`");
     } else {
       at_ -= word.size();
       fail_wanted("a step or a declaration",
-                  "begin the line with dispatch, invoke, repeat, when, swap, clear, return, number, input, in_out, output, scratch, table, "
+                  "begin the line with dispatch, invoke, repeat, when, swap, clear, require, return, number, input, in_out, output, "
+                  "scratch, table, "
                   "program, procedure or `%<number> =`");
     }
     end_statement();
+  }
+
+  void require() {
+    const SizeId condition = expr();
+    skip_within();
+    const std::size_t start = at_;
+    if (peek() != '"') fail_wanted("a message in quotes", kRequire);
+    try {
+      builder_.require(condition, std::string(name("a message")));
+    } catch (const ArgumentError&) {
+      fail(start, "the message of a requirement has no Fix", kRequire);
+    }
   }
 
   void open_block(bool is_when) {

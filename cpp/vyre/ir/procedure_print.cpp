@@ -217,6 +217,7 @@ class ProcedurePrinter {
   }
   void print(const Swap& step) { line("swap {}, {}", name(step.a), name(step.b)); }
   void print(const Clear& step) { line("clear {}", part(step.part)); }
+  void print(const Require& step) { line("require {} {}", size(step.condition), quoted(step.message)); }
 
   const Procedure& procedure_;
   IdVector<SizeId, std::uint32_t> numbers_;  // 0: written out where it is used; else one more than its number

@@ -114,6 +114,10 @@ class ProcedureWriter {
     put(step.b.index);
   }
   void put(const Clear& step) { put(step.part); }
+  void put(const Require& step) {
+    put(step.condition);
+    put(step.message);
+  }
 
   std::string out_;
 };
@@ -351,8 +355,17 @@ class ProcedureReader {
         builder.swap(a, array_id());
         return;
       }
-      default:
+      case 7:
         builder.clear(part());
+        return;
+      default: {
+        const SizeId condition = needed();
+        try {
+          builder.require(condition, name());
+        } catch (const ArgumentError& error) {
+          damaged("the message of a requirement has no Fix");
+        }
+      }
     }
   }
   void dispatch(ProcedureBuilder& builder, const std::vector<Program>& programs) {

@@ -54,6 +54,7 @@ struct FlatSteps {
   };
   struct Zero {
     Part part;
+    bool written = true;  // a step or a declaration asks for the zeros; otherwise an array begins with them, which no step has written
   };
   struct Copy {
     Part from, to;  // of one size, whole words unless they are whole arrays

@@ -16,6 +16,8 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/run/unwritten.hpp"
+#include "vyre/run/vouched.hpp"
 
 namespace vyre::run {
 namespace {
@@ -81,7 +83,8 @@ class Structure {
                               }
                             },
                             [&](const ir::Repeat& step) { mark(step.count); }, [&](const ir::When& step) { mark(step.condition); },
-                            [&](const ir::Clear& step) { mark_part(step.part); }, [&](const auto&) {}},
+                            [&](const ir::Clear& step) { mark_part(step.part); }, [&](const ir::Require& step) { mark(step.condition); },
+                            [&](const auto&) {}},
                  procedure.steps()[StepId{index}]);
     }
     std::vector<bool> numbers(procedure.numbers().size(), false);
@@ -122,7 +125,7 @@ class Flattener {
       addresses.push_back({static_cast<std::uint32_t>(result_.steps.arrays.size())});
       const ir::ArrayDecl& decl = procedure_.arrays()[id];
       result_.steps.arrays.push_back({FlatSteps::Array::Kind::Given, decl.name, 0, nullptr, decl.element, 0, id.index});
-      pending_.push_back(false);
+      begins_.emplace_back();
     }
     result_.shapes.assign(given_.shapes.begin(), given_.shapes.end());
     VYRE_ASSERT(given_.numbers.size() == structural.size());
@@ -136,6 +139,7 @@ class Flattener {
       result_.steps.arrays[index].bytes = bytes_of(procedure_.arrays()[interface[index]].element, outputs[k]);
       result_.shapes.push_back(outputs[k]);
     }
+    insert_zeros();
     for (FlatSteps::Step& step : result_.steps.steps) {
       std::visit(overloaded{[&](FlatSteps::Dispatch& dispatch) {
                               for (auto& bound : dispatch.bound) {
@@ -188,11 +192,13 @@ class Flattener {
     return total * element_bytes(decl.element);
   }
 
-  std::uint32_t new_array(const ir::ArrayDecl& decl, std::uint32_t frame, std::uint32_t id, std::uint64_t bytes,
+  std::uint32_t new_array(const ir::ArrayDecl& decl, std::uint32_t frame, std::uint32_t id, std::uint64_t bytes, bool is_vouched,
                           std::shared_ptr<Storage> table = nullptr) {
     const auto kind = table ? FlatSteps::Array::Kind::Table : FlatSteps::Array::Kind::Scratch;
+    begins_.push_back({.begin = {.zeros = kind == FlatSteps::Array::Kind::Scratch && (decl.zeros || !is_vouched)},
+                       .is_declared = decl.zeros,
+                       .origin = {}});
     result_.steps.arrays.push_back({kind, decl.name, bytes, std::move(table), decl.element, frame, id});
-    pending_.push_back(decl.zeros);
     return static_cast<std::uint32_t>(result_.steps.arrays.size() - 1);
   }
 
@@ -202,11 +208,37 @@ class Flattener {
     result_.steps.origins.push_back(now_);
   }
 
-  // Zeroes an array that begins as zeros, before the first step that uses it.
+  // Notes that the next step uses an array.
   void touch(std::uint32_t array) {
-    if (!pending_[array]) return;
-    pending_[array] = false;
-    append(FlatSteps::Zero{{array, 0, result_.steps.arrays[array].bytes}});
+    Begin& begins = begins_[array];
+    if (begins.begin.first != ArrayBegin::kNever) return;
+    begins.begin.first = result_.steps.steps.size();
+    begins.origin = now_;
+  }
+
+  // Arrays begin as zeros: what may be read before it is written is zeroed before the array is first used.
+  void insert_zeros() {
+    FlatSteps& steps = result_.steps;
+    std::vector<ArrayBegin> begins;
+    for (const Begin& each : begins_) begins.push_back(each.begin);
+    const std::vector<NeededZeros> needed = needed_zeros(steps, begins, handed_over_);
+    if (needed.empty()) return;
+    if (steps.steps.size() + needed.size() > kMostDispatches) too_many();
+    std::vector<FlatSteps::Step> all;
+    std::vector<FlatSteps::Origin> origins;
+    std::size_t next = 0;
+    for (std::size_t at = 0; at <= steps.steps.size(); ++at) {
+      for (; next < needed.size() && needed[next].before == at; ++next) {
+        const Begin& begin = begins_[needed[next].part.array];
+        all.emplace_back(FlatSteps::Zero{needed[next].part, begin.is_declared});
+        origins.push_back(begin.origin);
+      }
+      if (at == steps.steps.size()) break;
+      all.push_back(std::move(steps.steps[at]));
+      origins.push_back(steps.origins[at]);
+    }
+    steps.steps = std::move(all);
+    steps.origins = std::move(origins);
   }
 
   // Follows aliases: the flat array of an invoked procedure's output is an alias of the array that the invocation gave for it.
@@ -226,7 +258,13 @@ class Flattener {
   const ToFlatten& given_;
   Structure structure_;
   Flattened result_;
-  std::vector<bool> pending_;  // of each flat array, whether it must be zeroed before it is used
+  struct Begin {
+    ArrayBegin begin;
+    bool is_declared = false;  // its declaration says that it begins as zeros
+    FlatSteps::Origin origin;  // of the step that uses it first
+  };
+  std::vector<Begin> begins_;  // of each flat array
+  std::vector<HandedOver> handed_over_;
   std::unordered_map<std::uint32_t, Address> aliases_;
   std::map<std::tuple<SizeOp, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t>,
            std::uint32_t>
@@ -330,6 +368,7 @@ struct Flattener::Frame {
   const ir::ArrayDecl& decl(ArrayId id) const { return procedure.arrays()[id]; }
 
   void make_arrays() {
+    const bool whole = is_vouched(procedure);
     for (std::uint32_t index = 0; index < procedure.arrays().size(); ++index) {
       const ArrayId id{index};
       const ir::ArrayDecl& array = decl(id);
@@ -345,10 +384,10 @@ struct Flattener::Frame {
       if (array.role == ArrayRole::Table) {
         VYRE_ASSERT(array.contents != nullptr && array.contents->size() == bytes);
         const auto [found, added] = flattener.tables_.try_emplace(array.contents->data(), 0);
-        if (added) found->second = flattener.new_array(array, frame, index, bytes, flattener.given_.table(array));
+        if (added) found->second = flattener.new_array(array, frame, index, bytes, true, flattener.given_.table(array));
         addresses[id] = {found->second};
       } else {
-        addresses[id] = {flattener.new_array(array, frame, index, bytes)};
+        addresses[id] = {flattener.new_array(array, frame, index, bytes, whole)};
       }
     }
   }
@@ -520,6 +559,10 @@ struct Flattener::Frame {
         swap(*exchanged);
       } else if (const auto* cleared = std::get_if<ir::Clear>(&kind)) {
         named(text("clearing", decl(cleared->part.array).name), [&] { clear(cleared->part); });
+      } else if (const auto* required = std::get_if<ir::Require>(&kind)) {
+        std::uint64_t condition = 0;
+        named(fmt::format("a requirement in procedure `{}`", procedure.name()), [&] { condition = value(required->condition); });
+        if (condition == 0) throw ArgumentError(required->message);
       } else if (const auto* repeat = std::get_if<ir::Repeat>(&kind)) {
         std::uint64_t count = 0;
         named(fmt::format("a repetition in procedure `{}`", procedure.name()), [&] { count = value(repeat->count); });
@@ -566,11 +609,6 @@ struct Flattener::Frame {
 
   void clear(const ir::ArrayPart& part) {
     const FlatSteps::Part flat = part_of(part);
-    // A pending array that is cleared as a whole is zeroed once, not twice.
-    if (!part.offset.valid() && flattener.pending_[flat.array]) {
-      flattener.touch(flat.array);
-      return;
-    }
     flattener.touch(flat.array);
     if (flat.bytes > 0) flattener.append(FlatSteps::Zero{flat});
   }
@@ -617,6 +655,7 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
       touch(now.array);
       if (now.array >= first_own && now.offset == 0 && !aliases_.contains(now.array)) {
         aliases_[now.array] = addresses[k];
+        handed_over_.push_back({result_.steps.steps.size(), now.array, {addresses[k].array, addresses[k].offset, bytes}});
         continue;
       }
     } else if (decl.role == ArrayRole::Input || (now.array == addresses[k].array && now.offset == addresses[k].offset)) {
@@ -627,7 +666,7 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
   std::vector<FlatSteps::Part> between;
   for (const Move& move : moves) {
     result_.steps.arrays.push_back({FlatSteps::Array::Kind::Scratch, "copy", move.from.bytes});
-    pending_.push_back(false);
+    begins_.emplace_back();
     between.push_back({static_cast<std::uint32_t>(result_.steps.arrays.size() - 1), 0, move.from.bytes});
     touch(move.from.array);
     append(FlatSteps::Copy{move.from, between.back()});

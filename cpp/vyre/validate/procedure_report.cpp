@@ -111,6 +111,7 @@ std::string step_name(const ir::Procedure& procedure, const ir::StepKind& step) 
                  [&](const ir::Invoke& each) { return fmt::format("invocation `{}`", procedure.procedures()[each.procedure].name()); },
                  [](const ir::Repeat&) { return std::string("a repetition"); }, [](const ir::When&) { return std::string("a condition"); },
                  [](const ir::Swap&) { return std::string("a swap"); }, [](const ir::Clear&) { return std::string("a clear"); },
+                 [](const ir::Require&) { return std::string("a requirement"); },
                  [](const auto&) { return std::string("the end of a block"); }},
       step);
 }

@@ -7,7 +7,7 @@ runs for its arrays (running.py).
 """
 
 from vyre._procedure.arrays import ProcedureArray
-from vyre._procedure.blocks import otherwise, times, when
+from vyre._procedure.blocks import otherwise, require, times, when
 from vyre._procedure.making import clear, scratch, swap
 from vyre._procedure.procedure import ProcedureFunction, procedure
 from vyre._procedure.sizes import Size, ceil_div, ceil_log2, limit, size_max, size_min, size_select
@@ -22,6 +22,7 @@ __all__ = [
     "limit",
     "otherwise",
     "procedure",
+    "require",
     "scratch",
     "size_max",
     "size_min",

@@ -1,4 +1,5 @@
-"""Branches and repetitions in the body of a procedure: ``vyre.when``, ``vyre.otherwise`` and ``vyre.times``."""
+"""Branches, repetitions and requirements in the body of a procedure: ``vyre.when``, ``otherwise``, ``times`` and
+``require``."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from vyre._calls import explain_calls
 from vyre._procedure.leaving import refuse_left_blocks
 from vyre._procedure.recorder import calling_line, place_text, recorder_of
 from vyre._procedure.sizes import Size, as_size
-from vyre._procedure.steps import Repeat, When
+from vyre._procedure.steps import Repeat, Require, When
+from vyre._text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from vyre._procedure.recorder import Recorder
 
-__all__ = ["otherwise", "times", "when"]
+__all__ = ["otherwise", "require", "times", "when"]
 
 
 def when(condition: Size | bool | int) -> AbstractContextManager[None]:
@@ -68,6 +70,40 @@ def otherwise() -> AbstractContextManager[None]:
         return steps[-1].otherwise
 
     return _Block(recorder, "vyre.otherwise()", begin)
+
+
+def require(condition: Size | bool | int, message: str) -> None:
+    """Refuse calls whose lengths, numbers or device do not meet a condition.
+
+    The condition is decided when the procedure is planned for the arrays of a call, before any step runs, also if the
+    procedure is a step of another one. In a ``vyre.when`` it counts for the calls that get there.
+
+    Args:
+        condition: a comparison of sizes, as for ``vyre.when``.
+        message: what the ArgumentError says, as ``<problem>. Fix: <specific action>.``
+
+    >>> import numpy as np
+    >>> import vyre
+    >>> @vyre.procedure
+    ... def cleared(x: vyre.InOut[vyre.u32]):
+    ...     vyre.require(x.length > 0, "cleared takes no empty array. Fix: leave the call out.")
+    ...     vyre.clear(x)
+    >>> cleared(np.zeros(0, np.uint32), backend="cpu")
+    Traceback (most recent call last):
+    vyre.errors.ArgumentError: cleared takes no empty array. Fix: leave the call out.
+    """
+    recorder = recorder_of("vyre.require")
+    if not isinstance(message, str) or ". Fix: " not in message[1:]:
+        raise ArgumentError(
+            f"argument `message` of vyre.require must be a problem with a Fix, got {shown(message)}. "
+            'Fix: write "<problem>. Fix: <action>."'
+        )
+    size = as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.require")
+    if not isinstance(size, Size):
+        if not size:
+            raise ArgumentError(message)
+        return
+    recorder.add(Require(size, message, calling_line()))
 
 
 class _Block:

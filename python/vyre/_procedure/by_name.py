@@ -25,7 +25,7 @@ _OWNER = "vyre.run"
 
 
 def run_by_name(
-    procedure: Procedure, inputs: Mapping[str, Any], backend: str | None, device: Any
+    procedure: Procedure, inputs: Mapping[str, Any], backend: str | None, device: Any, timeout: float | None = None
 ) -> dict[str, np.ndarray]:
     """The in_outs and outputs of one call, by name."""
     procedure.check()
@@ -33,11 +33,16 @@ def run_by_name(
         check_place(backend, device, _OWNER)
     given = _inputs.named(inputs, _OWNER)
     arrays, numbers = by_name(procedure, given, f"argument `inputs` of {_OWNER}", *place(backend, device))
-    return submit_by_name(procedure, arrays, numbers, *place(backend, device))
+    return submit_by_name(procedure, arrays, numbers, *place(backend, device), timeout)
 
 
 def submit_by_name(
-    procedure: Procedure, arrays: Sequence[Array], numbers: Sequence[int], backend: Any, device: Any
+    procedure: Procedure,
+    arrays: Sequence[Array],
+    numbers: Sequence[int],
+    backend: Any,
+    device: Any,
+    timeout: float | None = None,
 ) -> dict[str, np.ndarray]:
     """The in_outs and outputs of a call with arrays and numbers in the order of the interface; it changes its in_outs.
 
@@ -46,7 +51,9 @@ def submit_by_name(
     interface = _core._procedure_interface(procedure, True)
     beside = arrays[0] if arrays else _core._empty([0], np.dtype(np.uint32), backend, device)
     outputs = [name for kind, name, _, _ in interface if kind == "output"]
-    made = _core._run_procedure(procedure, arrays, numbers, [None] * len(outputs), beside.backend, beside.device)
+    made = _core._run_procedure(
+        procedure, arrays, numbers, [None] * len(outputs), beside.backend, beside.device, timeout, _OWNER
+    )
     given = [(kind, name) for kind, name, _, _ in interface if kind != "output"]
     found = {name: array for (kind, name), array in zip(given, arrays, strict=True) if kind == "in_out"}
     found.update(zip(outputs, made, strict=True))

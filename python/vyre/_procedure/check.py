@@ -73,10 +73,11 @@ class Memory:
         parts = [each for each in step.bound if isinstance(each, Part)]
         to = parts[-1]
         marks = self.written[to.array]
-        if step.kind == "clear":
+        if step.kind in ("clear", "zeros"):
             to.of(self.bytes)[:] = 0
             if marks is not None:
-                marks[to.offset : to.offset + to.bytes] = 1
+                # An array begins with zeros that no step has written.
+                marks[to.offset : to.offset + to.bytes] = step.kind == "clear"
             return
         to.of(self.bytes)[:] = parts[0].of(self.bytes)
         if marks is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._procedure.sizes import Size
-from vyre._procedure.steps import Clear, Dispatch, Invoke, Repeat, Swap, When
+from vyre._procedure.steps import Clear, Dispatch, Invoke, Repeat, Require, Swap, When
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -121,6 +121,8 @@ class _Translation:
                 self._made.swap(self._arrays[id(step.a)], self._arrays[id(step.b)])
             elif isinstance(step, Clear):
                 self._made.clear(self._part(step.part))
+            elif isinstance(step, Require):
+                self._made.require(self._size(step.condition), step.message)
 
     def _dispatch(self, step: Dispatch) -> None:
         bound = [
@@ -154,5 +156,7 @@ def core_procedure(recorded: Recorded) -> _core.Procedure:
     """The value; what was recorded keeps it."""
     if recorded.core is None:
         recorded.core = _Translation(recorded).finish()
+        if recorded.is_vouched:
+            _core._vouch(recorded.core)
     made: _core.Procedure = recorded.core
     return made

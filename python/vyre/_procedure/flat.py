@@ -105,7 +105,7 @@ class FlatArray:
 @dataclass(frozen=True)
 class FlatStep:
     """A step. A dispatch has a program, what its buffers are bound to, and its grid, or the array that has its counts;
-    a clear has one part, a copy two."""
+    a clear has one part, zeros with which an array begins have one too, a copy has two."""
 
     kind: str
     place: StepPlace
@@ -344,7 +344,7 @@ class _Frames:
         frame, step = origin
         if row[0] == "dispatch":
             what = row[1].replace("dispatch", "kernel", 1)
-        elif row[0] == "clear":
+        elif row[0] in ("clear", "zeros"):
             what = f"zeros for `{arrays[row[1][0]].name}`"
         else:
             what = f"a copy into `{arrays[row[2][0]].name}`"

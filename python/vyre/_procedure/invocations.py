@@ -33,7 +33,7 @@ def invoke(
     function: ProcedureFunction, recorder: Recorder, made: Recorded, given: dict[str, Any], options: dict[str, Any]
 ) -> Any:
     """Record a call of a procedure as an invocation; its results are new arrays, or those of `out=`."""
-    for name in ("backend", "device"):
+    for name in ("backend", "device", "timeout"):
         if options.get(name) is not None:
             raise ArgumentError(
                 f"argument `{name}` of procedure `{function.name}` is given in a procedure, which runs as a whole. "

@@ -28,7 +28,9 @@ def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str 
     Args:
         dtype: the type of its elements.
         shape: elements along each of one to three axes, integers or sizes.
-        zeros: whether each run begins with zeros in it. Otherwise the procedure has to write what it reads or returns.
+        zeros: whether the procedure means to see the zeros with which the array begins in each run. Otherwise it is to
+            write what it reads or returns: what no step can have written is refused (P010, P011), and checked execution
+            reports an element that none has written.
         name: what the procedure's text calls it.
 
     Raises: ArgumentError.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["ProcedureFunction", "procedure"]
 
 _MOST_MADE = 64
-_OPTIONS = ("out", "backend", "device")
+_OPTIONS = ("out", "backend", "device", "timeout")
 
 
 class ProcedureFunction:
@@ -78,6 +78,7 @@ class ProcedureFunction:
                     "it makes. "
                     f"Fix: write {each.name} = vyre.scratch(type, n) in its body, and return {each.name}."
                 )
+        self.is_vouched = False  # see vouched.py
         self._made: OrderedDict[Any, Recorded] = OrderedDict()
         self._launch: Any = None  # see launch_of, once a call was right
         self._lock = threading.Lock()
@@ -185,7 +186,9 @@ class ProcedureFunction:
             kept.append(decl)
         if len({id(each) for each in kept}) != len(kept):
             raise ArgumentError(f"procedure `{self.name}` returns an array twice. Fix: return it once.")
-        return Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept, recorder)
+        made = Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept, recorder)
+        made.is_vouched = self.is_vouched
+        return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._launch is not None and not kwargs and ACTIVE.recorder is None and not is_recording():
@@ -215,8 +218,9 @@ class ProcedureFunction:
     ) -> ProcedureCheckResult:
         """Run a call step by step on the reference, and report its mistakes: checked execution, as ``vyre.check``.
 
-        Outputs and scratch arrays begin with any bytes, as in each run: what reads or returns an element that no step
-        has written is told with its step, its kernel and the lines of both. The arrays of the caller stay as they are.
+        Outputs and scratch arrays begin as zeros that no step has written, unless they say ``zeros=True``: what reads
+        or returns such an element is told with its step, its kernel and the lines of both. The arrays of the caller
+        stay as they are.
 
         Args:
             args, kwargs: as for a call; ``out=``, ``backend=`` and ``device=`` have no place.
@@ -326,10 +330,11 @@ def procedure(function: Any = None, /, *, name: str | None = None) -> Any:
     """Record a function once: its calls of kernels and of other procedures become the steps of one Procedure.
 
     The body computes with sizes (``x.length``) and makes arrays with ``vyre.scratch``; ``vyre.when``, ``vyre.times``
-    and ``vyre.swap`` decide by sizes. In a step an Out array is not zeroed. What the function returns are the outputs.
+    and ``vyre.swap`` decide by sizes. Arrays begin as zeros. What the function returns are the outputs.
 
     A call takes numpy arrays and gives numpy arrays, or vyre.Arrays and gives those, without waiting. ``out=`` names
-    arrays to write instead; ``backend= device=`` are as for vyre.run.
+    arrays to write instead; ``backend= device= timeout=`` are as for vyre.run. A call with resident arrays does not
+    wait and takes no timeout: ``result.wait(timeout)`` has one.
 
     Args:
         name: of the Procedure; None takes that of the function.

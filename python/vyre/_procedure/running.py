@@ -33,13 +33,9 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     """Run a procedure for the arguments of a call."""
     resident = next((v for v in given.values() if isinstance(v, Array)), None)
     if resident is not None:
-        for name in ("backend", "device"):
+        for name in ("backend", "device", "timeout"):
             if options.get(name) is not None:
-                raise ArgumentError(
-                    f"argument `{name}` of procedure `{function.name}` is for numpy arrays; resident ones run "
-                    "where they are. "
-                    f"Fix: leave `{name}` out."
-                )
+                raise _of_numpy(function, name)
     where = (resident.backend, resident.device) if resident is not None else _place(function, options)
     passed = given  # what comes back, in place of the views of other libraries' arrays
     given = {**given, **{d.name: host_of(function, d, given[d.name]) for d in made._of_role("input", "in_out")}}
@@ -83,8 +79,16 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     if not made.is_checked:
         core_procedure(made).check()
         made.is_checked = True
-    outputs = _core._run_procedure(core_procedure(made), arrays, numbers, targets, beside.backend, beside.device)
+    timeout = options.get("timeout")
+    if timeout is not None and any(isinstance(each, Array) for each in out):
+        raise _of_numpy(function, "timeout")
+    where_told = f"procedure `{function.name}`"
+    outputs = _core._run_procedure(
+        core_procedure(made), arrays, numbers, targets, beside.backend, beside.device, timeout, where_told
+    )
     on_host = resident is None and not any(isinstance(each, Array) for each in out)
+    # All are read before the first array of the caller changes.
+    changed = [(host, array.numpy()) for host, array in back]
     by_decl: dict[int, Any] = {}
     for decl, array, wanted, theirs in zip(made.outputs, outputs, out, passed_out, strict=True):
         if isinstance(wanted, np.ndarray):
@@ -92,12 +96,22 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
             by_decl[id(decl)] = theirs
         else:
             by_decl[id(decl)] = array.numpy() if on_host else array
-    for host, array in back:
-        np.copyto(host, array.numpy(), casting="safe")
+    for host, values in changed:
+        np.copyto(host, values, casting="safe")
     for decl in made._of_role("in_out"):
         by_decl[id(decl)] = passed[decl.name]
     results = tuple(by_decl[id(decl)] for decl in made.results)
     return results[0] if len(results) == 1 else results or None
+
+
+def _of_numpy(function: ProcedureFunction, name: str) -> ArgumentError:
+    """The refusal of an option that only calls with numpy arrays take."""
+    is_timeout = name == "timeout"
+    return ArgumentError(
+        f"argument `{name}` of procedure `{function.name}` is for numpy arrays; resident ones run where they are"
+        f"{', and a wait takes a timeout' if is_timeout else ''}. Fix: leave `{name}` out"
+        f"{': result.wait(timeout) has one' if is_timeout else ''}."
+    )
 
 
 def launch_of(function: ProcedureFunction, made: Recorded, args: tuple[Any, ...]) -> Any:

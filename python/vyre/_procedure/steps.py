@@ -91,6 +91,13 @@ class Clear:
     line: Line = None
 
 
+@dataclass(frozen=True, eq=False)
+class Require:
+    condition: Size | int
+    message: str
+    line: Line = None
+
+
 @dataclass(eq=False)
 class Recorded:
     """What a procedure's function has recorded."""
@@ -104,6 +111,7 @@ class Recorded:
     owner: Any = None  # the Recorder, which its numbers name
     core: Any = None  # the Procedure, once it was asked for
     is_checked: bool = False  # whether the Procedure keeps its rules
+    is_vouched: bool = False  # see vouched.py
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]

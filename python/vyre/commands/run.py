@@ -75,7 +75,8 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _run_procedure(chosen: argparse.Namespace, procedure: vyre.Procedure) -> dict[str, np.ndarray]:
-    refuse_for_procedure([("workgroups", chosen.workgroups), ("timeout", chosen.timeout)])
+    refuse_for_procedure([("workgroups", chosen.workgroups)])
+    check_timeout(chosen.timeout)
     check_place(chosen.backend, chosen.device)
     wanted = {name: (kind, element, axes) for kind, name, element, axes in _core._procedure_interface(procedure)}
     inputs = {name: _input(name, value, wanted.get(name)) for name, value in chosen.inputs}
@@ -85,7 +86,7 @@ def _run_procedure(chosen: argparse.Namespace, procedure: vyre.Procedure) -> dic
             raise vyre.BindingError(f"{what} `{name}` has no value. Fix: add --input {name}={form}.")
     interface = _core._procedure_interface(procedure, True)
     _check_outputs(chosen, "procedure", "array", [name for kind, name, _, _ in interface if kind != "input"])
-    return vyre.run(procedure, inputs, backend=chosen.backend, device=chosen.device)
+    return vyre.run(procedure, inputs, backend=chosen.backend, device=chosen.device, timeout=chosen.timeout)
 
 
 def _input(name: str, value: str, row: tuple[str, vyre.DataType, int] | None) -> Any:

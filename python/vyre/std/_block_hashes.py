@@ -9,6 +9,7 @@ from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32, vec4u32
+from vyre._procedure.vouched import vouched
 from vyre.std._algorithm import Algorithm, begin_words, digest_words, mix_block, state_of, state_words, swapped
 from vyre.std._messages import Messages
 
@@ -147,6 +148,7 @@ def digests_from(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> A
     """The procedure that hashes messages from given states on; it gives the words of their digests, one in each row."""
     kernel, element = compress(algorithm, alignment, turns), loaded_as(alignment)
 
+    @vouched
     @vyre.procedure(name=f"std.{algorithm.name}_from_{alignment}")
     def digests_from(
         begin: In[u32], per: u32, before: u32, words: In[u32], starts: In[u32], lengths: In[u32], longest: u32

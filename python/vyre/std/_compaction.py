@@ -10,6 +10,7 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, Out, i32, u8, u32, vec4u32
+from vyre._procedure.vouched import vouched
 from vyre.std._mask_bits import bits_of_four, rest_bits
 from vyre.std._operators import operator_of
 from vyre.std._reductions import LANES
@@ -162,12 +163,14 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
 
     if element is None:
 
+        @vouched
         @vyre.procedure(name=name)
         def positions(selected: In[mask]) -> Any:
             return record(None, selected)
 
         return positions
 
+    @vouched
     @vyre.procedure(name=name)
     def compact(x: In[element], selected: In[mask]) -> Any:
         return record(x, selected)

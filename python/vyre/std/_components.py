@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import vyre
 from vyre import In, InOut, Out, u32
+from vyre._procedure.vouched import vouched
 from vyre.std._csr import sources_of
 
 __all__ = ["begun", "continued"]
@@ -106,6 +107,7 @@ def keep_active(last: In[u32], active: InOut[u32]) -> None:
         active[i] = last[i]
 
 
+@vouched
 @vyre.procedure(name="std.components.continue")
 def continued(
     sources: In[u32],

@@ -16,6 +16,7 @@ from vyre._devices import check_backend
 from vyre._dlpack import numpy_of
 from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.blocks import require
 from vyre._procedure.recorder import active
 from vyre._procedure.sizes import known_difference
 from vyre._text import as_count, shown
@@ -33,12 +34,13 @@ __all__ = [
     "bytes_of",
     "check_order",
     "count_of",
-    "differ",
     "elements",
     "host_bytes",
     "is_empty",
     "place_of",
+    "refuse_empty",
     "refuse_in_body",
+    "refuse_unlike",
 ]
 
 
@@ -140,9 +142,23 @@ def is_empty(x: Any) -> bool:
     return isinstance(x.shape[0], int) and not x.shape[0]
 
 
-def differ(a: Any, b: Any, axis_of_a: int = 0, axis_of_b: int = 0) -> bool:
-    """Whether two arrays are known to differ in length: n and n - 1 of a procedure are, and those of two inputs not."""
-    return known_difference(a.shape[axis_of_a], b.shape[axis_of_b]) not in (None, 0)
+def refuse_empty(x: Any, message: str) -> None:
+    """Refuse an array of no elements with an ArgumentError: at once, or where a procedure is planned for its arrays."""
+    if is_empty(x):
+        raise ArgumentError(message)
+    if not isinstance(x.shape[0], int):
+        require(x.shape[0] > 0, message)
+
+
+def refuse_unlike(a: Any, b: Any, message: str, axis_of_a: int = 0, axis_of_b: int = 0) -> None:
+    """Refuse arrays of two lengths: with a BindingError where these are known to differ, as n and n - 1 of a procedure
+    are, and where a procedure is planned for its arrays with an ArgumentError."""
+    lengths = a.shape[axis_of_a], b.shape[axis_of_b]
+    difference = known_difference(*lengths)
+    if difference is None:
+        require(lengths[0] == lengths[1], message)
+    elif difference != 0:
+        raise BindingError(message)
 
 
 def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32, vec4u32
+from vyre._procedure.vouched import vouched
 from vyre.std._offsets import offsets_of
 from vyre.std._operators import value_of
 from vyre.std._regex_tables import BEGIN, END, STATE
@@ -68,6 +69,7 @@ def counter(backward: bool) -> Callable[..., Any]:
                     state = entry & STATE
             counts[p] = count
 
+    @vouched
     @vyre.procedure(name=f"std.regex.count_{'longest' if backward else 'earliest'}")
     def count(
         text: In[vec4u32],

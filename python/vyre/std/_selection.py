@@ -11,6 +11,7 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, InOut, Out, u32, u64
+from vyre._procedure.vouched import vouched
 from vyre.std._radix import BATCH, DIGITS, digit_of, loaded_in, sum_before
 from vyre.std._small_sort import BITS, SMALL
 from vyre.std._sorter import sorter
@@ -36,6 +37,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
     made = SimpleNamespace(**_of_threshold(key, each), **_of_chosen(key, each))
     all_keys, of_chosen = sorter(key, u32, positions=True), sorter(key, u32)
 
+    @vouched
     @vyre.procedure(name=f"std.topk.{key.name.lower()}_few")
     def select_few(keys: In[key], k: u32, flip: flips) -> Any:
         tiles = vyre.ceil_div(keys.length, 256 * each)
@@ -54,6 +56,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
         made.collect(keys, threshold, left, of_tiles, before, chosen, positions, flip, workgroups=tiles)
         return of_chosen(chosen, positions, flip)
 
+    @vouched
     @vyre.procedure(name=f"std.topk.{key.name.lower()}")
     def select(keys: In[key], k: u32, flip: flips) -> tuple[vyre.ProcedureArray, ...]:
         n = keys.length

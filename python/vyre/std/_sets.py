@@ -6,6 +6,7 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, Out, u32
+from vyre._procedure.vouched import vouched
 from vyre.std._compaction import compactor
 
 __all__ = ["comparer", "distinct", "marker", "merger", "searcher"]
@@ -106,6 +107,7 @@ def merger(element: DataType) -> Any:
             value = x[i]
             merged[i + rank_in(other, value, right)] = value
 
+    @vouched
     @vyre.procedure(name=f"std.union1d.{element.name.lower()}")
     def merge(a: In[element], b: In[element]) -> Any:
         merged = vyre.scratch(element, a.length + b.length, name="merged")

@@ -7,6 +7,7 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, u32, u64
+from vyre._procedure.vouched import vouched
 from vyre.std._radix import BATCH, DIGITS, place_chunk, place_tiles, sum_chunk
 from vyre.std._radix_kernels import LARGE_TILE, MEMORY_OF_LARGE, TILE, by_fours, kernels
 from vyre.std._small_sort import BITS, SMALL, TINY, small_kernels, tiny_kernels
@@ -87,12 +88,14 @@ def _recorded(
 
     if value is None or positions:
 
+        @vouched
         @vyre.procedure(name=name)
         def of_keys(keys: In[key], flip: flips) -> Any:
             return recorded([keys], flip)
 
         return of_keys
 
+    @vouched
     @vyre.procedure(name=name)
     def of_pairs(keys: In[key], values: In[value], flip: flips) -> Any:
         return recorded([keys, values], flip)

@@ -6,6 +6,7 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, Out, u32, u64
+from vyre._procedure.vouched import vouched
 from vyre.std._compaction import compactor, sum_before
 from vyre.std._operators import operator_of
 from vyre.std._reductions import LANES
@@ -158,6 +159,7 @@ def uniquer(key: DataType, index: bool, inverse: bool, counts: bool, alone: int 
     asked = [index, inverse, counts]
     told = [name for name, each in zip(("index", "inverse", "counts"), asked, strict=True) if each]
 
+    @vouched
     @vyre.procedure(name="_".join(["std.unique", key.name.lower(), *told]))
     def find(x: In[key], flip: flips) -> tuple[vyre.ProcedureArray, ...]:
         n = x.length

@@ -9,9 +9,8 @@ import numpy as np
 import vyre
 from vyre import u8, u32
 from vyre._calls import explain_calls
-from vyre.errors import BindingError
 from vyre.std._compaction import compactor
-from vyre.std._host import Place, check_order, differ, elements, place_of
+from vyre.std._host import Place, check_order, elements, place_of, refuse_unlike
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
@@ -122,11 +121,12 @@ def _selected(function: str, rest_too: bool, x: Any, mask: Any, backend: Any, de
     mask, kind = mask_of(mask, f"argument `mask` of {where}")
     place = place_of(where, backend, device, x, mask, can_be_step=True)
     same_place(where, place, x, mask)
-    if differ(mask, x):
-        raise BindingError(
-            f"argument `mask` of {where} must have one element for each of the {x.shape[0]} of `x`, got "
-            f"{mask.shape[0]}. Fix: pass arrays of one length."
-        )
+    refuse_unlike(
+        mask,
+        x,
+        f"argument `mask` of {where} must have one element for each of the {x.shape[0]} of `x`, got "
+        f"{mask.shape[0]}. Fix: pass arrays of one length.",
+    )
     words, element = unsigned(x)
     y, count = compactor(element, kind, rest_too)(place.array(words), place.array(mask))
     return place, (viewed(y, x.dtype), count)

@@ -10,7 +10,7 @@ from vyre import u32
 from vyre._calls import explain_calls
 from vyre._dtype_names import dtype_name
 from vyre.errors import BindingError
-from vyre.std._host import differ, elements, place_of
+from vyre.std._host import elements, place_of, refuse_unlike
 from vyre.std._indexing import adder, gatherer, scatterer
 from vyre.std._operators import TYPES
 from vyre.std._recorded import recorded
@@ -132,11 +132,12 @@ def _given(
             f"argument `out` of {where} is a numpy array in the body of a procedure, which is a table there and is not "
             "written. Fix: pass an array of vyre.scratch, or an InOut parameter of the procedure."
         )
-    if differ(values, index):
-        raise BindingError(
-            f"argument `values` of {where} must have one value for each of the {index.shape[0]} indices, got "
-            f"{values.shape[0]}. Fix: pass arrays of one length."
-        )
+    refuse_unlike(
+        values,
+        index,
+        f"argument `values` of {where} must have one value for each of the {index.shape[0]} indices, got "
+        f"{values.shape[0]}. Fix: pass arrays of one length.",
+    )
     return out, index, values, place
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import vyre
 from vyre import In, InOut, Out, u32
 from vyre._calls import explain_calls
+from vyre._procedure.vouched import vouched
 from vyre.std._batches import batch
 from vyre.std._chunks import Form, chunk_of
 from vyre.std._octets import equal, load
@@ -233,6 +234,7 @@ def _marked(form: Form) -> Any:
 def _written(form: Form, is_room: bool) -> Any:
     """Write the positions. If there is more room than positions, zeros follow them."""
 
+    @vouched
     @vyre.procedure(name="std.json_structure_write")
     def written(
         table: In[u32], whole: u32, marked: In[u32], offsets: In[u32], found: InOut[u32], room: u32

@@ -10,7 +10,7 @@ import vyre
 from vyre import u8, u32
 from vyre._calls import explain_calls
 from vyre.errors import BindingError
-from vyre.std._host import differ, elements, place_of
+from vyre.std._host import elements, place_of, refuse_unlike
 from vyre.std._matmul import multiplier
 from vyre.std._recorded import recorded
 from vyre.std._transpose import transposer
@@ -84,11 +84,14 @@ def matmul(
             f"vyre.std.matmul got matrices of {a.dtype} and {b.dtype}. "
             "Fix: write .astype(np.uint32) for the one of uint8."
         )
-    if differ(a, b, 1, 0):
-        raise BindingError(
-            f"argument `b` of vyre.std.matmul must have {a.shape[1]} rows, one for each column of `a`, got shape "
-            f"{b.shape}. Fix: pass a matrix of shape ({a.shape[1]}, n)."
-        )
+    refuse_unlike(
+        a,
+        b,
+        f"argument `b` of vyre.std.matmul must have {a.shape[1]} rows, one for each column of `a`, got shape "
+        f"{b.shape}. Fix: pass a matrix of shape ({a.shape[1]}, n).",
+        1,
+        0,
+    )
     place = place_of("vyre.std.matmul", backend, device, a, b, can_be_step=True)
     same_place("vyre.std.matmul", place, a, b)
     element = u32 if a.dtype == np.uint32 else u8

@@ -16,7 +16,7 @@ from vyre._procedure.arrays import ProcedureArray
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._extremes import extreme_index
-from vyre.std._host import check_order, count_of, elements, is_empty, place_of
+from vyre.std._host import check_order, count_of, elements, is_empty, place_of, refuse_empty
 from vyre.std._operators import TYPES, Operator, operator_of
 from vyre.std._reductions import reducer
 
@@ -203,9 +203,9 @@ def _reduced(name: str, x: Any, op: Any, identity: Any, backend: Any, device: An
     if identity is not None:
         identity = count_of(identity, f"argument `identity` of {where}", *_RANGES[dtype_name(x.dtype)])
     operator = operator_of(op, TYPES[dtype_name(x.dtype)], identity, where)
-    if is_empty(x) and (operator.identity is None or op in ("min", "max")):
+    if operator.identity is None or op in ("min", "max"):
         fix = f"ask for {name} where len(x) > 0" if op in ("min", "max") else f"write {where}(x, op, identity=...)"
-        raise ArgumentError(f"{where} of no elements has no value with `{op}`. Fix: {fix}.")
+        refuse_empty(x, f"{where} of no elements has no value with `{op}`. Fix: {fix}.")
     if is_empty(x):
         return _constant(name, operator.identity, x, backend, device)
     return _run(name, reducer(operator), x, backend, device)
@@ -246,8 +246,7 @@ def _as_truth(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]) -> None:
 
 def _extreme(name: str, op: str, x: Any, backend: Any, device: Any) -> Any:
     x = elements(x, f"argument `x` of vyre.std.{name}", list(TYPES))
-    if is_empty(x):
-        raise ArgumentError(f"vyre.std.{name} of no elements has no value. Fix: ask for {name} where len(x) > 0.")
+    refuse_empty(x, f"vyre.std.{name} of no elements has no value. Fix: ask for {name} where len(x) > 0.")
     place = place_of(f"vyre.std.{name}", backend, device, x, can_be_step=True)
     result = extreme_index(op, TYPES[dtype_name(x.dtype)])(place.array(x))
     return int(result.numpy()[0]) if place.on_host else result

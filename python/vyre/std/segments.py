@@ -9,7 +9,7 @@ import numpy as np
 from vyre._calls import explain_calls
 from vyre._dtype_names import dtype_name
 from vyre.errors import ArgumentError
-from vyre.std._host import elements, is_empty, place_of
+from vyre.std._host import elements, place_of, refuse_empty
 from vyre.std._operators import TYPES, operator_of
 from vyre.std._segments import segmented_reducer, segmented_scanner
 from vyre.std.sorting import same_place
@@ -90,11 +90,11 @@ def _arguments(
     offsets = elements(offsets, f"argument `offsets` of {where}", ["uint32"])
     place = place_of(where, backend, device, x, offsets, can_be_step=True)
     same_place(where, place, x, offsets)
-    if is_empty(offsets):
-        raise ArgumentError(
-            f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n segments, np.zeros(1, np.uint32) "
-            "for none."
-        )
+    refuse_empty(
+        offsets,
+        f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n segments, np.zeros(1, np.uint32) for "
+        "none.",
+    )
     if place.on_host:
         _check(offsets, len(x), where)
     operator = operator_of(op, TYPES[dtype_name(x.dtype)], None, where)

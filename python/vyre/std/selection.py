@@ -43,12 +43,11 @@ def topk(
     x = elements(x, "argument `x` of vyre.std.topk", KEYS)
     count = k if isinstance(k, vyre.Size) else count_of(k, "argument `k` of vyre.std.topk", 0, 2**32 - 1)
     place = place_of("vyre.std.topk", backend, device, x, can_be_step=True)
+    told = f"argument `k` of vyre.std.topk is {count}, and `x` has {x.shape[0]} elements. Fix: write "
     if place.is_step:
-        count = vyre.size_min(count, x.shape[0])
+        vyre.require(count <= x.shape[0], f"{told}vyre.size_min(k, x.length).")
     elif count > len(x):
-        raise ArgumentError(
-            f"argument `k` of vyre.std.topk is {count}, and `x` has {len(x)} elements. Fix: write min(k, len(x))."
-        )
+        raise ArgumentError(f"{told}min(k, len(x)).")
     keys, key = unsigned(x)
     values, positions = selector(key)(recorded(keys), count, flip_of(x.dtype, True), **where_of(place))
     return viewed(values, x.dtype), positions

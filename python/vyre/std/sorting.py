@@ -14,7 +14,7 @@ from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import with_elements
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._host import differ, elements, place_of
+from vyre.std._host import elements, place_of, refuse_unlike
 from vyre.std._recorded import recorded
 from vyre.std._sorter import sorter
 
@@ -120,11 +120,12 @@ def sort_pairs(
     values = elements(values, "argument `values` of vyre.std.sort_pairs", _VALUES)
     keys = elements(keys, "argument `keys` of vyre.std.sort_pairs", KEYS)
     compared, key, flip, where = _keys_of(keys, "sort_pairs", descending, backend, device, values)
-    if differ(values, keys):
-        raise BindingError(
-            f"argument `values` of vyre.std.sort_pairs must have one value for each of the {keys.shape[0]} keys, got "
-            f"{values.shape[0]}. Fix: pass arrays of one length."
-        )
+    refuse_unlike(
+        values,
+        keys,
+        f"argument `values` of vyre.std.sort_pairs must have one value for each of the {keys.shape[0]} keys, got "
+        f"{values.shape[0]}. Fix: pass arrays of one length.",
+    )
     carried, value = unsigned(values)
     made = sorter(key, value)(compared, recorded(carried), flip, **where)
     return viewed(made[0], keys.dtype), viewed(made[1], values.dtype)

@@ -208,7 +208,8 @@ const std::vector<Mistake>& mistakes() {
   static const std::vector<Mistake> all = {
       {"input x: u32[]\nclaer x",
        "line 4, column 1: expected a step or a declaration, found `claer`. Fix: begin the line with dispatch, "
-       "invoke, repeat, when, swap, clear, return, number, input, in_out, output, scratch, table, program, procedure or `%<number> =`.",
+       "invoke, repeat, when, swap, clear, require, return, number, input, in_out, output, scratch, table, program, procedure or "
+       "`%<number> =`.",
        "input x: u32[]\nclear x"},
       {"number n: u8", "line 3, column 11: a number of type `u8`. Fix: use one of u32, i32, u64, bool.", "number n: u32"},
       {"number n: u32\nnumber n: u32", "line 4, column 8: two numbers are called `n`. Fix: give each a name of its own.",

@@ -99,7 +99,7 @@ TEST_F(Tool, says_what_is_wrong_with_its_arguments) {
        {"wrong.txt", "P011 at arrays[0]: no step writes output `y`. Fix: write it, or make it with vyre.scratch(..., zeros=True)."},
        {"misspelt.txt",
         "line 3, column 1: expected a step or a declaration, found `claer`. Fix: begin the line with dispatch, invoke, repeat, when, "
-        "swap, clear, return, number, input, in_out, output, scratch, table, program, procedure or `%<number> =`."},
+        "swap, clear, require, return, number, input, in_out, output, scratch, table, program, procedure or `%<number> =`."},
        {"x.bin",
         "line 1, column 1: expected `vyre` and the version of the text form, found `12345`. Fix: start the text with the line "
         "`vyre 1`."},

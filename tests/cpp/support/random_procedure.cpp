@@ -117,7 +117,7 @@ class Generator {
     open_.pop_back();
   }
   void step() {
-    switch (below(9)) {
+    switch (below(10)) {
       case 0:
         builder_.repeat(size());
         ++turns_;
@@ -139,6 +139,8 @@ class Generator {
         return builder_.swap(any_array(), any_array());
       case 5:
         return builder_.clear(part());
+      case 7:
+        return builder_.require(size(), "\"a\"\n is wrong. Fix: write another.");
       case 6:
         if (procedures_.empty()) return;
         return invoke();

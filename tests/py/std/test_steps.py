@@ -150,15 +150,56 @@ def test_a_scatter_writes_an_array_of_the_procedure() -> None:
     assert y.tolist() == [41, 2, 23]
 
 
-def test_the_most_of_a_selection_is_the_length() -> None:
+def test_a_selection_of_more_than_the_length_is_refused() -> None:
     @vyre.procedure
     def largest(x: In[u32], k: u32) -> Any:
         return std.topk(x, k)
 
     x = np.array([3, 9, 4], np.uint32)
-    for k in (0, 2, 3, 7):
+    for k in (0, 2, 3):
         values, places = largest(x, k, backend="cpu")
         assert (values.tolist(), places.tolist()) == ([9, 4, 3][:k], [1, 2, 0][:k])
+    told = "argument `k` of vyre.std.topk is k, and `x` has length(x) elements. Fix: write vyre.size_min(k, x.length)."
+    for backend in ("cpu", "reference"):
+        with pytest.raises(ArgumentError) as caught:
+            largest(x, 4, backend=backend)
+        assert str(caught.value) == told
+    with pytest.raises(ArgumentError) as caught:
+        vyre.run(largest.procedure, {"x": x, "k": 4}, backend="cpu")
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize("name", ["min", "max", "argmin", "argmax"])
+def test_the_extreme_of_nothing_is_refused_where_it_is_planned(name: str) -> None:
+    @vyre.procedure
+    def extreme(x: In[u32]) -> Any:
+        return getattr(std, name)(x)
+
+    assert extreme(np.array([5], np.uint32), backend="cpu").shape == (1,)
+    with pytest.raises(ArgumentError) as inside:
+        extreme(np.zeros(0, np.uint32), backend="cpu")
+    with pytest.raises(ArgumentError) as outside:
+        getattr(std, name)(vyre.zeros(0, backend="cpu"))
+    assert str(inside.value) == str(outside.value)
+
+
+LIKE: dict[str, Any] = {
+    "compact": lambda x, y: std.compact(x, y),
+    "partition": lambda x, y: std.partition(x, y),
+    "sort_pairs": lambda x, y: std.sort_pairs(x, y),
+    "segmented_reduce": lambda x, y: std.segmented_reduce(x, y[:0], "add"),
+}
+
+
+@pytest.mark.parametrize("name", LIKE)
+def test_inputs_of_lengths_that_do_not_fit_are_refused_where_they_are_planned(name: str) -> None:
+    @vyre.procedure
+    def both(x: In[u32], y: In[u32]) -> Any:
+        return LIKE[name](x, y)
+
+    with pytest.raises((ArgumentError, BindingError), match=r"Fix: pass ") as caught:
+        both(np.arange(5, dtype=np.uint32), np.arange(4, dtype=np.uint32), backend="cpu")
+    assert f"of vyre.std.{name} " in str(caught.value)
 
 
 def test_random_words_are_as_many_as_a_size_says() -> None:
