@@ -320,6 +320,30 @@ TEST(Native, a_shared_variable_changes_once_between_barriers) {
   expect_same(program, {Words(512)}, {2, 1, 1});
 }
 
+// Values that registers and the frame hold at the same time: each is read before the barrier, in a loop too, and again after it. The sizes
+// of the workgroups are whole groups of vectors, whole vectors, and neither.
+TEST(Native, values_that_live_across_a_barrier_are_the_same_on_both_sides) {
+  const auto i = gid(0), l = lid(0);
+  for (const std::uint32_t lanes : {64u, 48u, 16u, 37u}) {
+    Sample sample;
+    sample.in("a").out("before").out("after").shared("s", lanes).size(lanes);
+    ExprHandle sum = u32(0);
+    for (std::uint32_t k = 0; k < 20; ++k) {
+      const std::string name = "v" + std::to_string(k);
+      sample.add(let(name, k == 0 ? load("a", i) : load("a", i + u32(k)) * var("v" + std::to_string(k - 1)) + u32(k)));
+      sum = sum + var(name);
+    }
+    sample.add(let("total", sum))
+        .add(loop("k", u32(0), bin(BinOp::BitAnd, l, u32(5)), {assign("total", var("total") * var("v3") + var("v19"))}))
+        .add(store("before", i, var("total")))
+        .add(store("s", l, var("v7")))
+        .add(barrier());
+    ExprHandle rest = load("s", u32(lanes - 1) - l) + var("total");
+    for (std::uint32_t k = 0; k < 20; ++k) rest = rest * u32(3) + var("v" + std::to_string(k));
+    expect_same(sample.add(store("after", i, rest)).make(), {numbers(200), Words(3 * lanes), Words(3 * lanes)}, {3, 1, 1});
+  }
+}
+
 // A shift rounds down and a division towards zero. 2^31 is no power of two as a signed number, and -8 is none either.
 TEST(Native, signed_numbers_are_divided_by_constants) {
   Words given = numbers(100);

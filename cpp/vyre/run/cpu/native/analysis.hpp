@@ -38,6 +38,9 @@ struct Cell {
   bool crosses = false;         // it lives in more than one region
   bool read_as_vector = false;  // a uniform cell that vector instructions read
   float weight = 0;             // the number of reads and writes, where accesses in loops count more
+  // Of a value that crosses: the end of its live range in the region that makes it, and its accesses there.
+  std::uint32_t near_end = 0;
+  float near_weight = 0;
 };
 
 // A stretch of code without a barrier. It runs for one group of vectors after the other.

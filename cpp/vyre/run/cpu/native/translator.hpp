@@ -85,6 +85,7 @@ class Translator {
   Xmm target(CellId id, int part, int scratch) const;  // where to compute a value; out() moves it to the cell's home
   void out(CellId id, int part, const Xmm& value);
   bool is_needed(CellId id) const;
+  bool in_register(CellId id) const;
   void get(const Reg32& to, CellId id);
   void put(CellId id, const Reg32& from);
   bool is_constant(ValueId value) const { return at(value).op == Opcode::Constant; }
@@ -227,6 +228,7 @@ class Translator {
   int parts_ = 1;
   // Whether the code at the current place uses execution masks.
   bool masked_ = false;
+  std::uint32_t position_ = 0;  // of the instruction that is translated; behind the last one in code that is written later
   std::uint32_t masks_ = 0, returned_ = 0, scratch_memory_ = 0, privates_ = 0, entries_ = 0, control_ = 0;  // offsets in the frame
   std::uint32_t crossing_bytes_ = 0;
   std::uint32_t workgroup_lanes_ = 0;
