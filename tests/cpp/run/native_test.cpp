@@ -344,6 +344,24 @@ TEST(Native, values_that_live_across_a_barrier_are_the_same_on_both_sides) {
   }
 }
 
+// The operations that are computed in the register of their result, with the constant on each side, with the result in place of an operand,
+// and with more values than there are registers.
+TEST(Native, words_that_all_lanes_share_are_combined_in_registers_and_memory) {
+  const ExprHandle a = load("a", u32(1)), b = load("a", u32(99)), outside = load("a", u32(100));
+  Sample sample;
+  sample.in("a").out("out").size(1);
+  sample.add(let("x", a - b)).add(let("y", u32(7) - var("x")));
+  ExprHandle all = outside;
+  for (std::uint32_t k = 0; k < 12; ++k) {
+    const std::string name = "w" + std::to_string(k);
+    sample.add(let(name, bin(BinOp::BitXor, bin(BinOp::Shl, var("x"), u32(k * 3)), bin(BinOp::Shr, var("y"), u32(k + 25)))));
+    all = bin(BinOp::BitOr, bin(BinOp::BitAnd, all, u32(0xFFFF0F0F) - u32(k)), var(name)) - var("y");
+  }
+  for (std::uint32_t k = 0; k < 12; ++k) all = var("w" + std::to_string(11 - k)) - bin(BinOp::RotateLeft, all, u32(k));
+  sample.add(store("out", u32(3), all)).add(store("out", u32(4), a)).add(store("out", u32(5), outside));
+  expect_same(sample.make(), {numbers(100), Words(5)}, {1, 1, 1});
+}
+
 // A shift rounds down and a division towards zero. 2^31 is no power of two as a signed number, and -8 is none either.
 TEST(Native, signed_numbers_are_divided_by_constants) {
   Words given = numbers(100);

@@ -247,11 +247,17 @@ void Translator::loop_with_breaks(std::uint32_t position) {
 // Counts the variable of a loop up and jumps to the loop's top while it is below its bound. The variable is the same in all lanes.
 void Translator::next_turn(Block& block) {
   const CellId variable = cell_of_result(block.position, 0);
-  get(a_.eax, variable);
-  a_.inc(a_.eax);
-  put(variable, a_.eax);
-  get(a_.ecx, cell_of(at(block.position).b));
-  a_.cmp(a_.eax, a_.ecx);
+  const Reg32 turn = word_target(variable, a_.eax);
+  get(turn, variable);
+  a_.inc(turn);
+  put(variable, turn);
+  const CellId bound = cell_of(at(block.position).b);
+  if (cell(bound).constant) {
+    a_.cmp(turn, at(cell(bound).value).imm);
+  } else {
+    get(a_.ecx, bound);
+    a_.cmp(turn, a_.ecx);
+  }
   a_.jb(block.top);
   a_.L(block.end);
 }

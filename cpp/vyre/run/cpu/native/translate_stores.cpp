@@ -37,20 +37,16 @@ void Translator::store(std::uint32_t position) {
 
 void Translator::store_word(const Instruction& i, const AccessedArray& accessed) {
   Label end;
-  get(a_.eax, cell_of(i.a));
-  base_to_rdx(accessed);
-  if (accessed.bounded) {
-    a_.cmp(a_.rax, extent(accessed, offsetof(Extent, length)));
-    a_.jae(end);
-  }
+  index_of_word(i, accessed, end);
   if (accessed.narrow != 0) {
     get(a_.ecx, cell_of(i.b));
     accessed.narrow == 1 ? a_.mov(a_.byte[a_.rdx + a_.rax], a_.cl) : a_.mov(a_.word[a_.rdx + a_.rax * 2], a_.cx);
   } else {
-    if (accessed.lanes != 1) a_.shl(a_.rax, log2_of(accessed.lanes));
     for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
-      get(a_.ecx, cell_of(i.b, lane));
-      a_.mov(a_.dword[a_.rdx + a_.rax * 4 + std::size_t{4} * lane], a_.ecx);
+      const CellId value = cell_of(i.b, lane);
+      const Reg32 from = in_register(value) ? Reg32(homes_.of[value].reg) : a_.ecx;
+      get(from, value);
+      a_.mov(word_of_element(i, accessed, lane), from);
     }
   }
   a_.L(end);

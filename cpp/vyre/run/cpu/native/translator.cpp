@@ -359,15 +359,19 @@ void Translator::get(const Reg32& to, CellId id) {
   if (wanted.constant) {
     a_.mov(to, at(wanted.value).imm);
   } else if (in_register(id)) {
-    a_.mov(to, Reg32(homes_.of[id].reg));
+    if (to.getIdx() != homes_.of[id].reg) a_.mov(to, Reg32(homes_.of[id].reg));
   } else {
     a_.mov(to, word_slot(id));
   }
 }
 
+Translator::Reg32 Translator::word_target(CellId id, const Reg32& scratch) const {
+  return homes_.of[id].reg >= 0 ? Reg32(homes_.of[id].reg) : scratch;
+}
+
 void Translator::put(CellId id, const Reg32& from) {
   const Home& home = homes_.of[id];
-  if (home.reg >= 0) a_.mov(Reg32(home.reg), from);
+  if (home.reg >= 0 && home.reg != from.getIdx()) a_.mov(Reg32(home.reg), from);
   if (home.slot >= 0) a_.mov(word_slot(id), from);
 }
 

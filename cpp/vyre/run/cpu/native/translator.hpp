@@ -88,6 +88,7 @@ class Translator {
   bool in_register(CellId id) const;
   void get(const Reg32& to, CellId id);
   void put(CellId id, const Reg32& from);
+  Reg32 word_target(CellId id, const Reg32& scratch) const;  // where to compute a uniform value; put() moves it to the cell's home
   bool is_constant(ValueId value) const { return at(value).op == Opcode::Constant; }
 
   // --- Values ---
@@ -109,6 +110,7 @@ class Translator {
   void vector_select(std::uint32_t position, int part);
   void vector_id(std::uint32_t position, int part);
   void scalar_lanewise(std::uint32_t position);  // translate_words.cpp
+  bool scalar_simple(Opcode op, CellId dest, CellId a, CellId b);
   void scalar_compare(Opcode op);
   void scalar_divide(const Instruction& i);
   void scalar_reverse();
@@ -134,6 +136,9 @@ class Translator {
   Address extent(const AccessedArray& accessed, std::size_t member);
   void base_to_rdx(const AccessedArray& accessed);
   void load(std::uint32_t position);
+  bool has_constant_index(const Instruction& i, const AccessedArray& accessed) const;
+  void index_of_word(const Instruction& i, const AccessedArray& accessed, Label& outside);
+  Address word_of_element(const Instruction& i, const AccessedArray& accessed, std::uint32_t lane);
   void load_word(std::uint32_t position, const AccessedArray& accessed);
   // Whether the lanes of a group access consecutive elements, which are a row. A row begins at the index in rax, counted from the base in
   // rdx; the elements of a part begin `elements` after that.
