@@ -218,6 +218,7 @@ class Translator {
   void jump_unless_any(Label& label);
   void set_active_to_all();
   void mask_rest_of_lanes();
+  std::uint32_t turns_between_counts(std::uint32_t loop, std::uint64_t work) const;
   void poll(std::uint32_t from, std::uint32_t to);
   Address mask_slot(std::uint32_t depth, std::uint32_t which, int part);
   // The masks that a divergent block saves: the lanes active before it, the lanes that took its If, and the lanes that left it by a Break.
