@@ -362,6 +362,49 @@ TEST(Native, words_that_all_lanes_share_are_combined_in_registers_and_memory) {
   expect_same(sample.make(), {numbers(100), Words(5)}, {1, 1, 1});
 }
 
+// Lengths around vectors and groups, where the last lanes fail the condition, also where the id wraps around in front of it.
+TEST(Native, lanes_below_a_bound_take_the_code_behind_it) {
+  const auto i = gid(0);
+  for (const std::uint32_t first : {0u, 5u, 0xFFFFFFF0u}) {
+    const Program program =
+        Sample()
+            .in("a")
+            .out("out")
+            .out("rest")
+            .size(1)
+            .add(let("k", i + u32(first)))
+            .add(let("v", u32(7)))
+            .add(if_(var("k") < u32(75), {assign("v", load("a", var("k")) + var("k")),
+                                          if_(bin(BinOp::BitAnd, var("v"), u32(1)), {assign("v", var("v") * u32(3))}),
+                                          loop("t", u32(0), bin(BinOp::BitAnd, var("v"), u32(3)), {assign("v", var("v") + var("t"))}),
+                                          store("out", var("k"), var("v"))}))
+            .add(store("rest", i, var("v")))
+            .make();
+    for (const std::uint32_t length : {1u, 15u, 16u, 64u, 75u, 80u, 130u}) {
+      expect_same(program, {numbers(100), Words(140), Words(length)}, {length, 1, 1});
+    }
+  }
+}
+
+// Arrays that are longer than what is stored past the caches begins at, by rows that begin at whole vectors and by others, elements of one
+// word and of four.
+TEST(Native, long_results_have_every_element) {
+  const auto i = gid(0);
+  const std::uint32_t length = (17u << 20) + 3;
+  const Words given = numbers(length);
+  for (const std::uint32_t shift : {0u, 1u}) {
+    const Program program =
+        Sample().in("a").out("out").size(1).add(if_(i < len("a"), {store("out", i + u32(shift), load("a", i) + u32(1))})).make();
+    for (const run::cpu::native::Vectors vectors : run::cpu::native::available_vectors()) {
+      const auto cpu = run::make_cpu_backend({.threads = 2, .instructions = std::string(run::cpu::native::name(vectors))});
+      const Words got = run_program(*cpu, valid(program), {given, Words(length)}, {length, 1, 1}, {}, compiled()).back();
+      std::uint32_t wrong = 0;
+      for (std::uint32_t k = 0; k < length; ++k) wrong += got[k] != (k < shift ? 0 : given[k - shift] + 1);
+      EXPECT_EQ(wrong, 0u) << run::cpu::native::name(vectors) << ", from " << shift;
+    }
+  }
+}
+
 // A shift rounds down and a division towards zero. 2^31 is no power of two as a signed number, and -8 is none either.
 TEST(Native, signed_numbers_are_divided_by_constants) {
   Words given = numbers(100);

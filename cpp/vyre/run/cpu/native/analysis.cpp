@@ -3,6 +3,7 @@
 #include "vyre/run/cpu/native/analysis.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace vyre::run::cpu::native {
 namespace {
@@ -36,7 +37,9 @@ class Analyser {
     find_forms();
     find_strides();
     make_cells();
+    find_guards();
     find_live_ranges();
+    find_streamed();
     return std::move(found_);
   }
 
@@ -486,6 +489,11 @@ class Analyser {
     const Instruction& instruction = at(position);
     const bool as_vector = reads_vectors(position), row = is_row_access(instruction);
     if (row) use(found_.first_lane[instruction.a.index], position, false, weight);
+    if (found_.guards[position]) {
+      const Instruction& condition = at(instruction.a.index);
+      use(found_.first_lane[condition.a.index], position, false, weight);
+      use_value(condition.b, position, false, weight);
+    }
     for (const ValueId operand : {row ? ValueId{} : instruction.a, instruction.b, instruction.c, instruction.d}) {
       use_value(operand, position, as_vector, weight);
     }
@@ -570,6 +578,37 @@ class Analyser {
   std::uint32_t if_end(std::uint32_t block, std::uint32_t position) const {
     const std::uint32_t middle = kernel_.partner[block];
     return at(middle).op == Opcode::Else && position > middle ? kernel_.partner[middle] : middle;
+  }
+
+  void find_guards() {
+    found_.guards.assign(size_, false);
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      if (at(position).op != Opcode::If || !is_used(position) || at(kernel_.partner[position]).op != Opcode::EndIf) continue;
+      const Instruction& condition = at(at(position).a.index);
+      if (condition.op != Opcode::Lt || found_.first_lane[condition.a.index] == kNone || varies(condition.b)) continue;
+      found_.guards[position] = !found_.exits[position];
+    }
+  }
+
+  // A buffer that one store outside of loops writes, and nothing reads: each of its elements is in use once.
+  void find_streamed() {
+    std::vector<std::uint32_t> accesses(kernel_.buffers.size()), stores(kernel_.buffers.size());
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      const Instruction& instruction = at(position);
+      const bool atomic = lower::is_atomic(instruction.op) && !instruction.shared;
+      if (instruction.op != Opcode::LoadBuffer && instruction.op != Opcode::StoreBuffer && !atomic) continue;
+      ++accesses[instruction.imm];
+      if (instruction.op == Opcode::StoreBuffer && weight_at(position) == 1) ++stores[instruction.imm];
+    }
+    found_.streamed.resize(kernel_.buffers.size());
+    for (std::size_t k = 0; k < accesses.size(); ++k) {
+      found_.streamed[k] = accesses[k] == 1 && stores[k] == 1 && kernel_.buffers[k].narrow == 0;
+    }
+    constexpr std::ptrdiff_t kOfAnAccess = 8;  // instructions
+    const auto computed = std::ranges::count_if(kernel_.code, [](const Instruction& i) { return i.op != Opcode::Constant; });
+    const bool loops = std::ranges::any_of(kernel_.code, [](const Instruction& i) { return i.op == Opcode::Loop; });
+    const auto all = std::accumulate(accesses.begin(), accesses.end(), std::ptrdiff_t{0});
+    found_.waits_for_memory = !loops && std::ranges::count(found_.streamed, true) != 0 && computed <= kOfAnAccess * all;
   }
 
   void number_regions() {

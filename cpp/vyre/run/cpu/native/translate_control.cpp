@@ -63,8 +63,36 @@ void Translator::go_on_elsewhere() {
 }
 
 void Translator::if_block(std::uint32_t position) {
-  const Instruction& i = at(position);
   if (only_breaks(position)) return break_if(position);
+  if (!masked_ && analysis_.guards[position] && kernel_.code.size() <= kLargest) return guarded_block(position);
+  begin_if(position);
+}
+
+// Translates the If twice: without masks where all lanes take it, which is so for all groups but the last, and with masks on a cold path.
+void Translator::guarded_block(std::uint32_t position) {
+  auto *const some = new_label(), *const back = new_label();
+  const Instruction& condition = at(at(position).a);
+  get(a_.eax, analysis_.first_lane[condition.a.index]);
+  a_.add(a_.rax, lanes() - 1);
+  get(a_.ecx, cell_of(condition.b));
+  a_.cmp(a_.rax, a_.rcx);
+  a_.jae(*some, Xbyak::CodeGenerator::T_NEAR);
+  Block& block = blocks_.emplace_back();
+  block.position = position;
+  block.of_workgroup = analysis_.of_workgroup[position];
+  block.back = back;
+  a_.later([=, this] {
+    a_.L(*some);
+    masked_ = false;
+    begin_if(position);
+    for (std::uint32_t each = position + 1; each <= kernel_.partner[position]; ++each) instruction(each);
+    position_ = static_cast<std::uint32_t>(kernel_.code.size());
+    a_.jmp(*back);
+  });
+}
+
+void Translator::begin_if(std::uint32_t position) {
+  const Instruction& i = at(position);
   Block& block = blocks_.emplace_back();
   block.position = position;
   block.parts = varies(i.a);
@@ -143,6 +171,7 @@ void Translator::end_if(std::uint32_t) {
   if (block.only_breaks) return blocks_.pop_back();
   if (!block.has_else) a_.L(block.other);
   a_.L(block.end);
+  if (block.back != nullptr) a_.L(*block.back);
   if (!block.parts) {
     masked_ = block.was_masked;
     blocks_.pop_back();
@@ -338,8 +367,8 @@ std::uint32_t Translator::turns_between_counts(std::uint32_t loop, std::uint64_t
   return std::min(kMost, std::bit_floor(to.imm - from.imm));
 }
 
-// Counts the work of the turns of a loop, and calls Context::poll after about a millisecond of work. Where all lanes count the turns together,
-// from a multiple of 16 on, some are counted at a time, ahead: the counter in memory would be what a short loop waits for.
+// Counts the work of the turns of a loop, and calls Context::poll after about a millisecond of work. Where all lanes count the turns
+// together, from a multiple of 16 on, some are counted at a time, ahead: the counter in memory would be what a short loop waits for.
 void Translator::poll(std::uint32_t from, std::uint32_t to) {
   auto *const due = new_label(), *const back = new_label();
   const std::uint64_t work = std::uint64_t{to - from} * static_cast<std::uint64_t>(lanes());

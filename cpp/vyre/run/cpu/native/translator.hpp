@@ -161,7 +161,9 @@ class Translator {
   void store(std::uint32_t position);
   void store_word(const Instruction& i, const AccessedArray& accessed);
   void store_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
+  void stream_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts, Label& plain, Label& back);
   void store_vector(const Instruction& i, const AccessedArray& accessed, int part, int elements);
+  void store_in_row(const Address& to, const Xmm& value);
   void store_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
   template <class Rare>
   void when_some_lanes(int part, const Rare& rare);
@@ -201,8 +203,11 @@ class Translator {
     bool has_else = false;
     bool only_breaks = false;
     std::uint32_t depth = 0;
+    Label* back = nullptr;  // where the masked code of a guarded block goes on
   };
   void if_block(std::uint32_t position);
+  void guarded_block(std::uint32_t position);
+  void begin_if(std::uint32_t position);
   bool only_breaks(std::uint32_t position) const;
   void break_if(std::uint32_t position);
   void else_block(std::uint32_t position);
@@ -234,6 +239,7 @@ class Translator {
   int parts_ = 1;
   // Whether the code at the current place uses execution masks.
   bool masked_ = false;
+  bool streaming_ = false;      // whether rows are stored past the caches at the current place
   std::uint32_t position_ = 0;  // of the instruction that is translated; behind the last one in code that is written later
   std::uint32_t masks_ = 0, returned_ = 0, scratch_memory_ = 0, privates_ = 0, entries_ = 0, control_ = 0;  // offsets in the frame
   std::uint32_t crossing_bytes_ = 0;
