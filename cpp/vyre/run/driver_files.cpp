@@ -115,7 +115,7 @@ struct Damage {
 
 // Adds without wrapping around. A damaged header may hold any offset; a sum that does not fit 64 bits becomes the largest one, which
 // exceeds the size of every file.
-std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   return a > kMost - b ? kMost : a + b;
 }
@@ -133,13 +133,13 @@ Damage damage_of_library(const fs::path& path) {
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {"it is no shared library"};
   // The loader skips libraries of another word size or byte order.
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) return {};
-  std::uint64_t needed = sum(header->e_phoff, std::uint64_t{header->e_phnum} * sizeof(Elf64_Phdr));
+  std::uint64_t needed = capped_sum(header->e_phoff, std::uint64_t{header->e_phnum} * sizeof(Elf64_Phdr));
   if (bytes < needed) return ends_early(bytes, needed);
   for (std::uint64_t index = 0; index < header->e_phnum; ++index) {
     file.clear();
     const auto segment = read_at<Elf64_Phdr>(file, header->e_phoff + index * sizeof(Elf64_Phdr));
     if (!segment) break;
-    if (segment->p_type == PT_LOAD) needed = std::max(needed, sum(segment->p_offset, segment->p_filesz));
+    if (segment->p_type == PT_LOAD) needed = std::max(needed, capped_sum(segment->p_offset, segment->p_filesz));
   }
   if (bytes >= needed) return {};
   return ends_early(bytes, needed);

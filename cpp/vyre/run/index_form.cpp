@@ -14,14 +14,14 @@ namespace {
 using Term = IndexForm::Term;
 
 // No constant and no factor of a form is larger, so that sums over digits, whose extents have 32 bits, fit 64 bits.
-constexpr std::int64_t kMost = std::int64_t{1} << 40, kMostFactor = std::int64_t{1} << 26;
+constexpr std::int64_t kMostConstant = std::int64_t{1} << 40, kMostFactor = std::int64_t{1} << 26;
 // The most ranges that are kept on the way.
 constexpr std::size_t kMostRanges = 512;
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
-bool fits(std::int64_t constant) { return constant >= -kMost && constant <= kMost; }
+bool fits(std::int64_t constant) { return constant >= -kMostConstant && constant <= kMostConstant; }
 bool fits_factor(std::int64_t factor) { return std::abs(factor) <= kMostFactor; }
 
 }  // namespace
@@ -123,7 +123,7 @@ IndexForm quotient(const IndexForm& a, std::int64_t by, const Extents& extents) 
 IndexBound bound_of(IndexForm form, std::int64_t low, std::int64_t high) {
   const std::int64_t constant = form.constant;
   form.constant = 0;
-  return {form, std::max(low, -kMost) - constant, std::min(high, kMost) - constant};
+  return {form, std::max(low, -kMostConstant) - constant, std::min(high, kMostConstant) - constant};
 }
 
 namespace {

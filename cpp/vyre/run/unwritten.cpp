@@ -16,7 +16,7 @@ namespace {
 using Part = FlatSteps::Part;
 
 // The most ranges of an array that are kept; more of them are taken as not written.
-constexpr std::size_t kMostRanges = 1024;
+constexpr std::size_t kMostKnownRanges = 1024;
 // The most expressions of programs that are looked at in all. Beyond it, dispatches are taken to read everything and to write nothing.
 constexpr std::size_t kMostLookedAt = 4'000'000;
 
@@ -29,7 +29,7 @@ class Bytes {
     for (; last != ranges_.end() && last->begin <= range.end; ++last) {
       range = {std::min(range.begin, last->begin), std::max(range.end, last->end)};
     }
-    if (first == last && ranges_.size() >= kMostRanges) return;
+    if (first == last && ranges_.size() >= kMostKnownRanges) return;
     ranges_.insert(ranges_.erase(first, last), range);
   }
   // Returns the smallest range that has what is missing in the given one.

@@ -11,7 +11,7 @@
 namespace vyre::run {
 namespace {
 
-constexpr std::size_t kMost = 4096;
+constexpr std::size_t kMostProcedures = 4096;
 
 struct Vouched {
   ForkSafeMutex mutex;
@@ -35,7 +35,7 @@ void vouch(const ir::Procedure& procedure) {
   const std::lock_guard lock(all.mutex);
   if (all.has(procedure)) return;
   // Procedures that are forgotten get zeros, and are as right as before.
-  if (all.procedures.size() >= kMost) all.procedures.clear();
+  if (all.procedures.size() >= kMostProcedures) all.procedures.clear();
   all.procedures.emplace(procedure.hash(), procedure);
 }
 

@@ -2,6 +2,9 @@
 
 Where the order of the operands does not matter, an invocation takes elements that lie a workgroup apart, four words at
 a time, so that loads of neighbours are next to each other. Otherwise it takes neighbours, in their order.
+
+A processor runs a workgroup's invocations as the lanes of vectors, one vector after the other. There a workgroup of few
+invocations reads its tile from the first element to the last, which is the order that processors fetch ahead.
 """
 
 # No `from __future__ import annotations`: the kernels' annotations name types of the functions that make them.
@@ -12,16 +15,19 @@ import vyre
 from vyre import DataType, In, Out, i32, u64
 from vyre.std._operators import Operator, value_of
 
-__all__ = ["LANES", "ordered", "reducer", "strided"]
+__all__ = ["LANES", "ROW_TILE", "by_rows", "ordered", "reduce_rows", "reducer", "strided"]
 
 LANES = 256
 UNROLL = 8  # loads that are under way together
 _COLUMNS = 16  # values that are left after the first of two rounds
 _LARGE = 1 << 25  # elements from which on an invocation takes several turns, which reads from more places at a time
 _TURNS = 4
+ROW_TILE = 1 << 15  # elements that a workgroup reads row after row
+_ROW = 32  # elements
+_MOST_OF_A_GPU = 4096  # invocations of a workgroup: GPUs allow 2,048 at most, processors 65,536
 
 
-def _converted(value: Any, element: DataType, truth: bool) -> Any:
+def converted(value: Any, element: DataType, truth: bool) -> Any:
     """An element as one of the reduction's type."""
     if truth:
         return vyre.select(value != 0, vyre.u32(1), vyre.u32(0))
@@ -52,22 +58,27 @@ def tree(op: Operator, total: Any, active: Any) -> Any:
     return part[0]
 
 
-def in_any_order(op: Operator, total: Any) -> Any:
+def in_any_order(op: Operator, total: Any, lanes: int = LANES) -> Any:
     """Combine one value of each invocation, of an operator that commutes; invocation 0 has the result.
 
     Two rounds of a few sums each have fewer barriers than a tree, and neighbours load neighbours.
     """
-    part = vyre.shared(op.element, LANES)
+    part = vyre.shared(op.element, lanes)
     t = vyre.lid(0)
     part[t] = total
     vyre.barrier()
     if t < _COLUMNS:
-        part[t] = combined(op, [part[t + _COLUMNS * k] for k in vyre.unroll(range(LANES // _COLUMNS))])
+        part[t] = combined(op, [part[t + _COLUMNS * k] for k in vyre.unroll(range(lanes // _COLUMNS))])
     vyre.barrier()
     result = value_of(op.element, op.identity)
     if t == 0:
         result = combined(op, [part[k] for k in vyre.unroll(range(_COLUMNS))])
     return result
+
+
+def by_rows() -> Any:
+    """Whether the device runs a workgroup on one processor, vector after vector."""
+    return vyre.limit("workgroup_invocations") > _MOST_OF_A_GPU
 
 
 @functools.cache
@@ -88,7 +99,7 @@ def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int
         total = value_of(element, identity)
         if vyre.wid(0) == 0:
             if t < len(rest):
-                total = op.combine(total, _converted(rest[t], element, truth))
+                total = op.combine(total, converted(rest[t], element, truth))
         for turn in range(turns):
             first = begin + turn * (LANES * unroll)
             loaded = [x[first + LANES * j] for j in vyre.unroll(range(unroll))]
@@ -96,7 +107,7 @@ def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int
                 each = loaded[j]
                 lanes = [each.x, each.y, each.z, each.w] if wide else [each]
                 lanes = [vyre.i32(lane) for lane in lanes] if source is i32 else lanes
-                value = combined(op, [_converted(lane, element, truth) for lane in lanes])
+                value = combined(op, [converted(lane, element, truth) for lane in lanes])
                 if filled:
                     total = op.combine(total, value)
                 elif first + LANES * j < len(x):
@@ -106,6 +117,39 @@ def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int
             out[vyre.wid(0)] = result
 
     return reduce_tiles
+
+
+@functools.cache
+def row_reductions(op: Operator, source: DataType, truth: bool) -> Any:
+    """The kernel that reduces whole rows and `rest`, for an operator that commutes, with an identity."""
+    element = op.element
+
+    @vyre.kernel(workgroup_size=_ROW)
+    def reduce_rows(x: In[source], rest: In[source], out: Out[element]) -> None:
+        t, tile = vyre.lid(0), vyre.wid(0)
+        total = value_of(element, op.identity)
+        if tile == 0:
+            if t < len(rest):
+                total = op.combine(total, converted(rest[t], element, truth))
+        first = tile * ROW_TILE
+        for row in range(vyre.min((len(x) - first) // _ROW, ROW_TILE // _ROW)):
+            total = op.combine(total, converted(x[first + row * _ROW + t], element, truth))
+        result = in_any_order(op, total, _ROW)
+        if t == 0:
+            out[tile] = result
+
+    return reduce_rows
+
+
+def reduce_rows(
+    op: Operator, source: DataType, truth: bool, x: Any, out: Any, tiles: Any, with_rest: bool = True
+) -> None:
+    """Reduce each tile of an array to one element of `out`.
+
+    The first tile takes the elements behind the last whole row as well. Without them, the last tile lacks them.
+    """
+    whole = x.length // _ROW * _ROW
+    row_reductions(op, source, truth)(x[:whole], x[whole:] if with_rest else x[0:0], out, workgroups=tiles)
 
 
 EACH = 16  # neighbours of an invocation
@@ -158,10 +202,13 @@ def reducer(op: Operator, source: DataType | None = None, truth: bool = False, l
         wide = 1 if source is u64 else 4
         words = x if source is u64 else x.view(vyre.vec4u32)
         rest = x[n // wide * wide :]
-        with vyre.when(n > _LARGE):
-            _tiles(op, source, truth, _TURNS, words, rest, inner, result)
+        with vyre.when(by_rows()):
+            _recorded(n, ROW_TILE, 1, functools.partial(reduce_rows, op, source, truth, x), inner, op, result)
         with vyre.otherwise():
-            _tiles(op, source, truth, 1, words, rest, inner, result)
+            with vyre.when(n > _LARGE):
+                _tiles(op, source, truth, _TURNS, words, rest, inner, result)
+            with vyre.otherwise():
+                _tiles(op, source, truth, 1, words, rest, inner, result)
         return result
 
     return reduce

@@ -12,7 +12,8 @@ from typing import Any
 import vyre
 from vyre import In, Out, u32, u64, vec4u32
 from vyre.std._operators import Operator, value_of
-from vyre.std._reductions import LANES, ordered, strided
+from vyre.std._reductions import LANES, ROW_TILE, by_rows, ordered, reduce_rows, strided
+from vyre.std._row_scans import scan_rows
 from vyre.std._vector_scans import TILE as VECTOR_TILE
 from vyre.std._vector_scans import scan_rest, scan_vectors
 
@@ -137,7 +138,13 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
             if chunks:
                 _scanned(op, chunks, kernel, inner, x, y)
             elif by_vectors(op):
-                _scanned_by_vectors(op, inclusive, inner, x, y)
+                if op.commutes:
+                    with vyre.when(by_rows()):
+                        _scanned_by_rows(op, inclusive, inner, x, y)
+                    with vyre.otherwise():
+                        _scanned_by_vectors(op, inclusive, inner, x, y)
+                else:
+                    _scanned_by_vectors(op, inclusive, inner, x, y)
             else:
                 with vyre.when(n > _LARGE):
                     _scanned(op, _CHUNKS, kernel, inner, x, y)
@@ -159,11 +166,22 @@ def _scanned(op: Operator, chunks: int, kernel: Any, inner: Any, x: Any, y: Any)
     kernel(x, inner(_reduce(op, tile, x, tiles)), y, chunks, workgroups=tiles)
 
 
+def _scanned_by_rows(op: Operator, inclusive: bool, inner: Any, x: Any, y: Any) -> None:
+    tiles = vyre.ceil_div(x.length, ROW_TILE)
+    partial = vyre.scratch(op.element, tiles, name="partial")
+    reduce_rows(op, op.element, False, x, partial, tiles, with_rest=False)  # nothing scans the last tile's result
+    _scanned_tiles(op, inclusive, scan_rows(op, inclusive), inner(partial), tiles, x, y)
+
+
 def _scanned_by_vectors(op: Operator, inclusive: bool, inner: Any, x: Any, y: Any) -> None:
+    tiles = vyre.ceil_div(x.length, VECTOR_TILE)
+    before = inner(_reduce(op, VECTOR_TILE, x, tiles))
+    _scanned_tiles(op, inclusive, scan_vectors(op, inclusive), before, tiles, x, y)
+
+
+def _scanned_tiles(op: Operator, inclusive: bool, kernel: Any, before: Any, tiles: Any, x: Any, y: Any) -> None:
     n = x.length
     whole = n // 4 * 4
-    tiles = vyre.ceil_div(n, VECTOR_TILE)
-    before = inner(_reduce(op, VECTOR_TILE, x, tiles))
-    scan_vectors(op, inclusive)(x[:whole].view(vec4u32), before, y[:whole].view(vec4u32), workgroups=tiles)
+    kernel(x[:whole].view(vec4u32), before, y[:whole].view(vec4u32), workgroups=tiles)
     with vyre.when(n > whole):
         scan_rest(op, inclusive)(x, y, workgroups=1)

@@ -320,6 +320,91 @@ TEST(Native, a_shared_variable_changes_once_between_barriers) {
   expect_same(program, {Words(512)}, {2, 1, 1});
 }
 
+// Values that registers and the frame hold at the same time: each is read before the barrier, in a loop too, and again after it. The sizes
+// of the workgroups are whole groups of vectors, whole vectors, and neither.
+TEST(Native, values_that_live_across_a_barrier_are_the_same_on_both_sides) {
+  const auto i = gid(0), l = lid(0);
+  for (const std::uint32_t lanes : {64u, 48u, 16u, 37u}) {
+    Sample sample;
+    sample.in("a").out("before").out("after").shared("s", lanes).size(lanes);
+    ExprHandle sum = u32(0);
+    for (std::uint32_t k = 0; k < 20; ++k) {
+      const std::string name = "v" + std::to_string(k);
+      sample.add(let(name, k == 0 ? load("a", i) : load("a", i + u32(k)) * var("v" + std::to_string(k - 1)) + u32(k)));
+      sum = sum + var(name);
+    }
+    sample.add(let("total", sum))
+        .add(loop("k", u32(0), bin(BinOp::BitAnd, l, u32(5)), {assign("total", var("total") * var("v3") + var("v19"))}))
+        .add(store("before", i, var("total")))
+        .add(store("s", l, var("v7")))
+        .add(barrier());
+    ExprHandle rest = load("s", u32(lanes - 1) - l) + var("total");
+    for (std::uint32_t k = 0; k < 20; ++k) rest = rest * u32(3) + var("v" + std::to_string(k));
+    expect_same(sample.add(store("after", i, rest)).make(), {numbers(200), Words(3 * lanes), Words(3 * lanes)}, {3, 1, 1});
+  }
+}
+
+// The operations that are computed in the register of their result, with the constant on each side, with the result in place of an operand,
+// and with more values than there are registers.
+TEST(Native, words_that_all_lanes_share_are_combined_in_registers_and_memory) {
+  const ExprHandle a = load("a", u32(1)), b = load("a", u32(99)), outside = load("a", u32(100));
+  Sample sample;
+  sample.in("a").out("out").size(1);
+  sample.add(let("x", a - b)).add(let("y", u32(7) - var("x")));
+  ExprHandle all = outside;
+  for (std::uint32_t k = 0; k < 12; ++k) {
+    const std::string name = "w" + std::to_string(k);
+    sample.add(let(name, bin(BinOp::BitXor, bin(BinOp::Shl, var("x"), u32(k * 3)), bin(BinOp::Shr, var("y"), u32(k + 25)))));
+    all = bin(BinOp::BitOr, bin(BinOp::BitAnd, all, u32(0xFFFF0F0F) - u32(k)), var(name)) - var("y");
+  }
+  for (std::uint32_t k = 0; k < 12; ++k) all = var("w" + std::to_string(11 - k)) - bin(BinOp::RotateLeft, all, u32(k));
+  sample.add(store("out", u32(3), all)).add(store("out", u32(4), a)).add(store("out", u32(5), outside));
+  expect_same(sample.make(), {numbers(100), Words(5)}, {1, 1, 1});
+}
+
+// Lengths around vectors and groups, where the last lanes fail the condition, also where the id wraps around in front of it.
+TEST(Native, lanes_below_a_bound_take_the_code_behind_it) {
+  const auto i = gid(0);
+  for (const std::uint32_t first : {0u, 5u, 0xFFFFFFF0u}) {
+    const Program program =
+        Sample()
+            .in("a")
+            .out("out")
+            .out("rest")
+            .size(1)
+            .add(let("k", i + u32(first)))
+            .add(let("v", u32(7)))
+            .add(if_(var("k") < u32(75), {assign("v", load("a", var("k")) + var("k")),
+                                          if_(bin(BinOp::BitAnd, var("v"), u32(1)), {assign("v", var("v") * u32(3))}),
+                                          loop("t", u32(0), bin(BinOp::BitAnd, var("v"), u32(3)), {assign("v", var("v") + var("t"))}),
+                                          store("out", var("k"), var("v"))}))
+            .add(store("rest", i, var("v")))
+            .make();
+    for (const std::uint32_t length : {1u, 15u, 16u, 64u, 75u, 80u, 130u}) {
+      expect_same(program, {numbers(100), Words(140), Words(length)}, {length, 1, 1});
+    }
+  }
+}
+
+// Arrays that are longer than what is stored past the caches begins at, by rows that begin at whole vectors and by others, elements of one
+// word and of four.
+TEST(Native, long_results_have_every_element) {
+  const auto i = gid(0);
+  const std::uint32_t length = (17u << 20) + 3;
+  const Words given = numbers(length);
+  for (const std::uint32_t shift : {0u, 1u}) {
+    const Program program =
+        Sample().in("a").out("out").size(1).add(if_(i < len("a"), {store("out", i + u32(shift), load("a", i) + u32(1))})).make();
+    for (const run::cpu::native::Vectors vectors : run::cpu::native::available_vectors()) {
+      const auto cpu = run::make_cpu_backend({.threads = 2, .instructions = std::string(run::cpu::native::name(vectors))});
+      const Words got = run_program(*cpu, valid(program), {given, Words(length)}, {length, 1, 1}, {}, compiled()).back();
+      std::uint32_t wrong = 0;
+      for (std::uint32_t k = 0; k < length; ++k) wrong += got[k] != (k < shift ? 0 : given[k - shift] + 1);
+      EXPECT_EQ(wrong, 0u) << run::cpu::native::name(vectors) << ", from " << shift;
+    }
+  }
+}
+
 // A shift rounds down and a division towards zero. 2^31 is no power of two as a signed number, and -8 is none either.
 TEST(Native, signed_numbers_are_divided_by_constants) {
   Words given = numbers(100);

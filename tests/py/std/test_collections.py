@@ -9,7 +9,9 @@ import vyre
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._operators import NAMES, TYPES, operator_of
+from vyre.std._reductions import LANES, ROW_TILE, UNROLL, strided
 from vyre.std._scans import scanner
+from vyre.std._vector_scans import TILE, scan_vectors
 
 NUMPY = {
     "add": np.add,
@@ -20,8 +22,9 @@ NUMPY = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
-# Around a workgroup, a chunk of a scan, and a tile of a reduction.
-LENGTHS = [1, 2, 3, 5, 255, 256, 257, 2047, 2048, 2049, 8191, 8193]
+# Around a row, a workgroup, a chunk of a scan, and a tile of a reduction.
+LENGTHS = [1, 2, 3, 5, 31, 33, 255, 256, 257, 2047, 2048, 2049, 8191, 8193]
+ROWS = [ROW_TILE - 1, ROW_TILE, ROW_TILE + 1, ROW_TILE + 33, 2 * ROW_TILE + 1]
 CPU = {"backend": "cpu"}
 
 
@@ -33,7 +36,7 @@ def drawn(rng, dtype, n):
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("op", NAMES)
 def test_every_operator_on_every_type_is_numpys(rng, dtype, op):
-    for n in [*LENGTHS, 40_001]:
+    for n in [*LENGTHS, *ROWS]:
         x = drawn(rng, dtype, n)
         assert std.reduce(x, op, **CPU) == NUMPY[op].reduce(x, dtype=dtype)
         inclusive = NUMPY[op].accumulate(x, dtype=dtype)
@@ -54,6 +57,19 @@ def test_devices_agree_with_numpy(target, rng, n):
     if n:
         assert (std.min(x, **target), std.max(x, **target)) == (x.min(), x.max())
         assert (std.argmin(x, **target), std.argmax(x, **target)) == (x.argmin(), x.argmax())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kernels_for_gpus_give_a_processors_bytes(rng, name):
+    op, n = operator_of(name, u32, None, ""), 3 * TILE - 8
+    x = drawn(rng, "uint32", n)
+    words, tile = x.reshape(-1, 4), 4 * LANES * UNROLL
+    reduced = np.zeros(-(-n // tile), np.uint32)
+    strided(op, u32, False, 1)(words, x[:0], reduced, workgroups=len(reduced), **CPU)
+    assert np.array_equal(reduced, [NUMPY[name].reduce(x[k : k + tile], dtype=np.uint32) for k in range(0, n, tile)])
+    scanned, got = NUMPY[name].accumulate(x, dtype=np.uint32), np.zeros_like(words)
+    scan_vectors(op, True)(words, scanned[TILE - 1 :: TILE].copy(), got, workgroups=3, **CPU)
+    assert np.array_equal(got.reshape(-1), scanned)
 
 
 def test_resident_arrays_give_resident_ones(target, rng):

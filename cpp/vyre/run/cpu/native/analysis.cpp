@@ -3,6 +3,7 @@
 #include "vyre/run/cpu/native/analysis.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace vyre::run::cpu::native {
 namespace {
@@ -36,7 +37,9 @@ class Analyser {
     find_forms();
     find_strides();
     make_cells();
+    find_guards();
     find_live_ranges();
+    find_streamed();
     return std::move(found_);
   }
 
@@ -401,11 +404,23 @@ class Analyser {
     return lower::is_lanewise(op) || op == Opcode::Select || op == Opcode::ReadVariable || op == Opcode::If;
   }
 
+  // Whether the position is in the region that makes the value of the cell.
+  bool is_near(const Cell& cell, std::uint32_t position) const {
+    return cell.value != kNone && region_[cell.value] != kNone && region_[cell.value] == region_[position];
+  }
+
+  // Lets a cell live until `end`, where the instruction at the position reads it.
+  void extend(Cell& cell, std::uint32_t position, std::uint32_t end) const {
+    cell.end = std::max(cell.end, end);
+    if (is_near(cell, position)) cell.near_end = std::max(cell.near_end, end);
+  }
+
   void use(CellId id, std::uint32_t position, bool as_vector, float weight) {
     Cell& cell = found_.cells[id];
     const std::uint32_t held = reads_before_writing(position) ? 0 : 2;
-    if (cell.value != kNone) cell.end = std::max(cell.end, 2 * until(cell.value, position) + held);
+    if (cell.value != kNone) extend(cell, position, 2 * until(cell.value, position) + held);
     cell.weight += weight;
+    if (is_near(cell, position)) cell.near_weight += weight;
     cell.read_as_vector = cell.read_as_vector || (as_vector && !cell.varying);
   }
 
@@ -432,6 +447,7 @@ class Analyser {
   // Walks from the last instruction to the first, because a value is needed if one of its users is.
   void find_live_ranges() {
     accesses_.assign(kernel_.variables.size(), {});
+    number_regions();
     for (std::uint32_t position = size_; position-- > 0;) {
       const Instruction& instruction = at(position);
       if (!is_used(position) || forms_[position] == Form::Folded) continue;
@@ -441,7 +457,7 @@ class Analyser {
       const float weight = weight_at(position);
       if (const CellId first = found_.first_lane[position]; first != kNone) {
         if (made) {
-          found_.cells[first].end = std::max(found_.cells[first].end, 2 * position + 2);
+          extend(found_.cells[first], position, 2 * position + 2);
           found_.cells[first].weight += weight;
         }
         if (lives(first)) use_first_lanes(instruction, position, weight);
@@ -473,11 +489,18 @@ class Analyser {
     const Instruction& instruction = at(position);
     const bool as_vector = reads_vectors(position), row = is_row_access(instruction);
     if (row) use(found_.first_lane[instruction.a.index], position, false, weight);
+    if (found_.guards[position]) {
+      const Instruction& condition = at(instruction.a.index);
+      use(found_.first_lane[condition.a.index], position, false, weight);
+      use_value(condition.b, position, false, weight);
+    }
     for (const ValueId operand : {row ? ValueId{} : instruction.a, instruction.b, instruction.c, instruction.d}) {
       use_value(operand, position, as_vector, weight);
     }
     for (const CellId id : found_.of_value[position]) {
-      if (id != kNone && found_.cells[id].value == position) found_.cells[id].weight += weight;
+      if (id == kNone || found_.cells[id].value != position) continue;
+      found_.cells[id].weight += weight;
+      found_.cells[id].near_weight += weight;
     }
   }
 
@@ -486,7 +509,7 @@ class Analyser {
     use_value(instruction.a, position, varies(position), weight);
     use_value(instruction.b, position, varies(position), 8 * weight);
     for (const CellId bound : found_.of_value[instruction.b.index]) {
-      if (bound != kNone) found_.cells[bound].end = std::max(found_.cells[bound].end, 2 * until_end(bound, position) + 2);
+      if (bound != kNone) extend(found_.cells[bound], position, 2 * until_end(bound, position) + 2);
     }
     Cell& turn = found_.cells[found_.of_value[position][0]];
     turn.end = std::max(turn.end, 2 * kernel_.partner[position] + 2);
@@ -557,13 +580,47 @@ class Analyser {
     return at(middle).op == Opcode::Else && position > middle ? kernel_.partner[middle] : middle;
   }
 
-  void find_crossings() {
-    std::vector<std::uint32_t> region(size_ + 1, kNone);
-    for (std::uint32_t k = 0; k < found_.regions.size(); ++k) {
-      for (std::uint32_t position = found_.regions[k].begin; position < found_.regions[k].end; ++position) region[position] = k;
+  void find_guards() {
+    found_.guards.assign(size_, false);
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      if (at(position).op != Opcode::If || !is_used(position) || at(kernel_.partner[position]).op != Opcode::EndIf) continue;
+      const Instruction& condition = at(at(position).a.index);
+      if (condition.op != Opcode::Lt || found_.first_lane[condition.a.index] == kNone || varies(condition.b)) continue;
+      found_.guards[position] = !found_.exits[position];
     }
+  }
+
+  // A buffer that one store outside of loops writes, and nothing reads: each of its elements is in use once.
+  void find_streamed() {
+    std::vector<std::uint32_t> accesses(kernel_.buffers.size()), stores(kernel_.buffers.size());
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      const Instruction& instruction = at(position);
+      const bool atomic = lower::is_atomic(instruction.op) && !instruction.shared;
+      if (instruction.op != Opcode::LoadBuffer && instruction.op != Opcode::StoreBuffer && !atomic) continue;
+      ++accesses[instruction.imm];
+      if (instruction.op == Opcode::StoreBuffer && weight_at(position) == 1) ++stores[instruction.imm];
+    }
+    found_.streamed.resize(kernel_.buffers.size());
+    for (std::size_t k = 0; k < accesses.size(); ++k) {
+      found_.streamed[k] = accesses[k] == 1 && stores[k] == 1 && kernel_.buffers[k].narrow == 0;
+    }
+    constexpr std::ptrdiff_t kOfAnAccess = 8;  // instructions
+    const auto computed = std::ranges::count_if(kernel_.code, [](const Instruction& i) { return i.op != Opcode::Constant; });
+    const bool loops = std::ranges::any_of(kernel_.code, [](const Instruction& i) { return i.op == Opcode::Loop; });
+    const auto all = std::accumulate(accesses.begin(), accesses.end(), std::ptrdiff_t{0});
+    found_.waits_for_memory = !loops && std::ranges::count(found_.streamed, true) != 0 && computed <= kOfAnAccess * all;
+  }
+
+  void number_regions() {
+    region_.assign(size_ + 1, kNone);
+    for (std::uint32_t k = 0; k < found_.regions.size(); ++k) {
+      for (std::uint32_t position = found_.regions[k].begin; position < found_.regions[k].end; ++position) region_[position] = k;
+    }
+  }
+
+  void find_crossings() {
     for (Cell& cell : found_.cells) {
-      const std::uint32_t first = region[cell.begin / 2], last = region[std::min((cell.end - 1) / 2, size_)];
+      const std::uint32_t first = region_[cell.begin / 2], last = region_[std::min((cell.end - 1) / 2, size_)];
       cell.crosses = found_.regions.size() != 1 && (first == kNone || first != last);
       if (found_.regions.size() == 1 && found_.whole_workgroups) cell.crosses = first == kNone || first != last;
     }
@@ -575,6 +632,7 @@ class Analyser {
   Analysis found_;
   std::vector<std::uint32_t> around_;
   std::vector<Form> forms_;
+  std::vector<std::uint32_t> region_;  // by instruction: the number of its region; kNone outside of regions
 
   // The most comparisons that the recursion for a condition visits.
   static constexpr int kMostComparisons = 8;

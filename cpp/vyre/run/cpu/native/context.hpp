@@ -14,6 +14,7 @@ struct Extent {
   std::uint64_t length;      // elements
   std::int64_t full;         // the last index at which a whole group of lanes can begin and be in range; negative when there is none
   std::int64_t full_vector;  // the same for one vector
+  std::uint64_t streams;     // 1 where rows are stored past the caches (non-temporal stores), else 0
 };
 
 struct Context {

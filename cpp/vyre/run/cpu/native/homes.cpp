@@ -10,9 +10,13 @@ namespace vyre::run::cpu::native {
 namespace {
 
 bool has_home(const Cell& cell) { return !cell.constant && cell.form != Form::Folded && cell.end > cell.begin; }
-bool in_registers(const Cell& cell) { return has_home(cell) && !cell.crosses; }
+// Where a register stops to hold the cell. The register of a cell that crosses holds it in the region that makes it, beside the slot.
+std::uint32_t register_end(const Cell& cell) { return cell.crosses ? cell.near_end : cell.end; }
+bool in_registers(const Cell& cell) { return has_home(cell) && register_end(cell) > cell.begin; }
 
-float density(const Cell& cell) { return cell.weight / static_cast<float>(cell.end - cell.begin + 1); }
+float density(const Cell& cell) {
+  return (cell.crosses ? cell.near_weight : cell.weight) / static_cast<float>(register_end(cell) - cell.begin + 1);
+}
 
 class Scan {
  public:
@@ -23,7 +27,7 @@ class Scan {
     for (const CellId id : cells) {
       const Cell& cell = analysis_.cells[id];
       std::erase_if(active_, [&](CellId other) {
-        if (analysis_.cells[other].end > cell.begin) return false;
+        if (register_end(analysis_.cells[other]) > cell.begin) return false;
         free_.push_back(homes_.of[other].reg);
         return true;
       });
@@ -85,7 +89,7 @@ std::vector<CellId> by_begin(const Analysis& analysis, const Keep& keep) {
 std::uint32_t pressure(const Analysis& analysis) {
   std::vector<std::pair<std::uint32_t, int>> changes;
   for (const Cell& cell : analysis.cells) {
-    if (!cell.varying || !in_registers(cell)) continue;
+    if (!cell.varying || cell.crosses || !in_registers(cell)) continue;
     changes.emplace_back(cell.begin, 1);
     changes.emplace_back(cell.end, -1);
   }

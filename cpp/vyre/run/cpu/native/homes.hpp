@@ -1,4 +1,5 @@
-// Assigns a home to each cell of a kernel: a register for its whole live range, or a place in memory.
+// Assigns a home to each cell of a kernel: a register for its whole live range, or a place in memory. A value that crosses a barrier has a
+// place in memory, and where there is one a register too, for the region that makes it.
 #pragma once
 
 #include <cstdint>

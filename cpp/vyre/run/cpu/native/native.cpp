@@ -1,5 +1,8 @@
 #include "vyre/run/cpu/native/native.hpp"
 
+#include <immintrin.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -18,6 +21,15 @@ constexpr std::uint64_t kMostPrivateBytes = std::uint64_t{1} << 26;
 constexpr std::size_t kSavedBytes = 4096;
 // The work between two calls of `poll` (Context::left), counted as instructions times lanes. It takes about a millisecond.
 constexpr std::int64_t kBetweenLooks = std::int64_t{1} << 21;
+
+// Arrays of this many bytes do not stay in the last cache from the call that writes them to the next one.
+std::uint64_t bytes_to_stream() {
+  static const std::uint64_t bytes = [] {
+    constexpr long kLeast = 32L << 20, kMost = 64L << 20;
+    return static_cast<std::uint64_t>(std::clamp(sysconf(_SC_LEVEL3_CACHE_SIZE), kLeast, kMost));
+  }();
+  return bytes;
+}
 
 constexpr std::size_t to_whole_lines(std::size_t value) { return (value + 63) / 64 * 64; }
 
@@ -111,9 +123,14 @@ NativeThread::NativeThread(const NativeCode& code, const lower::Kernel& kernel, 
   Extent* extent = context_->extents;
   const auto add = [&](void* words, std::uint64_t length) {
     *extent++ = {static_cast<std::byte*>(words), length, static_cast<std::int64_t>(length) - code.lanes,
-                 static_cast<std::int64_t>(length) - code.width};
+                 static_cast<std::int64_t>(length) - code.width, 0};
   };
-  for (const Memory& buffer : buffers) add(buffer.words, buffer.length);
+  for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
+    add(buffers[slot].words, buffers[slot].length);
+    const bool streams = sizeof(Word) * kernel.buffers[slot].lanes * buffers[slot].length >= bytes_to_stream();
+    extent[-1].streams = streams ? 1 : 0;
+    streams_ = streams_ || streams;
+  }
   auto* const shared = reinterpret_cast<Word*>(next);
   for (const lower::SharedArray& array : kernel.shared) add(take(std::size_t{array.lanes} * array.count * sizeof(Word)), array.count);
   shared_ = {shared, reinterpret_cast<Word*>(next)};
@@ -142,7 +159,13 @@ void NativeThread::run_row(std::uint32_t x, std::uint32_t y, std::uint32_t z, st
     context_->local[axis] = at[axis] % size[axis];
   }
   context_->lanes = lanes;
+  execute();
+}
+
+// Stores past the caches are seen by other threads after a fence alone.
+void NativeThread::execute() {
   code_.function()(context_);
+  if (streams_) _mm_sfence();
 }
 
 void NativeThread::run_workgroup(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
@@ -155,7 +178,7 @@ void NativeThread::run_workgroup(std::uint32_t x, std::uint32_t y, std::uint32_t
   }
   std::ranges::fill(shared_, Word{0});
   std::ranges::fill(privates_, Word{0});
-  code_.function()(context_);
+  execute();
 }
 
 // A batch has enough work to be worth taking, and not so much that the other threads wait while one thread runs the last batch.

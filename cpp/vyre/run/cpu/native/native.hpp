@@ -67,12 +67,14 @@ class NativeThread {
   static constexpr std::size_t kInlineBytes = 6144;
 
   static bool poll(Context* context);
+  void execute();
 
   const NativeCode& code_;
   const lower::Kernel& kernel_;
   const std::function<bool()>& stop_;
   std::optional<Words> allocated_;
   Context* context_;
+  bool streams_ = false;  // whether there is an array that may be stored past the caches
   std::span<Word> shared_, privates_;
   alignas(64) std::byte inline_[kInlineBytes];  // not initialised
 };

@@ -5,12 +5,19 @@
 // A divergent block saves the execution mask from before it. At its end it restores this mask, without the lanes that have returned or left
 // the loop around the block meanwhile. If no lane is left, the code jumps to the Else or the end of the next divergent block around it.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/native/translator.hpp"
 
 namespace vyre::run::cpu::native {
+namespace {
+
+constexpr std::uint64_t kLongWork = std::uint64_t{1} << 21;  // about a millisecond
+
+}  // namespace
+
 Translator::Address Translator::mask_slot(std::uint32_t depth, std::uint32_t which, int part) {
   const auto index = static_cast<std::uint32_t>((static_cast<int>(depth * kMaskKinds + which)) * parts_ + part);
   return frame(masks_ + index * static_cast<std::uint32_t>(a_.vector_bytes()));
@@ -56,8 +63,36 @@ void Translator::go_on_elsewhere() {
 }
 
 void Translator::if_block(std::uint32_t position) {
-  const Instruction& i = at(position);
   if (only_breaks(position)) return break_if(position);
+  if (!masked_ && analysis_.guards[position] && kernel_.code.size() <= kLargest) return guarded_block(position);
+  begin_if(position);
+}
+
+// Translates the If twice: without masks where all lanes take it, which is so for all groups but the last, and with masks on a cold path.
+void Translator::guarded_block(std::uint32_t position) {
+  auto *const some = new_label(), *const back = new_label();
+  const Instruction& condition = at(at(position).a);
+  get(a_.eax, analysis_.first_lane[condition.a.index]);
+  a_.add(a_.rax, lanes() - 1);
+  get(a_.ecx, cell_of(condition.b));
+  a_.cmp(a_.rax, a_.rcx);
+  a_.jae(*some, Xbyak::CodeGenerator::T_NEAR);
+  Block& block = blocks_.emplace_back();
+  block.position = position;
+  block.of_workgroup = analysis_.of_workgroup[position];
+  block.back = back;
+  a_.later([=, this] {
+    a_.L(*some);
+    masked_ = false;
+    begin_if(position);
+    for (std::uint32_t each = position + 1; each <= kernel_.partner[position]; ++each) instruction(each);
+    position_ = static_cast<std::uint32_t>(kernel_.code.size());
+    a_.jmp(*back);
+  });
+}
+
+void Translator::begin_if(std::uint32_t position) {
+  const Instruction& i = at(position);
   Block& block = blocks_.emplace_back();
   block.position = position;
   block.parts = varies(i.a);
@@ -136,6 +171,7 @@ void Translator::end_if(std::uint32_t) {
   if (block.only_breaks) return blocks_.pop_back();
   if (!block.has_else) a_.L(block.other);
   a_.L(block.end);
+  if (block.back != nullptr) a_.L(*block.back);
   if (!block.parts) {
     masked_ = block.was_masked;
     blocks_.pop_back();
@@ -247,11 +283,17 @@ void Translator::loop_with_breaks(std::uint32_t position) {
 // Counts the variable of a loop up and jumps to the loop's top while it is below its bound. The variable is the same in all lanes.
 void Translator::next_turn(Block& block) {
   const CellId variable = cell_of_result(block.position, 0);
-  get(a_.eax, variable);
-  a_.inc(a_.eax);
-  put(variable, a_.eax);
-  get(a_.ecx, cell_of(at(block.position).b));
-  a_.cmp(a_.eax, a_.ecx);
+  const Reg32 turn = word_target(variable, a_.eax);
+  get(turn, variable);
+  a_.inc(turn);
+  put(variable, turn);
+  const CellId bound = cell_of(at(block.position).b);
+  if (cell(bound).constant) {
+    a_.cmp(turn, at(cell(bound).value).imm);
+  } else {
+    get(a_.ecx, bound);
+    a_.cmp(turn, a_.ecx);
+  }
   a_.jb(block.top);
   a_.L(block.end);
 }
@@ -316,11 +358,27 @@ void Translator::break_lanes(std::uint32_t) {
   go_on_elsewhere();
 }
 
-// Counts the work of one turn of a loop, and calls Context::poll after about a millisecond of work.
+// How many turns of a loop are counted at a time: a power of two, not more than the loop has if that is known, and one turn if it is long.
+std::uint32_t Translator::turns_between_counts(std::uint32_t loop, std::uint64_t work) const {
+  constexpr std::uint32_t kMost = 16;
+  const Instruction &from = at(at(loop).a), &to = at(at(loop).b);
+  if (work * kMost >= kLongWork || varies(loop) || from.op != Opcode::Constant || from.imm % kMost != 0) return 1;
+  if (to.op != Opcode::Constant || to.imm <= from.imm) return kMost;
+  return std::min(kMost, std::bit_floor(to.imm - from.imm));
+}
+
+// Counts the work of the turns of a loop, and calls Context::poll after about a millisecond of work. Where all lanes count the turns
+// together, from a multiple of 16 on, some are counted at a time, ahead: the counter in memory would be what a short loop waits for.
 void Translator::poll(std::uint32_t from, std::uint32_t to) {
   auto *const due = new_label(), *const back = new_label();
   const std::uint64_t work = std::uint64_t{to - from} * static_cast<std::uint64_t>(lanes());
-  a_.sub(a_.qword[a_.r15 + offsetof(Context, left)], static_cast<std::uint32_t>(std::min<std::uint64_t>(work, 1u << 21)));
+  const std::uint32_t turns = turns_between_counts(from, work);
+  if (turns != 1) {
+    const CellId variable = cell_of_result(from, 0);
+    in_register(variable) ? a_.test(Reg32(homes_.of[variable].reg), turns - 1) : a_.test(word_slot(variable), turns - 1);
+    a_.jnz(*back);
+  }
+  a_.sub(a_.qword[a_.r15 + offsetof(Context, left)], static_cast<std::uint32_t>(std::min(work * turns, kLongWork)));
   a_.js(*due);
   a_.L(*back);
   a_.later([=, this] {

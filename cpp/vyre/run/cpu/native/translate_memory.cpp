@@ -125,15 +125,39 @@ Translator::Xmm Translator::index_of(const Instruction& i, int part) {
   return a_.v(0);
 }
 
-void Translator::load_word(std::uint32_t position, const AccessedArray& accessed) {
-  const Instruction& i = at(position);
-  Label outside, end;
-  get(a_.eax, cell_of(i.a));
+// Whether the element that all lanes access has a constant index, which fits into an instruction together with the words before it.
+bool Translator::has_constant_index(const Instruction& i, const AccessedArray& accessed) const {
+  constexpr std::uint32_t kMost = 1u << 20;
+  return accessed.narrow == 0 && is_constant(i.a) && at(i.a).imm < kMost;
+}
+
+// rdx = the base of the array, and rax = the index of the element that all lanes access, in words unless elements are narrow; rax is not
+// used where the index is a constant. Jumps to `outside` where the index is out of range.
+void Translator::index_of_word(const Instruction& i, const AccessedArray& accessed, Label& outside) {
   base_to_rdx(accessed);
+  if (has_constant_index(i, accessed)) {
+    if (!accessed.bounded) return;
+    a_.cmp(extent(accessed, offsetof(Extent, length)), at(i.a).imm);
+    return a_.jbe(outside);
+  }
+  get(a_.eax, cell_of(i.a));
   if (accessed.bounded) {
     a_.cmp(a_.rax, extent(accessed, offsetof(Extent, length)));
     a_.jae(outside);
   }
+  if (accessed.narrow == 0 && accessed.lanes != 1) a_.shl(a_.rax, log2_of(accessed.lanes));
+}
+
+// A word of that element.
+Translator::Address Translator::word_of_element(const Instruction& i, const AccessedArray& accessed, std::uint32_t lane) {
+  if (has_constant_index(i, accessed)) return a_.dword[a_.rdx + std::size_t{4} * (accessed.lanes * at(i.a).imm + lane)];
+  return a_.dword[a_.rdx + a_.rax * 4 + std::size_t{4} * lane];
+}
+
+void Translator::load_word(std::uint32_t position, const AccessedArray& accessed) {
+  const Instruction& i = at(position);
+  Label outside, end;
+  index_of_word(i, accessed, outside);
   if (accessed.narrow == 1) {
     accessed.is_signed ? a_.movsx(a_.ecx, a_.byte[a_.rdx + a_.rax]) : a_.movzx(a_.ecx, a_.byte[a_.rdx + a_.rax]);
     put(cell_of_result(position, 0), a_.ecx);
@@ -141,10 +165,12 @@ void Translator::load_word(std::uint32_t position, const AccessedArray& accessed
     accessed.is_signed ? a_.movsx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]) : a_.movzx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]);
     put(cell_of_result(position, 0), a_.ecx);
   } else {
-    if (accessed.lanes != 1) a_.shl(a_.rax, log2_of(accessed.lanes));
     for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
-      a_.mov(a_.ecx, a_.dword[a_.rdx + a_.rax * 4 + std::size_t{4} * lane]);
-      put(cell_of_result(position, lane), a_.ecx);
+      const CellId dest = cell_of_result(position, lane);
+      if (!is_needed(dest)) continue;
+      const Reg32 to = word_target(dest, a_.ecx);
+      a_.mov(to, word_of_element(i, accessed, lane));
+      put(dest, to);
     }
   }
   if (!accessed.bounded) return;

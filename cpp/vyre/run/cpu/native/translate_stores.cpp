@@ -37,20 +37,16 @@ void Translator::store(std::uint32_t position) {
 
 void Translator::store_word(const Instruction& i, const AccessedArray& accessed) {
   Label end;
-  get(a_.eax, cell_of(i.a));
-  base_to_rdx(accessed);
-  if (accessed.bounded) {
-    a_.cmp(a_.rax, extent(accessed, offsetof(Extent, length)));
-    a_.jae(end);
-  }
+  index_of_word(i, accessed, end);
   if (accessed.narrow != 0) {
     get(a_.ecx, cell_of(i.b));
     accessed.narrow == 1 ? a_.mov(a_.byte[a_.rdx + a_.rax], a_.cl) : a_.mov(a_.word[a_.rdx + a_.rax * 2], a_.cx);
   } else {
-    if (accessed.lanes != 1) a_.shl(a_.rax, log2_of(accessed.lanes));
     for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
-      get(a_.ecx, cell_of(i.b, lane));
-      a_.mov(a_.dword[a_.rdx + a_.rax * 4 + std::size_t{4} * lane], a_.ecx);
+      const CellId value = cell_of(i.b, lane);
+      const Reg32 from = in_register(value) ? Reg32(homes_.of[value].reg) : a_.ecx;
+      get(from, value);
+      a_.mov(word_of_element(i, accessed, lane), from);
     }
   }
   a_.L(end);
@@ -107,16 +103,41 @@ void Translator::store_row(std::uint32_t position, const AccessedArray& accessed
     a_.shl(a_.rax, log2_of(4 * accessed.lanes));
     a_.add(a_.rdx, a_.rax);
   }
+  auto* const plain = new_label();
+  if (!accessed.shared && analysis_.streamed[i.imm] && (accessed.lanes == 1 || a_.wide())) {
+    stream_row(position, accessed, part, parts, *plain, *back);
+  }
+  a_.L(*plain);
   for (int each = 0; each < parts; ++each) store_vector(i, accessed, part + each, each * a_.width());
   a_.L(*back);
+}
+
+// Stores a row past the caches where the buffer's extent says so. Stores of that kind need whole vectors that are aligned; other rows,
+// which begin anywhere, take the plain stores.
+void Translator::stream_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts, Label& plain, Label& back) {
+  auto* const stream = new_label();
+  a_.cmp(extent(accessed, offsetof(Extent, streams)), 0);
+  a_.jne(*stream);
+  a_.later([=, this, &plain, &back] {
+    a_.L(*stream);
+    a_.lea(a_.rcx, accessed.lanes == 1 ? a_.ptr[a_.rdx + a_.rax * 4] : a_.ptr[a_.rdx]);
+    a_.test(a_.ecx, a_.vector_bytes() - 1);
+    a_.jnz(plain);
+    streaming_ = true;
+    for (int each = 0; each < parts; ++each) store_vector(at(position), accessed, part + each, each * a_.width());
+    streaming_ = false;
+    a_.jmp(back);
+  });
 }
 
 void Translator::store_vector(const Instruction& i, const AccessedArray& accessed, int part, int elements) {
   if (accessed.lanes != 1) return store_pieces(i, accessed, part, elements);
   const Xmm value = in(cell_of(i.b), part, 1);
   if (accessed.narrow != 0) return store_narrow_row(accessed, value, elements);
-  a_.store(a_.ptr[a_.rdx + a_.rax * 4 + std::size_t{4} * elements], value);
+  store_in_row(a_.ptr[a_.rdx + a_.rax * 4 + std::size_t{4} * elements], value);
 }
+
+void Translator::store_in_row(const Address& to, const Xmm& value) { streaming_ ? a_.vmovntdq(to, value) : a_.store(to, value); }
 
 // The inverse of load_apart.
 void Translator::store_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart) {
@@ -208,7 +229,7 @@ void Translator::store_elements(const Instruction& i, const AccessedArray& acces
   const auto store_words = [&](int which, const std::array<std::uint32_t, 16>& words, const Xmm& first, const Xmm& second) {
     a_.load(a_.v(2), a_.constant_words(words));
     a_.vpermi2d(a_.v(2), first, second);
-    a_.store(vector(which), a_.v(2));
+    store_in_row(vector(which), a_.v(2));
   };
   if (accessed.lanes == 2) {
     const Xmm low = in(cell_of(i.b, 0), part, 0), high = in(cell_of(i.b, 1), part, 1);

@@ -114,7 +114,7 @@ bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
   }
   CellId first = cell_of(i.a), second = cell_of(i.b);
   // The second operand may be in memory.
-  if (commutes(i.op) && (!cell(first).varying || homes_.of[first].reg < 0)) std::swap(first, second);
+  if (commutes(i.op) && (!cell(first).varying || !in_register(first))) std::swap(first, second);
   const Xmm a = in(first, part, 0);
   const Source b = source(second, part, 1);
   const Xmm to = target(dest, part, 0);
@@ -384,7 +384,7 @@ void Translator::vector_bits(const Instruction& i, CellId dest, int part) {
 // `scratch` is as for Assembler::compare. Vectors 0 and 1 are scratch, too.
 Mask Translator::comparison(const Instruction& i, int part, int scratch) {
   CellId first = cell_of(i.a), second = cell_of(i.b);
-  if ((i.op == Opcode::Eq || i.op == Opcode::Ne) && (!cell(first).varying || homes_.of[first].reg < 0)) std::swap(first, second);
+  if ((i.op == Opcode::Eq || i.op == Opcode::Ne) && (!cell(first).varying || !in_register(first))) std::swap(first, second);
   const Xmm a = in(first, part, 0);
   const Source b = source(second, part, 1);
   return a_.compare(i.op, a, b, b.in_memory ? nullptr : &b.reg, scratch);

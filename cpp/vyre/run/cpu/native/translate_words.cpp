@@ -1,40 +1,82 @@
-// Translates instructions on uniform values, each of which is one word for all lanes, and accesses to variables. A uniform result is
-// computed in eax and moved to its home at the end.
+// Translates instructions on uniform values, each of which is one word for all lanes, and accesses to variables. Sums, bitwise operations
+// and shifts by constants are computed in the register of the result; others are computed in eax and moved to the home of the result.
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/native/translator.hpp"
 
 namespace vyre::run::cpu::native {
+namespace {
+
+using G = Xbyak::CodeGenerator;
+
+struct Combination {
+  lower::Opcode op;
+  bool commutes;
+  void (G::*with)(const Xbyak::Operand&, const Xbyak::Operand&);
+  void (G::*with_constant)(const Xbyak::Operand&, std::uint32_t);
+};
+constexpr Combination kCombinations[] = {
+    {lower::Opcode::Add, true, &G::add, &G::add},   {lower::Opcode::Sub, false, &G::sub, &G::sub},
+    {lower::Opcode::And, true, &G::and_, &G::and_}, {lower::Opcode::Or, true, &G::or_, &G::or_},
+    {lower::Opcode::Xor, true, &G::xor_, &G::xor_},
+};
+
+struct Shift {
+  lower::Opcode op;
+  void (G::*by)(const Xbyak::Operand&, int);
+};
+constexpr Shift kShifts[] = {
+    {lower::Opcode::Shl, &G::shl},        {lower::Opcode::Shr, &G::shr},         {lower::Opcode::SShr, &G::sar},
+    {lower::Opcode::RotateLeft, &G::rol}, {lower::Opcode::RotateRight, &G::ror},
+};
+
+}  // namespace
+
+// Computes sums, differences, bitwise operations, and shifts by constants. Returns false for other opcodes.
+bool Translator::scalar_simple(Opcode op, CellId dest, CellId a, CellId b) {
+  Reg32 to = word_target(dest, a_.eax);
+  const auto* const shift = std::ranges::find(kShifts, op, &Shift::op);
+  if (shift != std::end(kShifts) && cell(b).constant) {
+    get(to, a);
+    (a_.*shift->by)(to, static_cast<int>(at(cell(b).value).imm % 32));
+    put(dest, to);
+    return true;
+  }
+  const auto* const combination = std::ranges::find(kCombinations, op, &Combination::op);
+  if (combination == std::end(kCombinations)) return false;
+  const auto is_target = [&](CellId id) { return in_register(id) && homes_.of[id].reg == to.getIdx(); };
+  if (combination->commutes && (cell(a).constant || is_target(b))) std::swap(a, b);
+  if (is_target(b)) to = a_.eax;
+  get(to, a);
+  if (cell(b).constant) {
+    (a_.*combination->with_constant)(to, at(cell(b).value).imm);
+  } else if (in_register(b)) {
+    (a_.*combination->with)(to, Reg32(homes_.of[b].reg));
+  } else {
+    (a_.*combination->with)(to, word_slot(b));
+  }
+  put(dest, to);
+  return true;
+}
 
 void Translator::scalar_lanewise(std::uint32_t position) {
   const Instruction& i = at(position);
   const CellId dest = analysis_.of_value[position][0];
   if (!is_needed(dest)) return;
+  if (i.b.valid() && scalar_simple(i.op, dest, cell_of(i.a), cell_of(i.b))) return;
   get(a_.eax, cell_of(i.a));
   if (i.b.valid()) get(a_.ecx, cell_of(i.b));
   switch (i.op) {
-    case Opcode::Add:
-      a_.add(a_.eax, a_.ecx);
-      break;
-    case Opcode::Sub:
-      a_.sub(a_.eax, a_.ecx);
-      break;
     case Opcode::Mul:
       a_.imul(a_.eax, a_.ecx);
       break;
     case Opcode::MulHigh:
       a_.imul(a_.rax, a_.rcx);  // both factors are zero-extended, so their product has at most 64 bits
       a_.shr(a_.rax, 32);
-      break;
-    case Opcode::And:
-      a_.and_(a_.eax, a_.ecx);
-      break;
-    case Opcode::Or:
-      a_.or_(a_.eax, a_.ecx);
-      break;
-    case Opcode::Xor:
-      a_.xor_(a_.eax, a_.ecx);
       break;
     case Opcode::Not:
       a_.not_(a_.eax);
@@ -88,7 +130,6 @@ void Translator::scalar_lanewise(std::uint32_t position) {
 
 // eax = the comparison, minimum or maximum of eax and ecx.
 void Translator::scalar_compare(Opcode op) {
-  using G = Xbyak::CodeGenerator;
   const auto truth = [&](void (G::*set)(const Operand&)) {
     a_.cmp(a_.eax, a_.ecx);
     (a_.*set)(a_.al);
@@ -203,9 +244,8 @@ void Translator::first_lane(std::uint32_t position) {
       const CellId first = analysis_.first_lane[value.index];
       return first != kNone ? first : cell_of(value);
     };
-    get(a_.eax, operand(i.a));
-    get(a_.ecx, operand(i.b));
-    i.op == Opcode::Add ? a_.add(a_.eax, a_.ecx) : a_.sub(a_.eax, a_.ecx);
+    scalar_simple(i.op, analysis_.first_lane[position], operand(i.a), operand(i.b));
+    return;
   }
   put(analysis_.first_lane[position], a_.eax);
 }

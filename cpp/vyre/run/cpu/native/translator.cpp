@@ -28,7 +28,7 @@ Translator::Translator(const lower::Kernel& kernel, Analysis analysis, Vectors v
 
 // Chooses how many vectors a group has. More vectors hide the latency of operations, as long as all of their values fit into registers.
 void Translator::choose_parts() {
-  if (kernel_.code.size() > kLargest) return;
+  if (kernel_.code.size() > kLargest || analysis_.waits_for_memory) return;
   // Where lanes take different numbers of turns, all parts wait for the last lane: little is lost where a turn is arithmetic alone, more
   // where it goes through the lanes one by one.
   const int most = analysis_.accesses_in_parted_loop ? 2 : 4;
@@ -164,6 +164,7 @@ void Translator::walk() {
       instruction(position++);
     }
   }
+  position_ = static_cast<std::uint32_t>(kernel_.code.size());
 }
 
 void Translator::region(const Region& region) {
@@ -242,6 +243,7 @@ void Translator::body(const Region& region, bool masked) {
 void Translator::instruction(std::uint32_t position) {
   const Instruction& i = at(position);
   a_.mark(Part::Instruction, position);
+  position_ = position;
   if (analysis_.selected[position] == Selected::Nothing) return;
   if (const CellId first = analysis_.first_lane[position]; first != kNone) {
     if (is_needed(first)) first_lane(position);
@@ -318,6 +320,11 @@ Translator::Address Translator::word_slot(CellId id) {
 
 bool Translator::is_needed(CellId id) const { return homes_.of[id].reg >= 0 || homes_.of[id].slot >= 0; }
 
+// Whether a register holds the cell where the current instruction reads it. Its slot, if it has one as well, holds it everywhere.
+bool Translator::in_register(CellId id) const {
+  return homes_.of[id].reg >= 0 && (!cell(id).crosses || 2 * position_ <= cell(id).near_end);
+}
+
 Translator::Xmm Translator::in(CellId id, int part, int scratch) {
   const Source found = source(id, part, scratch);
   if (!found.in_memory) return found.reg;
@@ -332,8 +339,7 @@ Translator::Source Translator::source(CellId id, int part, int scratch) {
     a_.broadcast(a_.v(scratch), word_slot(id));
     return {false, a_.v(scratch), a_.ptr[a_.rax]};
   }
-  const Home& home = homes_.of[id];
-  if (home.reg >= 0) return {false, a_.v(first_vector() + home.reg * parts_ + part), a_.ptr[a_.rax]};
+  if (in_register(id)) return {false, a_.v(first_vector() + homes_.of[id].reg * parts_ + part), a_.ptr[a_.rax]};
   return {true, Xmm(), slot(id, part)};
 }
 
@@ -344,27 +350,28 @@ Translator::Xmm Translator::target(CellId id, int part, int scratch) const {
 
 void Translator::out(CellId id, int part, const Xmm& value) {
   const Home& home = homes_.of[id];
-  if (home.reg >= 0) {
-    a_.move(target(id, part, 0), value);
-  } else if (home.slot >= 0) {
-    a_.store(slot(id, part), value);
-  }
+  if (home.reg >= 0) a_.move(target(id, part, 0), value);
+  if (home.slot >= 0) a_.store(slot(id, part), value);
 }
 
 void Translator::get(const Reg32& to, CellId id) {
   const Cell& wanted = cell(id);
   if (wanted.constant) {
     a_.mov(to, at(wanted.value).imm);
-  } else if (homes_.of[id].reg >= 0) {
-    a_.mov(to, Reg32(homes_.of[id].reg));
+  } else if (in_register(id)) {
+    if (to.getIdx() != homes_.of[id].reg) a_.mov(to, Reg32(homes_.of[id].reg));
   } else {
     a_.mov(to, word_slot(id));
   }
 }
 
+Translator::Reg32 Translator::word_target(CellId id, const Reg32& scratch) const {
+  return homes_.of[id].reg >= 0 ? Reg32(homes_.of[id].reg) : scratch;
+}
+
 void Translator::put(CellId id, const Reg32& from) {
   const Home& home = homes_.of[id];
-  if (home.reg >= 0) a_.mov(Reg32(home.reg), from);
+  if (home.reg >= 0 && home.reg != from.getIdx()) a_.mov(Reg32(home.reg), from);
   if (home.slot >= 0) a_.mov(word_slot(id), from);
 }
 

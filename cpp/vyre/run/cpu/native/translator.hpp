@@ -86,8 +86,10 @@ class Translator {
   Xmm target(CellId id, int part, int scratch) const;  // where to compute a value; out() moves it to the cell's home
   void out(CellId id, int part, const Xmm& value);
   bool is_needed(CellId id) const;
+  bool in_register(CellId id) const;
   void get(const Reg32& to, CellId id);
   void put(CellId id, const Reg32& from);
+  Reg32 word_target(CellId id, const Reg32& scratch) const;  // where to compute a uniform value; put() moves it to the cell's home
   bool is_constant(ValueId value) const { return at(value).op == Opcode::Constant; }
 
   // --- Values ---
@@ -109,6 +111,7 @@ class Translator {
   void vector_select(std::uint32_t position, int part);
   void vector_id(std::uint32_t position, int part);
   void scalar_lanewise(std::uint32_t position);  // translate_words.cpp
+  bool scalar_simple(Opcode op, CellId dest, CellId a, CellId b);
   void scalar_compare(Opcode op);
   void scalar_divide(const Instruction& i);
   void scalar_reverse();
@@ -134,6 +137,9 @@ class Translator {
   Address extent(const AccessedArray& accessed, std::size_t member);
   void base_to_rdx(const AccessedArray& accessed);
   void load(std::uint32_t position);
+  bool has_constant_index(const Instruction& i, const AccessedArray& accessed) const;
+  void index_of_word(const Instruction& i, const AccessedArray& accessed, Label& outside);
+  Address word_of_element(const Instruction& i, const AccessedArray& accessed, std::uint32_t lane);
   void load_word(std::uint32_t position, const AccessedArray& accessed);
   // Whether the lanes of a group access consecutive elements, a row. The functions that load and store rows expect the base of the array in
   // rdx and the index of the row's first element in rax. Their parameter `elements` says how many elements after that a part begins.
@@ -156,7 +162,9 @@ class Translator {
   void store(std::uint32_t position);
   void store_word(const Instruction& i, const AccessedArray& accessed);
   void store_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
+  void stream_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts, Label& plain, Label& back);
   void store_vector(const Instruction& i, const AccessedArray& accessed, int part, int elements);
+  void store_in_row(const Address& to, const Xmm& value);
   void store_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
   template <class Rare>
   void when_some_lanes(int part, const Rare& rare);
@@ -196,8 +204,11 @@ class Translator {
     bool has_else = false;
     bool only_breaks = false;
     std::uint32_t depth = 0;
+    Label* back = nullptr;  // where the masked code of a guarded block goes on
   };
   void if_block(std::uint32_t position);
+  void guarded_block(std::uint32_t position);
+  void begin_if(std::uint32_t position);
   bool only_breaks(std::uint32_t position) const;
   void break_if(std::uint32_t position);
   void else_block(std::uint32_t position);
@@ -213,6 +224,7 @@ class Translator {
   void jump_unless_any(Label& label);
   void set_active_to_all();
   void mask_rest_of_lanes();
+  std::uint32_t turns_between_counts(std::uint32_t loop, std::uint64_t work) const;
   void poll(std::uint32_t from, std::uint32_t to);
   Address mask_slot(std::uint32_t depth, std::uint32_t which, int part);
   // The masks that a divergent block saves: the lanes active before it, the lanes that took its If, and the lanes that left it by a Break.
@@ -228,6 +240,8 @@ class Translator {
   int parts_ = 1;
   // Whether the code at the current place uses execution masks.
   bool masked_ = false;
+  bool streaming_ = false;      // whether rows are stored past the caches at the current place
+  std::uint32_t position_ = 0;  // of the instruction that is translated; behind the last one in code that is written later
   std::uint32_t masks_ = 0, returned_ = 0, scratch_memory_ = 0, privates_ = 0, entries_ = 0, control_ = 0;  // offsets in the frame
   std::uint32_t crossing_bytes_ = 0;
   std::uint32_t workgroup_lanes_ = 0;
