@@ -16,6 +16,7 @@ HOME_URL ?=
 PYTEST ?=
 BENCH ?=
 MUTATION ?=
+UNITY ?= OFF
 BUILD := build/dev
 BENCH_BUILD := build/bench
 
@@ -80,7 +81,7 @@ format: .venv/ready packages ## Format every file
 lint: .venv/ready packages ## Check formats and style alone
 	@.ci/lint
 
-build: $(BUILD)/build.ninja build/swiftshader/vk_swiftshader_icd.json ## Build the libraries, the tests and the Python module
+build: $(BUILD)/build.ninja build/swiftshader/vk_swiftshader_icd.json ## Build the libraries, the tests and the Python module (UNITY=ON: a first build in less time)
 	@cmake --build $(BUILD) -j $(JOBS)
 
 packages: ## Install the Debian packages that are missing
@@ -96,7 +97,7 @@ build/swiftshader/vk_swiftshader_icd.json: | packages
 $(BUILD)/build.ninja: .venv/ready | packages
 	@mkdir -p build
 	echo "setup: configuring $(BUILD)"
-	cmake --fresh -S . -B $(BUILD) -G Ninja -DVYRE_PYTHON=ON -DVYRE_PYTHON_INPLACE=ON -DPython_EXECUTABLE=$(CURDIR)/.venv/bin/python >$(BUILD).log ||
+	cmake --fresh -S . -B $(BUILD) -G Ninja -DVYRE_PYTHON=ON -DVYRE_PYTHON_INPLACE=ON -DVYRE_UNITY=$(UNITY) -DPython_EXECUTABLE=$(CURDIR)/.venv/bin/python >$(BUILD).log ||
 	  { cat $(BUILD).log; exit 1; }
 	touch $@
 

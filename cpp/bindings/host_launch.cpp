@@ -56,9 +56,9 @@ py::object default_place() {
 }
 
 // The place of a call: its arguments `backend` and `device` or, if it has neither, the default place at the time of the call.
-class Place {
+class LaunchPlace {
  public:
-  Place(const Asked& asked, py::object chosen)
+  LaunchPlace(const Asked& asked, py::object chosen)
       : backend_(py::reinterpret_borrow<py::object>(asked.backend)),
         device_(py::reinterpret_borrow<py::object>(asked.device)),
         chosen_(std::move(chosen)) {}
@@ -122,7 +122,7 @@ class HostLaunch final : public FastCall {
   std::vector<ParameterWord> words;
   run::Grid grid;
 
-  HostLaunch(Place place, const PlaceToRun& where) : place_(std::move(place)), backend_(where.backend), device_(where.device) {}
+  HostLaunch(LaunchPlace place, const PlaceToRun& where) : place_(std::move(place)), backend_(where.backend), device_(where.device) {}
 
   bool takes(std::span<PyObject* const> given, const Asked& asked) override {
     Few<std::uint64_t> numbers(arguments.size());
@@ -317,7 +317,7 @@ class HostLaunch final : public FastCall {
     return all;
   }
 
-  Place place_;
+  LaunchPlace place_;
   run::Backend* const backend_;
   const std::optional<std::size_t> device_;
   std::uint64_t generation_ = 0;  // of the registered operations, when the program was prepared
@@ -360,7 +360,7 @@ py::capsule host_launch(const py::object& program, const py::list& arguments, co
   const auto given = [](const py::object& option) { return option.is_none() ? nullptr : option.ptr(); };
   const Asked asked{given(backend), given(device)};
   const bool by_default = asked.backend == nullptr && asked.device == nullptr;
-  const auto launch = std::make_shared<HostLaunch>(Place(asked, by_default ? default_place() : py::object()),
+  const auto launch = std::make_shared<HostLaunch>(LaunchPlace(asked, by_default ? default_place() : py::object()),
                                                    to_place(where_backend, where_device, "_host_launch"));
   launch->program = program;
   const py::module_ numpy = py::module_::import("numpy");

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from vyre._core import Array
-from vyre.errors import CallError
+from vyre.errors import ArgumentError, CallError
 
 __all__ = ["called"]
 
@@ -52,8 +54,14 @@ _REDUCTIONS = {
 def called(function: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The result of numpy's ``function`` of arrays of which one is a ``vyre.Array``, or numpy's NotImplemented.
 
-    Raises: CallError for what no operator does, with what to write; and what the operator raises.
+    Raises: CallError for what no operator does, with what to write; ArgumentError for another function than numpy's;
+    and what the operator raises.
     """
+    if not isinstance(function, np.ufunc):
+        raise ArgumentError(
+            "argument `ufunc` of Array.__array_ufunc__ must be one of numpy's functions, "
+            f"got {type(function).__name__}. Fix: call the function: np.add(a, b)."
+        )
     name = function.__name__
     if method == "__call__" and not options:
         if len(inputs) == 1 and name in _ALONE:

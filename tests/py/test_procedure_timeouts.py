@@ -53,7 +53,7 @@ def many_steps(x: In[u32], steps: u32):
     a, b = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
     chained(x, a, 0)
     for _ in vyre.times(steps):
-        chained(a, b, 1000)
+        chained(a, b, 20_000)
         vyre.swap(a, b)
     return a
 

@@ -2,8 +2,8 @@
 
 What one source declares in an unnamed namespace is then seen by the next one. So another source of the layer must not
 declare the same name in the same namespace, not even for other arguments: a call could choose the wrong function
-without an error. A function that a header declares must not have the name either, because it would be hidden. The tests
-rely on the format of the sources, which puts these declarations at the beginning of a line.
+without an error. A function or a type that a header declares must not have the name either: it would be hidden. The
+tests rely on the format of the sources, which puts these declarations at the beginning of a line.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ def declarations(path: Path) -> list[tuple[str, str, str]]:
 
 
 @cache
-def functions_of_headers(root: Path) -> dict[tuple[str, str], str]:
+def names_of_headers(root: Path) -> dict[tuple[str, str], str]:
+    """What headers declare, by namespace and name, with the header: functions and types."""
     return {
         (scope, name): header.name
         for header in sorted(root.rglob("*.hpp"))
         for scope, name, line in declarations(header)
-        if f"{name}(" in line
+        if f"{name}(" in line or TYPE.match(line)
     }
 
 
@@ -75,7 +76,7 @@ def problems(layer: Path, headers: dict[tuple[str, str], str]) -> list[str]:
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
 def test_sources_of_a_layer_declare_different_names(layer):
-    assert problems(layer, functions_of_headers(CPP)) == []
+    assert problems(layer, names_of_headers(CPP)) == []
 
 
 def source(namespace: str, declaration: str) -> str:
@@ -91,8 +92,16 @@ def test_a_name_that_two_sources_declare_is_found(tmp_path):
     assert problems(tmp_path, {}) == ["a.cpp, b.cpp declare `depth`. Fix: rename it in all but one, or share it."]
 
 
+def test_a_type_that_a_header_declares_too_is_found(tmp_path):
+    (tmp_path / "a.hpp").write_text("namespace vyre::ir {\n\nclass Span {\n};\n\n}  // namespace vyre::ir\n")
+    (tmp_path / "a.cpp").write_text(source("vyre::ir", "struct Span {\n};"))
+    assert problems(tmp_path, names_of_headers(tmp_path)) == [
+        "a.cpp: `Span` hides what a.hpp declares. Fix: rename it."
+    ]
+
+
 def test_a_name_that_hides_a_function_of_an_outer_namespace_is_found(tmp_path):
     (tmp_path / "a.hpp").write_text("namespace vyre {\n\nint depth(int);\n\n}  // namespace vyre\n")
     (tmp_path / "a.cpp").write_text(source("vyre::ir", "int depth(long) { return 1; }"))
-    headers = functions_of_headers(tmp_path)
+    headers = names_of_headers(tmp_path)
     assert problems(tmp_path, headers) == ["a.cpp: `depth` hides what a.hpp declares. Fix: rename it."]

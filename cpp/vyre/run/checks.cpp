@@ -50,27 +50,27 @@ void check_buffer(const BufferDecl& buffer, std::uint64_t bytes, std::uint32_t g
                   first->name, second->name));
 }
 
-struct Range {
+struct AccessedRange {
   Extent extent;
   const BufferDecl* buffer = nullptr;
 
   bool written() const { return buffer->access == BufferAccess::ReadWrite; }
-  bool begins_before(const Range& other) const {
+  bool begins_before(const AccessedRange& other) const {
     return std::tie(extent.space, extent.begin, buffer) < std::tie(other.extent.space, other.extent.begin, other.buffer);
   }
-  bool meets_earlier(const Range& other) const { return other.extent.space == extent.space && extent.begin < other.extent.end(); }
-  bool ends_before(const Range& other) const { return extent.space != other.extent.space || extent.end() < other.extent.end(); }
+  bool meets_earlier(const AccessedRange& other) const { return other.extent.space == extent.space && extent.begin < other.extent.end(); }
+  bool ends_before(const AccessedRange& other) const { return extent.space != other.extent.space || extent.end() < other.extent.end(); }
 };
 
 // The ranges are sorted by where they begin, so a range overlaps some earlier range if and only if it overlaps the earlier one that ends
 // last. Ranges that are only read may overlap each other. So the loop keeps two ranges: the one that ends last of all, and the one that
 // ends last of those that are written.
-void check_overlaps_of(std::span<Range> ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begins_before(b); });
-  const Range* last = nullptr;
-  const Range* last_written = nullptr;
-  for (const Range& range : ranges) {
-    const Range* const other = range.written() ? last : last_written;
+void check_overlaps_of(std::span<AccessedRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const AccessedRange& a, const AccessedRange& b) { return a.begins_before(b); });
+  const AccessedRange* last = nullptr;
+  const AccessedRange* last_written = nullptr;
+  for (const AccessedRange& range : ranges) {
+    const AccessedRange* const other = range.written() ? last : last_written;
     if (other != nullptr && range.meets_earlier(*other)) refuse_overlap(*other->buffer, *range.buffer);
     if (last == nullptr || last->ends_before(range)) last = &range;
     if (range.written() && (last_written == nullptr || last_written->ends_before(range))) last_written = &range;
@@ -81,11 +81,11 @@ void check_overlaps_of(std::span<Range> ranges) {
 template <class ExtentOf>
 void check_overlaps_between(const validate::ValidProgram& program, const ExtentOf& extent_of) {
   // Up to eight arrays need no heap memory.
-  std::array<Range, 8> few;
-  std::vector<Range> many;
+  std::array<AccessedRange, 8> few;
+  std::vector<AccessedRange> many;
   const std::size_t count = program.bound().size();
   if (count > few.size()) many.resize(count);
-  const std::span<Range> ranges = count > few.size() ? std::span(many) : std::span(few);
+  const std::span<AccessedRange> ranges = count > few.size() ? std::span(many) : std::span(few);
   std::size_t used = 0;
   for (std::size_t slot = 0; slot < count; ++slot) {
     const Extent extent = extent_of(slot);

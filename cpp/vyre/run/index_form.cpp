@@ -276,37 +276,37 @@ class Reaching {
   std::int64_t low_ = 0, high_ = std::numeric_limits<std::uint32_t>::max();
 };
 
-struct Span {
+struct Stretch {
   std::int64_t begin, end;
 };
 
-void join_spans(std::vector<Span>& spans) {
-  std::ranges::sort(spans, {}, &Span::begin);
-  std::vector<Span> joined;
-  for (const Span& span : spans) {
-    if (!joined.empty() && span.begin <= joined.back().end) {
-      joined.back().end = std::max(joined.back().end, span.end);
+void join_stretches(std::vector<Stretch>& stretches) {
+  std::ranges::sort(stretches, {}, &Stretch::begin);
+  std::vector<Stretch> joined;
+  for (const Stretch& stretch : stretches) {
+    if (!joined.empty() && stretch.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, stretch.end);
     } else {
-      joined.push_back(span);
+      joined.push_back(stretch);
     }
   }
-  spans = std::move(joined);
+  stretches = std::move(joined);
 }
 
-// Repeats the spans `extent` times at steps of `factor`.
-void repeat(std::vector<Span>& spans, std::int64_t factor, std::int64_t extent) {
-  std::vector<Span> made;
-  for (const Span& span : spans) {
-    if (span.end - span.begin >= factor) {
-      made.push_back({span.begin, span.end + factor * (extent - 1)});
+// Repeats the stretches `extent` times at steps of `factor`.
+void repeat(std::vector<Stretch>& stretches, std::int64_t factor, std::int64_t extent) {
+  std::vector<Stretch> made;
+  for (const Stretch& stretch : stretches) {
+    if (stretch.end - stretch.begin >= factor) {
+      made.push_back({stretch.begin, stretch.end + factor * (extent - 1)});
       continue;
     }
     for (std::int64_t turn = 0; turn < extent && made.size() < kMostRanges; ++turn) {
-      made.push_back({span.begin + factor * turn, span.end + factor * turn});
+      made.push_back({stretch.begin + factor * turn, stretch.end + factor * turn});
     }
   }
-  spans = std::move(made);
-  join_spans(spans);
+  stretches = std::move(made);
+  join_stretches(stretches);
 }
 
 }  // namespace
@@ -314,28 +314,29 @@ void repeat(std::vector<Span>& spans, std::int64_t factor, std::int64_t extent) 
 std::optional<ReachedIndices> reached(const BoundedIndex& given, Extents extents) { return Reaching(given, std::move(extents)).found(); }
 
 std::vector<Range> ranges_of(std::vector<ReachedIndices> reached, std::uint64_t length) {
-  std::vector<Span> found;
+  std::vector<Stretch> found;
   while (!reached.empty()) {
     const ReachedIndices like = reached.back();
-    std::vector<Span> spans;
+    std::vector<Stretch> stretches;
     std::erase_if(reached, [&](const ReachedIndices& each) {
       if (each.steps != like.steps || each.low != like.low || each.high != like.high) return false;
-      spans.push_back({each.constant, each.constant + 1});
+      stretches.push_back({each.constant, each.constant + 1});
       return true;
     });
-    join_spans(spans);
-    if (spans.size() > kMostRanges) spans.resize(kMostRanges);
-    for (const ReachedIndices::Steps& each : like.steps) repeat(spans, each.factor, each.extent);
-    for (const Span& span : spans) {
-      const std::int64_t begin = std::max(span.begin, like.low);
-      const std::int64_t end = std::min({span.end, like.high + 1, static_cast<std::int64_t>(length)});
+    join_stretches(stretches);
+    if (stretches.size() > kMostRanges) stretches.resize(kMostRanges);
+    for (const ReachedIndices::Steps& each : like.steps) repeat(stretches, each.factor, each.extent);
+    for (const Stretch& stretch : stretches) {
+      const std::int64_t begin = std::max(stretch.begin, like.low);
+      const std::int64_t end = std::min({stretch.end, like.high + 1, static_cast<std::int64_t>(length)});
       if (begin < end) found.push_back({begin, end});
     }
   }
-  join_spans(found);
+  join_stretches(found);
   std::vector<Range> ranges;
   ranges.reserve(found.size());
-  for (const Span& span : found) ranges.push_back({static_cast<std::uint64_t>(span.begin), static_cast<std::uint64_t>(span.end)});
+  for (const Stretch& stretch : found)
+    ranges.push_back({static_cast<std::uint64_t>(stretch.begin), static_cast<std::uint64_t>(stretch.end)});
   return ranges;
 }
 

@@ -88,7 +88,8 @@ TEST(SpirvEmit, loads_of_narrow_elements_keep_the_sign_of_their_type) {
       lower::Kernel kernel = xor_kernel();
       kernel.buffers[0].narrow = narrow;
       kernel.buffers[0].is_signed = is_signed;
-      const std::vector<std::uint32_t> words = valid_words(kernel);
+      const std::vector<std::uint32_t> words = spirv::emit(kernel);
+      EXPECT_TRUE(test::is_valid_spirv(words));
       EXPECT_EQ(count(words, spv::OpSConvert), is_signed ? 1u : 0u);
       EXPECT_EQ(count(words, spv::OpUConvert), is_signed ? 0u : 1u);
     }

@@ -42,6 +42,14 @@ TEST(CpuWork, takes_what_is_not_known_as_it_is_told) {
   EXPECT_EQ(work({constant(0), id(), loop(0, 1), id(), op(Opcode::EndLoop), id()}), 1u + 5 + kUnknown);
 }
 
+TEST(CpuWork, takes_the_literal_of_a_smaller_value_for_the_turns) {
+  const lower::Instruction smaller = {.op = Opcode::Min, .lanes = 1, .a = ValueId{1}, .b = ValueId{2}};
+  const lower::Instruction other_way = {.op = Opcode::Min, .lanes = 1, .a = ValueId{2}, .b = ValueId{1}};
+  for (const lower::Instruction& least : {smaller, other_way}) {
+    EXPECT_EQ(work({constant(0), id(), constant(10), least, loop(0, 3), id(), op(Opcode::EndLoop)}), 1u + 6 + 10);
+  }
+}
+
 TEST(CpuWork, a_loop_that_is_left_early_turns_no_more_often_than_one_whose_turns_are_not_known) {
   for (const Opcode leaves : {Opcode::Break, Opcode::Return}) {
     const auto turns = [&](std::uint32_t most) {

@@ -1,6 +1,7 @@
 #include "vyre/run/cpu/work.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace vyre::run::cpu {
@@ -40,14 +41,26 @@ std::vector<bool> loops_left_early(const lower::Kernel& kernel) {
   return left;
 }
 
+// Returns what the value is at most, if it is a literal or the smaller of one and another value.
+std::optional<std::uint32_t> most_of(const lower::Kernel& kernel, lower::ValueId value) {
+  const lower::Instruction& i = kernel.code[value.index];
+  if (i.op == Opcode::Constant) return i.imm;
+  if (i.op != Opcode::Min) return std::nullopt;
+  for (const lower::ValueId operand : {i.a, i.b}) {
+    if (kernel.code[operand.index].op == Opcode::Constant) return kernel.code[operand.index].imm;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::uint64_t work_of(const lower::Kernel& kernel, std::uint64_t unknown_turns) {
   const std::vector<bool> left = loops_left_early(kernel);
   const auto turns = [&](std::size_t loop) {
-    const lower::Instruction &from = kernel.code[kernel.code[loop].a.index], &to = kernel.code[kernel.code[loop].b.index];
-    if (from.op != Opcode::Constant || to.op != Opcode::Constant) return unknown_turns;
-    const std::uint64_t most = to.imm > from.imm ? to.imm - from.imm : 0;
+    const lower::Instruction& from = kernel.code[kernel.code[loop].a.index];
+    const std::optional<std::uint32_t> to = most_of(kernel, kernel.code[loop].b);
+    if (from.op != Opcode::Constant || !to) return unknown_turns;
+    const std::uint64_t most = *to > from.imm ? *to - from.imm : 0;
     return left[loop] ? std::min(most, unknown_turns) : most;
   };
   std::uint64_t work = 1;

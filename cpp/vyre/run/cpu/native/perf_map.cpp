@@ -15,14 +15,14 @@
 namespace vyre::run::cpu::native {
 namespace {
 
-class Descriptor {
+class FileDescriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
+  explicit FileDescriptor(int number) : number_(number) {}
+  ~FileDescriptor() {
     if (number_ >= 0) close(number_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
   int number() const { return number_; }
 
  private:
@@ -42,7 +42,7 @@ std::string perf_map_line(const void* start, std::size_t bytes, std::string_view
 
 std::string append_line(const char* path, std::string_view line) {
   // Opens the file without blocking, because a pipe without a reader must not hold the program up.
-  const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  const FileDescriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.number() < 0) return std::strerror(errno);
   struct stat found {};
   if (fstat(file.number(), &found) != 0) return std::strerror(errno);

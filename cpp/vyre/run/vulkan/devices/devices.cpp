@@ -46,14 +46,14 @@ std::vector<std::size_t> ranked_devices(const std::vector<PhysicalDevice>& devic
 
 // `first` is the default device. `unbounded` is the device for programs that may need more loop turns than the driver of `first`
 // allows. Both are known before either device is opened.
-struct Choice {
+struct DeviceChoice {
   std::optional<std::size_t> first, unbounded;
 };
 
-Choice choice_of(const std::vector<PhysicalDevice>& devices) {
+DeviceChoice choice_of(const std::vector<PhysicalDevice>& devices) {
   const std::vector<std::size_t> order = ranked_devices(devices);
   if (order.empty()) return {};
-  Choice choice{order.front(), std::nullopt};
+  DeviceChoice choice{order.front(), std::nullopt};
   const auto other = std::ranges::find_if(order, [&](std::size_t i) { return !is_llvmpipe(devices[i]); });
   if (is_llvmpipe(devices[order.front()]) && other != order.end()) choice.unbounded = *other;
   return choice;
@@ -84,7 +84,7 @@ std::vector<DeviceInfo> Devices::infos() {
     list.push_back(device.info);
     list.back().probes = probes_seen(device);
   }
-  const Choice choice = choice_of(instance->devices());
+  const DeviceChoice choice = choice_of(instance->devices());
   if (!choice.first) return list;
   DeviceInfo& first = list[*choice.first];
   first.is_default = true;
