@@ -47,9 +47,8 @@ def test_every_public_function_is_called():
 
 def every_call_runs(monkeypatch, run):
     """Let all calls of procedures come to `run`: also of those that an earlier test prepared a quicker way for."""
-    monkeypatch.setattr(
-        ProcedureFunction, "_launch", property(lambda self: None, lambda self, value: None), raising=False
-    )
+    hidden = property(lambda self: None, lambda self, launch: self.__dict__.update(_launch=launch))
+    monkeypatch.setattr(ProcedureFunction, "_launch", hidden, raising=False)
     monkeypatch.setattr(ProcedureFunction, "_run", run)
 
 
