@@ -148,12 +148,14 @@ TEST_F(PipelineFileTest, is_not_written_over_what_is_not_ours) {
     EXPECT_EQ(contents_of(path), "a user's file");
     fs::remove(path);
 
-    write(outside, "linked to");
-    fs::create_symlink(outside, path);
-    put();
-    EXPECT_TRUE(fs::is_symlink(path));
-    EXPECT_EQ(contents_of(outside), "linked to");
-    fs::remove(path);
+    for (const std::string& linked : {std::string("linked to"), std::string(CacheFolder::kMagic) + "an entry elsewhere"}) {
+      write(outside, linked);
+      fs::create_symlink(outside, path);
+      put();
+      EXPECT_TRUE(fs::is_symlink(path));
+      EXPECT_EQ(contents_of(outside), linked);
+      fs::remove(path);
+    }
 
     fs::create_directory(path);
     put();
