@@ -373,3 +373,21 @@ out[0] = cast(u32, call("primitive.u64.sub", pack(u64, 0, words[%0 % 2]), pack(u
     # The upper half of the difference is dropped, and the lower one is 0.
     for _ in range(70):
         assert vyre.run(program, {"out": np.zeros(1, np.uint32)}, 1, backend="cpu")["out"].tolist() == [19]
+
+
+@vyre.kernel
+def added(a: vyre.In[vyre.vec4u32], out: vyre.Out[vyre.vec4u32]):
+    i = vyre.gid()
+    out[i] = a[i] + vyre.vec4u32(1, 2, 3, 4)
+
+
+@pytest.mark.parametrize("begin", [0, 1])
+def test_results_of_four_words_that_outgrow_the_caches_have_every_element(begin):
+    """64 MiB and more are stored past the caches; a row that begins at the second element is not aligned to vectors."""
+    count = (17 << 18) + 3
+    given = np.random.default_rng(9).integers(0, 2**32, (count, 4), dtype=np.uint32)
+    out = vyre.array(np.full((count + begin, 4), 7, np.uint32), backend="cpu")
+    added(vyre.array(given, backend="cpu"), out[begin:])
+    got = out.numpy()
+    assert (got[:begin] == 7).all()
+    np.testing.assert_array_equal(got[begin:], given + np.array([1, 2, 3, 4], np.uint32))

@@ -1,4 +1,4 @@
-// What the files of primitive.u64.* share.
+// Helpers that the files of primitive.u64.* share.
 #pragma once
 
 #include <cstdint>

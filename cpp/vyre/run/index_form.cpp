@@ -1,6 +1,6 @@
-// How it works: bounds are taken one after the other. One on a single digit shortens the digit. One on the index itself cuts off the ends
-// of what is reached. One on a sum of several digits, of which the index has a multiple, makes one digit of these. What is left is a
-// constant and digits: starting with the constants, each digit repeats the ranges so far at steps of its factor.
+// How it works: bounds are taken one after the other. A bound on a single digit shortens the digit. A bound on the index itself cuts off
+// the ends of what is reached. A bound on a sum of several digits, if the index contains a multiple of that sum, turns them into one digit.
+// This leaves a constant and digits: starting with the constants, each digit repeats the ranges so far at steps of its factor.
 #include "vyre/run/index_form.hpp"
 
 #include <algorithm>

@@ -23,10 +23,10 @@ constexpr std::size_t kMostStores = 2048, kMostBounds = 32;
 constexpr std::uint32_t kMostDigits = 1024;
 constexpr std::int64_t kMostWord = std::numeric_limits<std::uint32_t>::max();
 
-// What holds exactly if a condition is true, or false; nothing if that is not known.
+// The bounds that hold exactly if a condition is true, and those that hold exactly if it is false. Either is empty if it is not known.
 struct Truth {
   std::optional<IndexBounds> if_true, if_false;
-  // Of a comparison for equality: the branch that is not known leaves this out.
+  // For a comparison for equality: the values that the branch without known bounds leaves out.
   std::optional<IndexBound> apart = std::nullopt;
 };
 
@@ -45,7 +45,7 @@ std::optional<IndexBounds> both(const std::optional<IndexBounds>& a, const std::
 bool is_never(const std::optional<IndexBounds>& bounds) {
   return bounds && std::ranges::any_of(*bounds, [](const IndexBound& bound) { return bound.form.count == 0 && bound.low > 0; });
 }
-// What holds if one of both does.
+// Returns bounds that hold if `a` or `b` holds.
 std::optional<IndexBounds> either(const std::optional<IndexBounds>& a, const std::optional<IndexBounds>& b) {
   if (is_never(a) || (b && b->empty())) return b;
   if (is_never(b) || (a && a->empty())) return a;
@@ -126,7 +126,7 @@ class Walk {
   // --- statements ---
 
   void enter(NodeId id) {
-    // Of the values of a statement only that of a variable is needed by others.
+    // Other statements need only the value of a variable; the other values of this statement are dropped after it.
     const std::size_t before = values_.size();
     std::uint32_t variable = 0;
     for (const validate::Step& step : facts_.steps_of(id)) at_[step.expr] = computed(step);

@@ -386,8 +386,8 @@ TEST(Native, lanes_below_a_bound_take_the_code_behind_it) {
   }
 }
 
-// Arrays that are longer than what is stored past the caches begins at, by rows that begin at whole vectors and by others, elements of one
-// word and of four.
+// The arrays are long enough to be stored past the caches, in rows that begin at whole vectors and in rows that do not. Elements of one
+// word are here; test_machine_code.py has those of four.
 TEST(Native, long_results_have_every_element) {
   const auto i = gid(0);
   const std::uint32_t length = (17u << 20) + 3;

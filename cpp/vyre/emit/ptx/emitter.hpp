@@ -90,7 +90,7 @@ class Emitter {
   Word base(std::optional<Word>& known, std::string_view block);
   Word local_index();
   std::string guard(const Instruction& code, Word length);
-  // What stands before an instruction that has an effect: the predicate of a short If.
+  // Returns the predicate of the short If around an instruction that has an effect, as text to write in front of it, or an empty text.
   std::string only_if() const { return only_if_ ? fmt::format("@%p{} ", *only_if_) : ""; }
   Element buffer_element(const Instruction& code);
   Element array_element(const Instruction& code);

@@ -38,7 +38,7 @@ struct Cell {
   bool crosses = false;         // it lives in more than one region
   bool read_as_vector = false;  // a uniform cell that vector instructions read
   float weight = 0;             // the number of reads and writes, where accesses in loops count more
-  // Of a value that crosses: the end of its live range in the region that makes it, and its accesses there.
+  // For a value that crosses a barrier: the end of its live range in the region that computes it, and the weight of its accesses there.
   std::uint32_t near_end = 0;
   float near_weight = 0;
 };

@@ -1,5 +1,5 @@
 // Translates instructions on uniform values, each of which is one word for all lanes, and accesses to variables. Sums, bitwise operations
-// and shifts by constants are computed in the register of the result; others are computed in eax and moved to the home of the result.
+// and shifts by constants are computed in the register of the result. Other operations compute in eax and move the value to its home.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
