@@ -152,15 +152,19 @@ ValueId count_zeros(Writer& writer, ValueId a) {
 
 // --- The rules ---
 
+// An optional, not a pointer that may be null: with UndefinedBehaviorSanitizer, g++ compares no pointer to a function at compile time.
+using BinaryExpansion = std::optional<ValueId (*)(Writer& writer, ValueId a, ValueId b)>;
+using UnaryExpansion = std::optional<ValueId (*)(Writer& writer, ValueId a)>;
+
 struct BinaryRule {
   BinOp op;
   std::optional<Opcode> opcode;  // computes the operator as ir/ops.def defines it, for all operands
-  ValueId (*expansion)(Writer& writer, ValueId a, ValueId b) = nullptr;
+  BinaryExpansion expansion = std::nullopt;
 };
 struct UnaryRule {
   UnOp op;
   std::optional<Opcode> opcode;
-  ValueId (*expansion)(Writer& writer, ValueId a) = nullptr;
+  UnaryExpansion expansion = std::nullopt;
 };
 
 constexpr std::nullopt_t none = std::nullopt;
@@ -219,9 +223,8 @@ constexpr UnaryRule kUnaryRules[] = {
 // True when every operator has a row, and every row an expansion or an opcode that no target lacks.
 template <class Info, class Rule>
 constexpr bool is_complete(std::span<const Info> operators, std::span<const Rule> rules) {
-  return std::ranges::equal(operators, rules, {}, &Info::op, &Rule::op) && std::ranges::all_of(rules, [](const Rule& rule) {
-           return rule.expansion != nullptr || (rule.opcode && !is_optional(*rule.opcode));
-         });
+  return std::ranges::equal(operators, rules, {}, &Info::op, &Rule::op) &&
+         std::ranges::all_of(rules, [](const Rule& rule) { return rule.expansion || (rule.opcode && !is_optional(*rule.opcode)); });
 }
 static_assert(is_complete<ir::BinOpInfo, BinaryRule>(ir::kBinOps, kBinaryRules), "every operator of ir/ops.def needs a row above");
 static_assert(is_complete<ir::UnOpInfo, UnaryRule>(ir::kUnOps, kUnaryRules), "every operator of ir/ops.def needs a row above");
@@ -247,13 +250,13 @@ ValueId lower_binary(Writer& writer, const Target& target, BinOp op, ValueId a, 
   }
   const BinaryRule& rule = kBinaryRules[static_cast<std::size_t>(op)];
   if (rule.opcode && target.has(*rule.opcode)) return plain(writer, *rule.opcode, a, b);
-  return rule.expansion(writer, a, b);
+  return (*rule.expansion)(writer, a, b);
 }
 
 ValueId lower_unary(Writer& writer, const Target& target, UnOp op, ValueId a) {
   const UnaryRule& rule = kUnaryRules[static_cast<std::size_t>(op)];
   if (rule.opcode && target.has(*rule.opcode)) return plain(writer, *rule.opcode, a);
-  return rule.expansion(writer, a);
+  return (*rule.expansion)(writer, a);
 }
 
 ValueId lower_cast(Writer& writer, ir::CastKind kind, ValueId value, std::uint32_t lanes, DataType type) {

@@ -34,7 +34,7 @@ void SharedAccess::release(Use use) {
   changed_.notify_all();
 }
 
-void SharedAccess::wait(Use use, const RunOptions& options) {
+void SharedAccess::wait(Use use, const RunOptions& options, Awaited awaited, std::string_view device) {
   std::unique_lock lock(mutex_);
   discard_access_of_parent();
   const auto acquired = [&] { return !taken(state_.fetch_or(kWaiting, std::memory_order_relaxed), use) && try_acquire(use); };
@@ -49,7 +49,7 @@ void SharedAccess::wait(Use use, const RunOptions& options) {
   while (!acquired_after_a_slice()) {
     // The mutex is not held meanwhile, because `interrupted` may wait for another thread that needs the mutex.
     lock.unlock();
-    deadline.check(Awaited::Access);
+    deadline.check(awaited, device);
     lock.lock();
     discard_access_of_parent();
   }

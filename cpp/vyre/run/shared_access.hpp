@@ -10,13 +10,15 @@
 #include <cstdint>
 #include <mutex>
 #include <shared_mutex>
+#include <string_view>
 
+#include "vyre/base/deadline.hpp"
 #include "vyre/base/fork.hpp"
 #include "vyre/run/backend.hpp"
 
 namespace vyre::run {
 
-// Replaces std::shared_timed_mutex: ThreadSanitizer does not recognise its timed waits on the steady clock.
+// Replaces std::shared_timed_mutex and std::timed_mutex: ThreadSanitizer does not recognise their timed waits on the steady clock.
 class SharedAccess {
  public:
   using Writing = std::unique_lock<SharedAccess>;
@@ -27,6 +29,13 @@ class SharedAccess {
     acquire(Use::Write, options);
     return Writing(*this, std::adopt_lock);
   }
+  // For what is no array: a time-out's message names what was waited for, on the device `name()`, which is called only by a call that
+  // waits.
+  template <class Name>
+  Writing write(const RunOptions& options, Awaited awaited, const Name& name) {
+    if (!try_acquire(Use::Write)) wait(Use::Write, options, awaited, name());
+    return Writing(*this, std::adopt_lock);
+  }
   Reading read(const RunOptions& options) {
     acquire(Use::Read, options);
     return Reading(*this, std::adopt_lock);
@@ -35,7 +44,7 @@ class SharedAccess {
   enum class Use : bool { Read, Write };
   // For callers that release the access themselves, with unlock() or unlock_shared().
   void acquire(Use use, const RunOptions& options) {
-    if (!try_acquire(use)) wait(use, options);
+    if (!try_acquire(use)) wait(use, options, Awaited::Access, {});
   }
   // Returns false where the access has to be waited for.
   bool try_acquire(Use use) {
@@ -64,7 +73,7 @@ class SharedAccess {
 
   static bool taken(std::uint32_t state, Use use) { return (state & kWriter) != 0 || (use == Use::Write && (state & kReaders) != 0); }
   void release(Use use);
-  void wait(Use use, const RunOptions& options);
+  void wait(Use use, const RunOptions& options, Awaited awaited, std::string_view device);
   // After a fork, discards the access that threads of the parent had: these threads do not exist in the child. The mutex must be held.
   void discard_access_of_parent();
 

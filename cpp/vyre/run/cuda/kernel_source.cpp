@@ -6,7 +6,6 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/coarse_grid.hpp"
 #include "vyre/run/gpu/special_kernels.hpp"
-#include "vyre/run/gpu/waiting.hpp"
 
 namespace vyre::run::cuda {
 
@@ -23,15 +22,6 @@ std::optional<std::size_t> KernelSource::choose(std::span<const BufferView> buff
   return specialization_->choose(specialization_->words(buffers), grid, 1, kEnoughToSpecialize);
 }
 
-std::unique_lock<std::timed_mutex> KernelSource::locked(const RunOptions& waiting) {
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) {
-    const Waiting patience(waiting);
-    while (!lock.try_lock_for(kPollInterval)) patience.stop_compile_if_unwanted(devices_->name(index_));
-  }
-  return lock;
-}
-
 void KernelSource::open() {
   if (device_ && !device_->context().unusable()) return;
   for (Family& family : families_) family.plain_kernel = family.coarse_kernel = family.counted_kernel = nullptr;
@@ -40,7 +30,7 @@ void KernelSource::open() {
 }
 
 KernelSource::Ready KernelSource::ready(Grid grid, std::optional<std::size_t> special, const RunOptions& waiting) {
-  const auto lock = locked(waiting);
+  const auto turn = compiling_.write(waiting, Awaited::Compiler, [&] { return devices_->name(index_); });
   const auto usual = [&] { return made(grid, std::nullopt, waiting); };
   if (!special) return usual();
   return special_or_usual(
@@ -68,7 +58,7 @@ KernelSource::Ready KernelSource::made(Grid grid, std::optional<std::size_t> spe
 }
 
 KernelSource::Ready KernelSource::ready_counted(StorageView::Role role, const RunOptions& waiting) {
-  const auto lock = locked(waiting);
+  const auto turn = compiling_.write(waiting, Awaited::Compiler, [&] { return devices_->name(index_); });
   open();
   Family& family = families_[0];
   if (!family.counted) family.counted = translate(*program_, options_, true);

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 
@@ -17,6 +16,7 @@
 #include "vyre/run/cuda/kernel.hpp"
 #include "vyre/run/cuda/launch.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/shared_access.hpp"
 #include "vyre/run/specialization.hpp"
 #include "vyre/run/storage.hpp"
 #include "vyre/validate/validate.hpp"
@@ -56,8 +56,7 @@ class KernelSource {
     bool tried_coarse = false;  // a program may have no coarsened kernel
     bool given_up = false;      // compiling the specialised kernels failed
   };
-  std::unique_lock<std::timed_mutex> locked(const RunOptions& waiting);
-  // These are called with the mutex held.
+  // These are called by the one call that has its turn to compile.
   void open();
   Ready made(Grid grid, std::optional<std::size_t> special, const RunOptions& waiting);
   bool wants_coarse(const Family& family, Grid grid) const;
@@ -67,8 +66,8 @@ class KernelSource {
   const ProfiledProgram program_;
   const Optimize options_;
   std::optional<Specialization> specialization_;
-  // The mutex is held while the driver compiles. Other calls wait for the mutex until their own time-outs.
-  std::timed_mutex mutex_;
+  // Held by a call while the driver compiles. Other calls wait for it until their own time-outs.
+  SharedAccess compiling_;
   std::shared_ptr<Device> device_;
   // Destroyed before the device. The first one is for any words.
   std::array<Family, 1 + Specialization::kMost> families_;

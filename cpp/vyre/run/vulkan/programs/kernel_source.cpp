@@ -6,7 +6,6 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/coarse_grid.hpp"
 #include "vyre/run/gpu/special_kernels.hpp"
-#include "vyre/run/gpu/waiting.hpp"
 #include "vyre/run/vulkan/compile/translate.hpp"
 
 namespace vyre::run::vulkan {
@@ -47,11 +46,7 @@ std::optional<std::size_t> KernelSource::choose(std::span<const BufferView> buff
 }
 
 KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting) {
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) {
-    const Waiting patience(waiting);
-    while (!lock.try_lock_for(kPollInterval)) patience.stop_compile_if_unwanted(devices_->name(index_));
-  }
+  const auto turn = compiling_.write(waiting, Awaited::Compiler, [&] { return devices_->name(index_); });
   const auto usual = [&] { return made(grid, largest, std::nullopt, waiting); };
   if (!special) return usual();
   return special_or_usual(

@@ -9,11 +9,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/shared_access.hpp"
 #include "vyre/run/specialization.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
 #include "vyre/run/vulkan/compile/shader.hpp"
@@ -59,7 +59,7 @@ class KernelSource {
     std::array<Variant, 2> variants;  // bound and addressed
     bool given_up = false;            // compiling them failed
   };
-  // Called with the mutex held.
+  // Called by the one call that has its turn to compile.
   Ready made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting);
   bool wants_addresses(const Context& context, std::uint64_t largest) const;
   bool wants_coarse(const Context& context, const Variant& variant, Grid grid) const;
@@ -71,7 +71,7 @@ class KernelSource {
   std::optional<Specialization> specialization_;  // empty if the kernels come from a shader
   std::atomic<bool> on_processor_ = false;
   // Held while a driver compiles. Another call waits for it until its own time-out.
-  std::timed_mutex mutex_;
+  SharedAccess compiling_;
   std::shared_ptr<Device> device_;
   // The kernels must be destroyed before the device, so this member follows device_. The first family is for any words.
   std::array<Family, 1 + Specialization::kMost> families_;
