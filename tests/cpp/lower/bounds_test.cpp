@@ -38,8 +38,10 @@ class RandomCode {
     }
     for (std::uint32_t variable = 0; variable < kVariables; ++variable) {
       writer_.variable(1);
-      write(variable, value());
+      write(variable, writer_.constant(below(40)));
     }
+    // Only now, because a value may read any of the variables.
+    for (std::uint32_t variable = 0; variable < kVariables; ++variable) write(variable, value());
     statements(4);
   }
 
