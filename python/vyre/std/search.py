@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Matches", "Patterns", "ResidentMatches", "find"]
 
 _LONGEST = 65536
-# The longest patterns that are looked for behind a filter: their length bounds the steps that a place of the text takes.
+# The longest patterns that are looked for behind a filter: their length bounds the steps of a place of the text.
 _MOST_FILTERED = 256
 # Workgroups that are enough for a device, above which each takes more of the text.
 _ENOUGH = 1024
