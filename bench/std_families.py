@@ -4,21 +4,26 @@
     python bench/std_families.py draw
 
 Of the cases that a family's file in `std/` has for a call, the first one counts. A size is the number that
-``cases(size, **where)`` takes: words, or four bytes each. A contender whose call takes a second is not run for larger
+``cases(size, place)`` takes: words, or four bytes each. A contender whose call takes a second is not run for larger
 sizes.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+import std_command
 import std_race
 import vyre
+from std_command import README
+from std_place import Place
+from std_race import call_of
 
-README = Path(__file__).with_name("README.md")
+if TYPE_CHECKING:
+    import argparse
+
 PICTURES = Path(__file__).with_name("pictures")
 RESULTS = sorted(Path(__file__).with_name("results").joinpath("std", "families").glob("*.json"))
 BEGIN, END = "<!-- made by std_families.py -->", "<!-- end of what std_families.py makes -->"
@@ -30,15 +35,10 @@ Series = dict[str, dict[str, float]]  # who -> size -> seconds of a call
 Figures = dict[str, dict[str, Series]]  # family -> call -> series
 
 
-def call_of(case: str) -> str:
-    """The call that a case of std_race.py times."""
-    return case.split()[0].rstrip(",")
-
-
-def measured(family: str, size: int, where: dict[str, Any], found: dict[str, Series]) -> None:
+def measured(family: str, size: int, place: Place, found: dict[str, Series]) -> None:
     """Add the seconds of a family's calls for one size to those of smaller sizes."""
     seen = set()
-    for case, ours, _, peer in std_race.cases(family, size, where):
+    for case, ours, _, peer in std_race.cases(family, size, place):
         call = call_of(case)
         if call in seen:
             continue
@@ -54,14 +54,12 @@ def measured(family: str, size: int, where: dict[str, Any], found: dict[str, Ser
 
 
 def measure(given: argparse.Namespace) -> None:
-    where = {"backend": given.backend, "device": given.device}
+    place = Place(given.backend, given.device)
     figures: Figures = {family: {} for family in std_race.families()}
     for exponent in range(given.begin, given.to + 1, given.step):
         for family in figures:
-            measured(family, 1 << exponent, where, figures[family])
-            written = {"machine": given.machine, "seconds": figures}
-            Path(given.json).parent.mkdir(parents=True, exist_ok=True)
-            Path(given.json).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+            measured(family, 1 << exponent, place, figures[family])
+            std_command.write_json(given.json, {"machine": given.machine, "seconds": figures})
             print(f"{family} 2^{exponent} done", flush=True)
 
 
@@ -71,7 +69,7 @@ def picture_of(path: Path, family: str) -> Path:
 
 def with_pictures(text: str) -> str:
     """README's text with the part between the marks made of the results."""
-    parts = [BEGIN]
+    parts = []
     for path in RESULTS:
         found = json.loads(path.read_text(encoding="utf-8"))
         parts.append(f"### Every call: {found['machine']}")
@@ -79,8 +77,7 @@ def with_pictures(text: str) -> str:
             f"![cost of the calls of {family} by their size](pictures/{picture_of(path, family).name})"
             for family in found["seconds"]
         ]
-    before, rest = text.split(BEGIN)
-    return before + "\n\n".join([*parts, END]) + rest.split(END)[1]
+    return std_command.between(BEGIN, END, text, parts)
 
 
 def draw(path: Path) -> None:
@@ -115,26 +112,11 @@ def draw(path: Path) -> None:
             print(f"wrote {picture_of(path, family)}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    measuring = commands.add_parser("measure")
-    measuring.add_argument("--backend", default=None)
-    measuring.add_argument("--device", type=int, default=None)
-    measuring.add_argument("--begin", type=int, default=10, help="the smallest size is 2 to the power of it")
-    measuring.add_argument("--to", type=int, default=26, help="the largest size is 2 to the power of it")
-    measuring.add_argument("--step", type=int, default=4, help="of the exponents")
-    measuring.add_argument("--machine", default="this machine", help="its name in the pictures")
-    measuring.add_argument("--json", required=True, help="a file for the figures")
-    commands.add_parser("draw", help="draw the pictures of results/std/families, and name them in README.md")
-    given = parser.parse_args()
-    if given.command == "measure":
-        measure(given)
-        return
+def draw_all() -> None:
     for path in RESULTS:
         draw(path)
     README.write_text(with_pictures(README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    std_command.run(__doc__, measure, draw_all, to=26, step=4)

@@ -1,19 +1,21 @@
-"""Times every family of vyre.std on resident arrays, beside what users would pick instead.
+"""Times every family of vyre.std on resident arrays and from numpy to numpy, beside what users would pick instead.
 
     python bench/std_race.py --backend vulkan cuda --size 28 --json race.json
+    python bench/std_race.py --backend cuda --size 20 24 --modes resident numpy --first --seconds 0.05 --json race.json
 
-Each family's file in `std/` has ``cases(size, **where)``, which yields (name, call, amount, peer): a call on
-resident arrays, what it moves or works on (bytes or items), and the peer's call or None. The best of several rounds of
-calls counts; a round has as many calls as take about 0.2 s, and ends when the last result is there. Each call of a
-millisecond and more is waited for. With several backends, the last table has a row for each call with the times of all
-and the peer's, which is measured once.
+Each family's file in `std/` has ``cases(size, place)``, which yields (name, call, amount, peer): a call on the place's
+arrays (see std_place.py), what it moves or works on (bytes or items), and the peer's call or None. The best of several
+rounds of calls counts; a round has as many calls as take about 0.2 s, and ends when the last result is there. Each call
+of a millisecond and more is waited for. With several backends, the last table has a row for each call with the times of
+all and the peer's, which is measured once. From numpy to numpy CuPy is measured with its copies; a peer on the
+processor takes the same as before.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
+import itertools
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 from tabulate import tabulate
 
 import vyre
+from std_command import add_place, write_json
+from std_place import MODES, OfCupy, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,20 +33,27 @@ FOLDER = Path(__file__).parent / "std"
 SECONDS = 0.2  # of a round
 ROUNDS = 3
 LONG = 1e-3  # seconds of a call from which on each is waited for
-LIMIT = 10.0  # seconds that a case may take in all
+LIMIT = 10.0  # seconds from which on a call is made once
+PROCESSOR: dict[tuple[str, int], float] = {}  # seconds of a peer by case and size: on a processor it has one mode
+ENOUGH = 10  # times the seconds of a round, after which no round begins
 
 
 def families() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.py"))
 
 
-def cases(family: str, size: int, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
+def cases(family: str, size: int, place: Place) -> Iterator[tuple[str, Any, float, Any]]:
     spec = importlib.util.spec_from_file_location(f"bench_std_{family}", FOLDER / f"{family}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    yield from module.cases(size, **where)
+    yield from module.cases(size, place)
+
+
+def call_of(case: str) -> str:
+    """The call of vyre.std that a case times."""
+    return case.split()[0].rstrip(",")
 
 
 def wait_for(result: Any) -> None:
@@ -59,19 +70,19 @@ def wait_for(result: Any) -> None:
         cupy.cuda.Device().synchronize()
 
 
-def seconds(call: Callable[[], Any]) -> float:
+def seconds(call: Callable[[], Any], of_round: float = SECONDS) -> float:
     """Of one call, when many are made one after the other."""
     begin = time.perf_counter()
     wait_for(call())  # compiles and plans
     if time.perf_counter() - begin > LIMIT:
         return time.perf_counter() - begin
-    start = time.perf_counter()
+    begin = start = time.perf_counter()
     wait_for(call())
     once = max(time.perf_counter() - start, 1e-6)
     best = once
-    count = max(1, round(SECONDS / once))
+    count = max(1, round(of_round / once))
     for _ in range(ROUNDS):
-        if time.perf_counter() - begin > LIMIT:
+        if time.perf_counter() - begin > ENOUGH * of_round:
             break
         start = time.perf_counter()
         for _ in range(count):
@@ -83,14 +94,28 @@ def seconds(call: Callable[[], Any]) -> float:
     return best
 
 
-def raced(family: str, size: int, where: dict[str, Any], with_peers: bool) -> Iterator[dict[str, Any]]:
-    """Yields a row for each call of a family, and one with the error that ended them."""
+def raced(
+    family: str, size: int, place: Place, *, with_peers: bool = True, first: bool = False, of_round: float = SECONDS
+) -> Iterator[dict[str, Any]]:
+    """Yields a row for each call of a family, and one with the error that ended them.
+
+    Args:
+        first: take the first case of each call alone.
+        of_round: seconds of a round.
+    """
+    seen: set[str] = set()
     try:
-        for name, call, amount, peer in cases(family, size, where):
-            took = seconds(call)
+        for name, call, amount, peer in cases(family, size, place):
+            if first and call_of(name) in seen:
+                continue
+            seen.add(call_of(name))
+            took = seconds(call, of_round)
             row = {"family": family, "case": name, "ms": took * 1e3, "G/s": amount / took / 1e9}
             if peer is not None and with_peers:
-                row["peer ms"] = seconds(peer) * 1e3
+                row["peer"] = "CuPy" if isinstance(peer, OfCupy) else "processor"
+                if isinstance(peer, OfCupy) or (name, size) not in PROCESSOR:
+                    PROCESSOR[name, size] = seconds(peer, of_round)
+                row["peer ms"] = PROCESSOR[name, size] * 1e3
                 row["peer's time by ours"] = row["peer ms"] / row["ms"]
             yield row
     except vyre.VyreError as error:
@@ -105,37 +130,48 @@ def shown(row: dict[str, Any]) -> str:
 
 
 def side_by_side(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row for each call, with the milliseconds of each backend and of the peer."""
-    calls: dict[tuple[str, str], dict[str, Any]] = {}
+    """One row for each call and size, with the milliseconds of each backend and mode, and of the peer."""
+    calls: dict[tuple[str, str, int], dict[str, Any]] = {}
     for row in rows:
-        call = calls.setdefault((row["family"], row["case"]), {"family": row["family"], "case": row["case"]})
+        key = row["family"], row["case"], row["size"]
+        call = calls.setdefault(key, {"family": row["family"], "case": row["case"], "size": row["size"]})
+        mode = "" if row["mode"] == MODES[0] else f" {row['mode']}"
         if "ms" in row:
-            call[f"{row['backend']} ms"] = row["ms"]
+            call[f"{row['backend']}{mode} ms"] = row["ms"]
         if "peer ms" in row:
-            call["peer ms"] = row["peer ms"]
+            call[f"peer{mode} ms"] = row["peer ms"]
+            call["peer"] = row["peer"]
     return list(calls.values())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*", help=f"of {', '.join(families())}; all when none is named")
-    parser.add_argument("--backend", nargs="+", default=[None], help="one after the other in each family")
-    parser.add_argument("--device", type=int, default=None)
-    parser.add_argument("--size", type=int, default=20, help="the number of elements is 2 to the power of it")
+    add_place(parser, several=True)
+    parser.add_argument(
+        "--size", nargs="+", type=int, default=[20], help="the number of elements is 2 to the power of it"
+    )
+    parser.add_argument(
+        "--modes", nargs="+", choices=MODES, default=[MODES[0]], help="arrays of the device, or numpy's"
+    )
+    parser.add_argument("--first", action="store_true", help="the first case of each call alone")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a round takes; there are three")
     parser.add_argument("--without-peers", action="store_true")
     parser.add_argument("--json", default=None, help="a file for the figures")
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for family in given.families or families():
-        for backend in given.backend:
-            where = {"backend": backend, "device": given.device}
-            with_peers = not given.without_peers and backend == given.backend[0]
-            for row in raced(family, 1 << given.size, where, with_peers):
-                rows.append({"backend": backend or "default", **row})
-                print(rows[-1]["backend"], shown(row), flush=True)
-    print(tabulate(rows if len(given.backend) == 1 else side_by_side(rows), headers="keys", floatfmt=".3f"))
-    if given.json:
-        Path(given.json).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        for exponent, backend, mode in itertools.product(given.size, given.backend, given.modes):
+            place = Place(backend, given.device, mode)
+            options = {"first": given.first, "of_round": given.seconds}
+            options["with_peers"] = not given.without_peers and backend == given.backend[0]
+            for row in raced(family, 1 << exponent, place, **options):
+                rows.append({"backend": backend or "default", "size": f"2^{exponent}", "mode": mode, **row})
+                print(rows[-1]["backend"], rows[-1]["size"], mode, shown(row), flush=True)
+            if given.json:
+                write_json(given.json, rows)
+    together = len(given.backend) > 1 or len(given.modes) > 1
+    print(tabulate(side_by_side(rows) if together else rows, headers="keys", floatfmt=".3f"))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ a size is left out from there on. CuPy's copies to the GPU and back count where 
 
 from __future__ import annotations
 
-import argparse
 import base64
 import hashlib
 import json
@@ -20,13 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import std_command
 import vyre
+from std_command import README
+from std_place import cupy_on
 from vyre import std
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
 
-README = Path(__file__).with_name("README.md")
 PICTURES = Path(__file__).with_name("pictures")
 RESULTS = sorted(Path(__file__).with_name("results").joinpath("std").glob("*.json"))
 BEGIN, END = "<!-- made by std_sizes.py -->", "<!-- end of what std_sizes.py makes -->"
@@ -75,7 +77,7 @@ def contenders(what: str, size: int, where: dict[str, Any]) -> Iterator[tuple[st
     yield WHOLE, lambda: ours[what](*given, **where)
     yield RESIDENT, lambda: waited(ours[what](*there))
     yield PROCESSOR, lambda: theirs[what](*given)
-    if cupy := on_a_gpu(where):
+    if cupy := cupy_on(where["backend"]):
         of_peer = [cupy.asarray(each) for each in given]
         device = cupy.cuda.Device()
         yield CUPY_WHOLE, lambda: cupy.asnumpy(theirs[what](*map(cupy.asarray, given)))
@@ -109,17 +111,6 @@ def module(array: Any) -> Any:
     return cupy
 
 
-def on_a_gpu(where: dict[str, Any]) -> Any:
-    """CuPy, or None where there is none or vyre runs elsewhere."""
-    if where["backend"] not in ("vulkan", "cuda"):
-        return None
-    try:
-        import cupy
-    except ImportError:
-        return None
-    return cupy
-
-
 def seconds(call: Callable[[], Any]) -> float:
     """The least that a call takes."""
     call()  # compiles and plans
@@ -138,7 +129,7 @@ def measure(given: argparse.Namespace) -> None:
     where = {"backend": given.backend, "device": given.device}
     figures: dict[str, dict[str, dict[str, float]]] = {what: {} for what in WHATS}
     ended: set[tuple[str, str]] = set()
-    for exponent in range(10, given.to + 1, 2):
+    for exponent in range(given.begin, given.to + 1, given.step):
         for what in WHATS:
             for who, call in contenders(what, 1 << exponent, where):
                 if (what, who) in ended:
@@ -152,9 +143,7 @@ def measure(given: argparse.Namespace) -> None:
                 figures[what].setdefault(who, {})[str(1 << exponent)] = float(f"{took:.4g}")
                 if took > LONG / 4:
                     ended.add((what, who))
-        written = {"machine": given.machine, "seconds": figures}
-        Path(given.json).parent.mkdir(parents=True, exist_ok=True)
-        Path(given.json).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        std_command.write_json(given.json, {"machine": given.machine, "seconds": figures})
         print(f"2^{exponent} done", flush=True)
 
 
@@ -177,13 +166,12 @@ def time_text(value: float) -> str:
 
 def with_sizes(text: str) -> str:
     """README's text with the part between the marks made of the results."""
-    parts = [BEGIN]
+    parts = []
     for path in RESULTS:
         found = json.loads(path.read_text(encoding="utf-8"))
         picture = f"![cost of calls of vyre.std by their size](pictures/{path.stem}-std-sizes.svg)"
         parts += [f"### {found['machine']}", picture, table(found["seconds"])]
-    before, rest = text.split(BEGIN)
-    return before + "\n\n".join([*parts, END]) + rest.split(END)[1]
+    return std_command.between(BEGIN, END, text, parts)
 
 
 def draw(path: Path) -> Path:
@@ -230,24 +218,11 @@ def draw(path: Path) -> Path:
     return made
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    measuring = commands.add_parser("measure")
-    measuring.add_argument("--backend", default=None)
-    measuring.add_argument("--device", type=int, default=None)
-    measuring.add_argument("--to", type=int, default=28, help="the largest size is 2 to the power of it")
-    measuring.add_argument("--machine", default="this machine", help="its name in the picture")
-    measuring.add_argument("--json", required=True, help="a file for the figures")
-    commands.add_parser("draw", help="draw the pictures of results/std, and write their tables into README.md")
-    given = parser.parse_args()
-    if given.command == "measure":
-        measure(given)
-        return
+def draw_all() -> None:
     for path in RESULTS:
         print(f"wrote {draw(path)}")
     README.write_text(with_sizes(README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    std_command.run(__doc__, measure, draw_all, to=28, step=2)

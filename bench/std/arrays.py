@@ -9,121 +9,130 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import vyre
 from vyre import std
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from std_place import Place
+
+    Case = tuple[str, Callable[[], Any], float, Callable[[], Any] | None]
 
 
-def cases(size: int, **where: Any) -> Iterator[tuple[str, Any, float, Any]]:
+def cases(size: int, place: Place) -> Iterator[Case]:
     host = np.random.default_rng(1).integers(0, 2**32, size, dtype=np.uint32)
-    x = vyre.array(host, **where)
-    try:
-        import cupy
-
-        y = cupy.asarray(host)
-    except ImportError:
-        y = host
-    yield "sum", lambda: std.sum(x), 4 * size, lambda: y.sum(dtype=np.uint32)
-    yield "min", lambda: std.min(x), 4 * size, y.min
-    yield "max", lambda: std.max(x), 4 * size, y.max
-    yield "reduce xor", lambda: std.reduce(x, "xor"), 4 * size, _of_numpy(y, lambda: np.bitwise_xor.reduce(y))
-    none, nothing = vyre.zeros(size, **where), _numpy_of(y).zeros(size, np.uint32)
-    ones, every = vyre.array(np.ones(size, np.uint32), **where), _numpy_of(y).ones(size, np.uint32)
-    yield "any of zeros", lambda: std.any(none), 4 * size, nothing.any
-    yield "all of ones", lambda: std.all(ones), 4 * size, every.all
-    yield "argmax", lambda: std.argmax(x), 4 * size, y.argmax
-    yield "argmin", lambda: std.argmin(x), 4 * size, y.argmin
-    yield "cumsum", lambda: std.cumsum(x), 12 * size, lambda: y.cumsum(dtype=np.uint32)
-    yield "scan max", lambda: std.scan(x, "max"), 12 * size, _of_numpy(y, lambda: np.maximum.accumulate(y))
-    yield from selections(host, x, y, where)
-    yield from counts(host, x, y, where)
-    yield from indexed(host, x, y, where)
-    yield from sorted_sets(host, y, where)
+    x, peer = place.array(host), place.peer
+    yield "sum", place.call(std.sum, x), 4 * size, peer(lambda _, y: y.sum(dtype=np.uint32), host)
+    yield "min", place.call(std.min, x), 4 * size, peer(lambda _, y: y.min(), host)
+    yield "max", place.call(std.max, x), 4 * size, peer(lambda _, y: y.max(), host)
+    folded = place.peer_of_numpy(lambda np, y: np.bitwise_xor.reduce(y), host)
+    yield "reduce xor", place.call(std.reduce, x, "xor"), 4 * size, folded
+    zeros, ones = np.zeros(size, np.uint32), np.ones(size, np.uint32)
+    none, every = place.array(zeros), place.array(ones)
+    yield "any of zeros", place.call(std.any, none), 4 * size, peer(lambda _, y: y.any(), zeros)
+    yield "all of ones", place.call(std.all, every), 4 * size, peer(lambda _, y: y.all(), ones)
+    yield "argmax", place.call(std.argmax, x), 4 * size, peer(lambda _, y: y.argmax(), host)
+    yield "argmin", place.call(std.argmin, x), 4 * size, peer(lambda _, y: y.argmin(), host)
+    yield "cumsum", place.call(std.cumsum, x), 12 * size, peer(lambda _, y: y.cumsum(dtype=np.uint32), host)
+    most = place.peer_of_numpy(lambda np, y: np.maximum.accumulate(y), host)
+    yield "scan max", place.call(std.scan, x, "max"), 12 * size, most
+    yield from selections(host, x, place)
+    yield from segments(host, x, place)
+    yield from counts(host, x, place)
+    yield from indexed(host, x, place)
+    yield from sorted_sets(host, place)
 
 
-def selections(host: np.ndarray, x: vyre.Array, y: Any, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
+def selections(host: np.ndarray, x: Any, place: Place) -> Iterator[Case]:
     """Half of the elements are selected; compact writes zeros behind them."""
     size, chosen = len(host), host >> 31
-    peer = _numpy_of(y)
-    half = y >> 31 != 0
-    masks = {"u8": vyre.array(chosen.astype(np.uint8), **where), "u32": vyre.array(chosen, **where)}
+    half = chosen != 0
+    masks = {"u8": place.array(chosen.astype(np.uint8)), "u32": place.array(chosen)}
     for name, mask in masks.items():
         moved = 8 * size + 2 * mask.nbytes
-        yield f"compact by {name}", lambda mask=mask: std.compact(x, mask), moved, lambda: y[half]
-    both = lambda: peer.concatenate([y[half], y[~half]])  # noqa: E731
-    yield "partition by u8", lambda: std.partition(x, masks["u8"]), 10 * size, both
-    yield "nonzero of u8", lambda: std.nonzero(masks["u8"]), 6 * size, lambda: peer.nonzero(half)
+        yield (
+            f"compact by {name}",
+            place.call(std.compact, x, mask),
+            moved,
+            place.peer(lambda _, y, m: y[m], host, half),
+        )
+    both = place.peer(lambda module, y, m: module.concatenate([y[m], y[~m]]), host, half)
+    yield "partition by u8", place.call(std.partition, x, masks["u8"]), 10 * size, both
+    places = place.peer(lambda module, m: module.nonzero(m), half)
+    yield "nonzero of u8", place.call(std.nonzero, masks["u8"]), 6 * size, places
+
+
+def segments(host: np.ndarray, x: Any, place: Place) -> Iterator[Case]:
+    size = len(host)
     for length in (16, 1024, size // 4):
         begins = np.arange(0, size + 1, length, dtype=np.uint32)
-        offsets = vyre.array(begins, **where)
+        offsets = place.array(begins)
         yield (
             f"segmented_reduce, sums of segments of {length}",
-            lambda offsets=offsets: std.segmented_reduce(x, offsets, "add"),
+            place.call(std.segmented_reduce, x, offsets, "add"),
             4 * size,
-            _of_numpy(y, lambda begins=begins: np.add.reduceat(y, begins[:-1])),
+            place.peer_of_numpy(lambda np, y, b: np.add.reduceat(y, b[:-1]), host, begins),
         )
+        first_of = np.repeat(begins[:-1], length)  # for each element the first one of its segment
         yield (
             f"segmented_scan, segments of {length}",
-            lambda offsets=offsets: std.segmented_scan(x, offsets, "add"),
+            place.call(std.segmented_scan, x, offsets, "add"),
             12 * size,
-            None,
+            place.peer(_scanned, host[: len(first_of)], first_of),
         )
 
 
-def counts(host: np.ndarray, x: vyre.Array, y: Any, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
+def _scanned(_: Any, y: Any, first_of: Any) -> Any:
+    """Sums of segments by those of the whole, as neither numpy nor CuPy has a scan of segments."""
+    sums = y.cumsum(dtype=np.uint32)
+    return sums - (sums - y)[first_of]
+
+
+def counts(host: np.ndarray, x: Any, place: Place) -> Iterator[Case]:
     size = len(host)
-    peer = _numpy_of(y)
     for bins in (16, 256, 1000, 3072, 65536):
-        theirs = lambda bins=bins: peer.histogram(y, bins, (0, 2**32))  # noqa: E731
-        yield f"histogram of {bins} bins", lambda bins=bins: std.histogram(x, bins), 4 * size, theirs
-    equal = vyre.zeros(size, **where)
-    yield "histogram of 256 bins, equal elements", lambda: std.histogram(equal, 256), 4 * size, None
-    octets, of_peer = x.view(vyre.u8), y.view(np.uint8)
-    yield "histogram of bytes", lambda: std.histogram(octets, 256, 0, 256), 4 * size, None
+        theirs = place.peer(lambda module, y, bins=bins: module.histogram(y, bins, (0, 2**32))[0], host)
+        yield f"histogram of {bins} bins", place.call(std.histogram, x, bins), 4 * size, theirs
+    equal = place.array(np.zeros(size, np.uint32))
+    yield "histogram of 256 bins, equal elements", place.call(std.histogram, equal, 256), 4 * size, None
+    octets = host.view(np.uint8)
+    given = place.array(octets)
+    yield "histogram of bytes", place.call(std.histogram, given, 256, 0, 256), 4 * size, None
     if size <= 1 << 24:
-        yield "bincount of bytes", lambda: std.bincount(octets), 4 * size, lambda: _numpy_of(of_peer).bincount(of_peer)
+        counted = place.peer(lambda module, y: module.bincount(y), octets)
+        yield "bincount of bytes", place.call(std.bincount, given), 4 * size, counted
 
 
-def indexed(host: np.ndarray, x: vyre.Array, y: Any, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
+def indexed(host: np.ndarray, x: Any, place: Place) -> Iterator[Case]:
     size = len(host)
-    places = host % np.uint32(size)
-    index = vyre.array(places, **where)
-    of_peer = _numpy_of(y).asarray(places)
-    out = vyre.zeros(size, **where)
-    yield "gather", lambda: std.gather(x, index), 12 * size, lambda: y[of_peer]
-    to = _numpy_of(y).zeros(size, np.uint32)
-    yield "scatter", lambda: std.scatter(out, index, x), 12 * size, lambda: to.__setitem__(of_peer, y)
-    added = _numpy_of(y).add.at
-    yield "scatter_add", lambda: std.scatter_add(out, index, x), 12 * size, lambda: added(to, of_peer, y)
+    places, zeros = host % np.uint32(size), np.zeros(size, np.uint32)
+    index, out = place.array(places), place.array(zeros.copy())
+    yield "gather", place.call(std.gather, x, index), 12 * size, place.peer(lambda _, y, i: y[i], host, places)
+    yield "scatter", place.call(std.scatter, out, index, x), 12 * size, place.peer(_scatter, zeros, places, host)
+    added = place.peer(_scatter_add, zeros, places, host)
+    yield "scatter_add", place.call(std.scatter_add, out, index, x), 12 * size, added
 
 
-def sorted_sets(host: np.ndarray, y: Any, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
+def _scatter(_: Any, out: Any, index: Any, values: Any) -> Any:
+    out[index] = values
+    return out
+
+
+def _scatter_add(module: Any, out: Any, index: Any, values: Any) -> Any:
+    module.add.at(out, index, values)
+    return out
+
+
+def sorted_sets(host: np.ndarray, place: Place) -> Iterator[Case]:
     size = len(host) // 4
-    peer = _numpy_of(y)
-    first, second = (np.sort(part) for part in (host[:size], host[size : 2 * size]))
-    a, b = (vyre.array(part, **where) for part in (first, second))
-    v, v_of_peer, a_of_peer = vyre.array(host[:size], **where), peer.asarray(host[:size]), peer.asarray(first)
-    yield "searchsorted", lambda: std.searchsorted(a, v), size, lambda: peer.searchsorted(a_of_peer, v_of_peer)
-    b_of_peer = peer.asarray(second)
+    values = host[:size]
+    first, second = np.sort(values), np.sort(host[size : 2 * size])
+    a, b, v = (place.array(each) for each in (first, second, values))
+    found = place.peer(lambda module, a, v: module.searchsorted(a, v), first, values)
+    yield "searchsorted", place.call(std.searchsorted, a, v), size, found
     for name in ("intersect1d", "union1d", "setdiff1d"):
-        ours, theirs = getattr(std, name), getattr(peer, name)
-        yield name, lambda ours=ours: ours(a, b), 2 * size, lambda theirs=theirs: theirs(a_of_peer, b_of_peer)
-    yield "unique", lambda: std.unique(v), size, lambda: peer.unique(v_of_peer)
-    whole = lambda: peer.unique(v_of_peer, True, True, True)  # noqa: E731
-    yield "unique with all", lambda: std.unique(v, True, True, True), size, whole
-
-
-def _of_numpy(array: Any, call: Any) -> Any:
-    """A call that only numpy has."""
-    return call if isinstance(array, np.ndarray) else None
-
-
-def _numpy_of(array: Any) -> Any:
-    """The module whose array it is: numpy, or CuPy."""
-    if isinstance(array, np.ndarray):
-        return np
-    import cupy
-
-    return cupy
+        theirs = place.peer(lambda module, a, b, name=name: getattr(module, name)(a, b), first, second)
+        yield name, place.call(getattr(std, name), a, b), 2 * size, theirs
+    yield "unique", place.call(std.unique, v), size, place.peer(lambda module, v: module.unique(v), values)
+    whole = place.peer(lambda module, v: module.unique(v, True, True, True), values)
+    yield "unique with all", place.call(std.unique, v, True, True, True), size, whole

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import vyre
 from vyre import std
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from std_place import Place
+
+    Case = tuple[str, Callable[[], Any], float, Callable[[], Any] | None]
 
 SHORT = 64  # bytes of each of many messages
 MOST_OF_PEER = 1 << 26  # bytes: more takes one thread of Python many seconds
 KEY = bytes(range(32))
+OF_MANY = ("crc32", "crc32c", "adler32", "blake2s", "blake2b", "blake3", "fnv1a32", "fnv1a64", "murmur3_32")
+OF_MANY += ("xxhash32", "xxhash64", "siphash24")
 
 
 def _peers() -> dict[str, Any]:
@@ -106,59 +112,45 @@ def _fnv1a64(messages: np.ndarray) -> np.ndarray:
     return hashes
 
 
-def cases(size: int, **where: Any) -> Iterator[tuple[str, Any, float, Any]]:
+def cases(size: int, place: Place) -> Iterator[Case]:
     """Race one message of ``size`` words, and as many bytes in messages of 64."""
     host = np.random.default_rng(1).integers(0, 2**32, size, dtype=np.uint32).view(np.uint8)
-    long = vyre.array(host, **where)
+    long = place.array(host)
     peers, data = _peers(), host.tobytes()
 
     def peer(name: str) -> Any:
         return None if name not in peers else lambda: peers[name](data)
 
     for name in ("crc32", "crc32c", "adler32", "blake3"):
-        function = getattr(std, name)
-        yield f"{name}, one message", lambda function=function: function(long), len(host), peer(name)
-    yield "chacha20, one message", lambda: std.chacha20(KEY, bytes(12), long), len(host), peer("chacha20")
+        yield f"{name}, one message", place.call(getattr(std, name), long), len(host), peer(name)
+    yield "chacha20, one message", place.call(std.chacha20, KEY, bytes(12), long), len(host), peer("chacha20")
     for bits in (128, 256):
-        key = KEY[: bits // 8]
-        name = f"aes_ctr {bits}"
-        yield f"{name}, one message", lambda key=key: std.aes_ctr(key, bytes(16), long), len(host), peer(name)
-
-    yield from _short(host, long)
-    yield from _random(size, where)
+        name, key = f"aes_ctr {bits}", KEY[: bits // 8]
+        yield f"{name}, one message", place.call(std.aes_ctr, key, bytes(16), long), len(host), peer(name)
+    yield from _short(host, place)
+    yield from _random(size, place)
 
 
-def _short(host: np.ndarray, long: vyre.Array) -> Iterator[tuple[str, Any, float, Any]]:
+def _short(host: np.ndarray, place: Place) -> Iterator[Case]:
     """Race messages of 64 bytes."""
-    many = std.Messages(long, np.arange(0, len(host) + 1, SHORT, dtype=np.uint32))
+    many = place.messages(host, np.arange(0, len(host) + 1, SHORT, dtype=np.uint32))
     data = host.tobytes() if len(host) <= MOST_OF_PEER else b""
     messages = [data[k : k + SHORT] for k in range(0, len(data), SHORT)]
     peers = _peers_of_many() if messages else {}
-    names = [
-        "crc32",
-        "crc32c",
-        "adler32",
-        "blake2s",
-        "blake2b",
-        "blake3",
-        "fnv1a32",
-        "fnv1a64",
-        "murmur3_32",
-        "xxhash32",
-    ]
-    calls = {name: getattr(std, name) for name in [*names, "xxhash64"]}
-    calls["siphash24"] = lambda messages: std.siphash24(messages, KEY[:16])
-    for name, ours in calls.items():
+    for name in OF_MANY:
         theirs = peers.get(name)
         peer = None if theirs is None else lambda theirs=theirs: [theirs(each) for each in messages]
         if name == "fnv1a64" and messages:
             peer = lambda: _fnv1a64(host.reshape(-1, SHORT))  # noqa: E731
-        yield f"{name}, messages of {SHORT} bytes", lambda ours=ours: ours(many), len(host), peer
+        key = (KEY[:16],) if name == "siphash24" else ()
+        yield f"{name}, messages of {SHORT} bytes", place.call(getattr(std, name), many, *key), len(host), peer
 
 
-def _random(size: int, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
-    """Race random words beside randomgen's, and beside those of numpy's Philox, whose words are of 64 bits."""
-    peer = np.random.Generator(np.random.Philox(1))
+def _random(size: int, place: Place) -> Iterator[Case]:
+    """Race random words beside randomgen's, and beside those of numpy's Philox, whose words are of 64 bits.
+
+    A GPU has CuPy's generator of XORWOW beside it, which is not counter-based.
+    """
     philox = threefry = None
     try:
         import randomgen
@@ -168,11 +160,16 @@ def _random(size: int, where: dict[str, Any]) -> Iterator[tuple[str, Any, float,
     except ImportError:
         pass
     rng = np.random.default_rng(1)
-    four, two = (vyre.array(rng.integers(0, 2**32, (size // n, n), dtype=np.uint32), **where) for n in (4, 2))
+    four, two = (place.array(rng.integers(0, 2**32, (size // n, n), dtype=np.uint32)) for n in (4, 2))
     key = np.array([1, 2], np.uint32)
     for name, given, of_peer in (("philox4x32_10", four, philox), ("threefry2x32_20", two, threefry)):
-        ours = lambda name=name, given=given: getattr(std, name)(given, key)  # noqa: E731
         theirs = None if of_peer is None else lambda of_peer=of_peer: of_peer.random_raw(size)
-        yield name, ours, 4 * size, theirs
-    ours = lambda: std.random_u32(size, 1, **where)  # noqa: E731
-    yield "random_u32", ours, 4 * size, lambda: peer.integers(0, 2**32, size, dtype=np.uint32)
+        yield name, place.call(getattr(std, name), given, key), 4 * size, theirs
+    ours = partial(std.random_u32, size, 1, **place.where)  # gives numpy's words in both modes
+    yield "random_u32", ours, 4 * size, place.peer(partial(_words, np.random.Generator(np.random.Philox(1)), size))
+
+
+def _words(generator: np.random.Generator, size: int, module: Any) -> Any:
+    if module is np:
+        return generator.integers(0, 2**32, size, dtype=np.uint32)
+    return module.random.randint(0, 2**32, size, dtype=np.uint32)

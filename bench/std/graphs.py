@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import vyre
 from vyre import std
+
+if TYPE_CHECKING:
+    from std_place import Place
 
 _MOST_OF_PEER = 1 << 24  # edges: more takes one thread many seconds
 _ROUNDS, _DAMPING = 20, 0.85  # of PageRank
@@ -28,7 +30,7 @@ def _ranked(matrix: Any) -> np.ndarray:
     return ranks
 
 
-def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], float, Callable[[], Any] | None]]:
+def cases(size: int, place: Place) -> Iterator[tuple[str, Callable[[], Any], float, Callable[[], Any] | None]]:
     """Random graphs of ``size / 2`` edges and a sixteenth as many vertices; edges are counted, each round."""
     rng = np.random.default_rng(1)
     edges = max(size // 2, 16)
@@ -36,7 +38,7 @@ def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], flo
     offsets = np.zeros(vertices + 1, np.uint32)
     offsets[1:] = np.cumsum(np.bincount(rng.integers(0, vertices, edges, dtype=np.uint32), minlength=vertices))
     targets = rng.integers(0, vertices, edges, dtype=np.uint32)
-    graph = [vyre.array(each, **where) for each in (offsets, targets)]
+    graph = [place.array(each) for each in (offsets, targets)]
     peers: list[Callable[[], Any] | None] = [None, None, None]
     if edges <= _MOST_OF_PEER:
         try:
@@ -51,12 +53,12 @@ def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], flo
             ]
         except ImportError:
             pass
-    yield "bfs, edges", lambda: std.bfs(*graph, 0), edges, peers[0]
-    yield "reachable, edges", lambda: std.reachable(*graph, 0), edges, peers[0]
-    yield "components, edges", lambda: std.components(*graph), edges, peers[1]
+    yield "bfs, edges", place.call(std.bfs, *graph, 0), edges, peers[0]
+    yield "reachable, edges", place.call(std.reachable, *graph, 0), edges, peers[0]
+    yield "components, edges", place.call(std.components, *graph), edges, peers[1]
     yield (
         f"pagerank of {_ROUNDS} rounds, edges a round",
-        lambda: std.pagerank(*graph, _ROUNDS),
+        place.call(std.pagerank, *graph, _ROUNDS),
         _ROUNDS * edges,
         peers[2],
     )

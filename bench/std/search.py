@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import vyre
 from vyre import std
+
+if TYPE_CHECKING:
+    from std_place import Place
 
 _MOST_OF_PEER = 1 << 24  # bytes: more takes one thread many seconds
 _SPACED = 256  # bytes for each match that there is room for
@@ -46,18 +48,19 @@ def _ahocorasick(words: list[bytes], text: np.ndarray) -> Callable[[], Any] | No
     return lambda: list(automaton.iter(data))
 
 
-def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], float, Callable[[], Any] | None]]:
+def cases(size: int, place: Place) -> Iterator[tuple[str, Callable[[], Any], float, Callable[[], Any] | None]]:
     """Texts of ``4 * size`` bytes, whose bytes are counted."""
     rng = np.random.default_rng(1)
     for count in (66, 5000):
         words = _words(rng, count)
         host = _text(rng, 4 * size, words)
-        text = vyre.array(host, **where)
+        text = place.array(host)
         patterns, peer = std.Patterns(words), _ahocorasick(words, host)
-        yield f"find of {count} words, bytes", partial(patterns.find, text, 4 * size // _SPACED), 4 * size, peer
+        ours = place.call(patterns.find, text, 4 * size // _SPACED)
+        yield f"find of {count} words, bytes", ours, 4 * size, peer
     known = host.tobytes() if host.size <= _MOST_OF_PEER else None
     for source in _EXPRESSIONS:
         made, compiled = std.regex(source), re.compile(source)
         peer = partial(compiled.findall, known) if known else None
-        yield f"regex {source.decode()}, bytes", partial(made.count, text), 4 * size, peer
-        yield f"regex {source.decode()} earliest, bytes", partial(made.count, text, "earliest"), 4 * size, None
+        yield f"regex {source.decode()}, bytes", place.call(made.count, text), 4 * size, peer
+        yield f"regex {source.decode()} earliest, bytes", place.call(made.count, text, "earliest"), 4 * size, None

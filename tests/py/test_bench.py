@@ -16,6 +16,7 @@ import std_race
 import std_sizes
 import table
 import targets
+from std_place import MODES, Place
 from vyre import std
 
 ROOT = Path(__file__).parents[2]
@@ -69,15 +70,13 @@ def calls_of_the_library():
     return {name for name in std.__all__ if name.islower()}
 
 
-# No package that is well kept computes these.
-WITHOUT_PEER = {"segmented_scan", "smith_waterman"}
-
-
-def test_every_call_of_the_library_is_raced_beside_a_peer():
-    rows = [row for family in std_race.families() for row in std_race.cases(family, 1024, {"backend": "cpu"})]
+@pytest.mark.parametrize("mode", MODES)
+def test_every_call_of_the_library_is_raced_beside_a_peer(mode):
+    place = Place("cpu", mode=mode)
+    rows = [row for family in std_race.families() for row in std_race.cases(family, 1024, place)]
     calls = calls_of_the_library()
-    assert {std_families.call_of(case) for case, *_ in rows} == calls
-    assert {std_families.call_of(case) for case, *_, peer in rows if peer is not None} == calls - WITHOUT_PEER
+    assert {std_race.call_of(case) for case, *_ in rows} == calls
+    assert {std_race.call_of(case) for case, *_, peer in rows if peer is not None} == calls
 
 
 @pytest.mark.parametrize(

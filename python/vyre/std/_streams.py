@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TURNS", "Stream", "hashed", "pick"]
 
-TURNS = 8192  # blocks of a message in one dispatch
+TURNS = 8192  # blocks of a message in one dispatch; of shorter ones than four words as many more (see turns_of)
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,15 @@ def pick(words: list[Any], index: u32) -> Any:
     return found
 
 
+def turns_of(stream: Stream) -> int:
+    """Blocks of a message in one dispatch, so that one of 2^32 bytes takes at most 2^15 dispatches."""
+    return TURNS * max(4 // stream.words, 1)
+
+
 @cache
 def make_procedure(stream: Stream, aligned: bool) -> Any:
     """Make the procedure that hashes messages."""
-    bytes_, halves = 4 * stream.words, stream.state * (2 if stream.wide else 1)
+    bytes_, halves, turns = 4 * stream.words, stream.state * (2 if stream.wide else 1), turns_of(stream)
 
     @vyre.kernel(workgroup_size=64)
     def take(
@@ -98,7 +103,7 @@ def make_procedure(stream: Stream, aligned: bool) -> Any:
                     kept = [state[k * count + i] for k in range(halves)]
                     for k in vyre.unroll(range(stream.state)):
                         h[k] = u64(kept[2 * k + 1]) << 32 | u64(kept[2 * k]) if stream.wide else kept[k]
-                end = min(first + TURNS, blocks)
+                end = min(first + turns, blocks)
                 at, shift = start >> 2, start % 4 * 8
                 for index in range(first, end):
                     before = (index - stream.lead) * stream.words
@@ -125,7 +130,7 @@ def make_procedure(stream: Stream, aligned: bool) -> Any:
         results = vyre.scratch(u32, count * stream.results, zeros=True, name="results")
         state = vyre.scratch(u32, vyre.size_select(windows > 1, count * halves, 0), zeros=True, name="state")
         for k in vyre.times(windows):
-            take(words, starts, lengths, parameters, k * TURNS, state, results, grid=count)
+            take(words, starts, lengths, parameters, k * turns, state, results, grid=count)
         return results
 
     return hashes
@@ -134,5 +139,5 @@ def make_procedure(stream: Stream, aligned: bool) -> Any:
 def hashed(stream: Stream, messages: Messages, parameters: list[int]) -> Any:
     """Hash each message to the words of its result, resident."""
     given = vyre.array(np.array(parameters, np.uint32), backend=messages.backend, device=messages.device)
-    windows = max(-(-stream.blocks(messages.longest) // TURNS), 1)
+    windows = max(-(-stream.blocks(messages.longest) // turns_of(stream)), 1)
     return make_procedure(stream, messages.aligned)(messages.words, messages.starts, messages.lengths, given, windows)

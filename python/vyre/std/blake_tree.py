@@ -19,7 +19,7 @@ from vyre.std._blake3_long import make_long
 from vyre.std._host import count_of, host_bytes
 from vyre.std._messages import Messages, taken
 from vyre.std._one import one_resident
-from vyre.std._products import products_pay
+from vyre.std._routes import ROUTES
 from vyre.std._trimmed import trimmed
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def key_words(key: Any, where: str) -> list[int]:
 def hashed_alone(words: Any, bytes_: int, begin: list[int], size: int) -> Any:
     """Hash one message of at least LONG bytes to ``size`` words."""
     start = vyre.array(np.array(begin, np.uint32), backend=words.backend, device=words.device)
-    by_all = make_long(products=products_pay(words.backend))
+    by_all = make_long(products=ROUTES[words.backend].products)
     return by_all(words[: len(words) // 4 * 4].reshape(-1, 4), words, start, bytes_, size)
 
 

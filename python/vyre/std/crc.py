@@ -24,6 +24,7 @@ from vyre.std._messages import taken
 from vyre.std._one import one_resident
 from vyre.std._padded import word_at
 from vyre.std._polynomials import CRC32, CRC32C, Modulus
+from vyre.std._routes import ROUTES, is_hardware
 
 __all__ = ["crc32", "crc32c"]
 
@@ -283,11 +284,8 @@ def words_of(elements: list[Any], width: int) -> list[list[Any]]:
 
 @cache
 def width_on(backend: str, device: int) -> int:
-    """How many words an invocation loads at a time. A processor loads single words, which are as fast there."""
-    if backend in ("cpu", "reference"):
-        return 1
-    kinds = {each.index: each.kind for each in vyre.devices(backend)}
-    return 1 if kinds.get(device) in ("software gpu", "cpu") else QUAD
+    """How many words an invocation loads at a time."""
+    return QUAD if ROUTES[backend].quads and is_hardware(backend, device) else 1
 
 
 def crc_of_one(modulus: Modulus, words: Array, value: Array, size: int, stride: int) -> Array:
@@ -316,7 +314,7 @@ def _crc(modulus: Modulus, data: Any, value: Any, backend: str | None, device: i
 
 def _stride(size: int, backend: str) -> int:
     """How many invocations share a message of `size` bytes; 0 where one workgroup takes it."""
-    if backend in ("cpu", "reference"):
+    if ROUTES[backend].shares_by_cores:
         groups = max(os.cpu_count() or 1, -(-size // (TURN * MOST_TURNS)))
         stride = LANES << (groups - 1).bit_length()
         return stride if size // 4 >= stride * SHARE_OF_PROCESSORS else 0

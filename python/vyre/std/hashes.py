@@ -10,7 +10,7 @@ from vyre.std._block_hashes import digests, form_of
 from vyre.std._keccak import absorb
 from vyre.std._md5 import MD5, mix_md5
 from vyre.std._messages import Messages, taken
-from vyre.std._products import products_pay
+from vyre.std._routes import ROUTES
 from vyre.std._sha1 import SHA1, mix_sha1
 from vyre.std._sha2 import SHA224, SHA256, SHA384, SHA512, mix_sha256, mix_sha512
 from vyre.std._sha256_pairs import BYTES, sha256_pairs, sha256_pairs_of_products
@@ -53,7 +53,7 @@ def _digest(name: str, data: Any, backend: str | None, device: int | Device | No
 def _words_of(algorithm: Algorithm, messages: Messages) -> Array:
     """The words of the digests, one after the other."""
     if algorithm.name == "sha256" and messages.shortest == messages.longest == BYTES and messages.alignment == 16:
-        if products_pay(messages.backend):
+        if ROUTES[messages.backend].products:
             return sha256_pairs_of_products(messages.words, messages.starts, 1)
         return sha256_pairs(messages.words, messages.starts)
     hashed = digests(algorithm, form_of(algorithm, messages))

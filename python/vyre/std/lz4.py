@@ -188,13 +188,13 @@ def _finish(state: In[u32, 2], ends: Out[u32]) -> None:
 def _decompressed(turns: int, one: bool) -> Any:
     @vyre.procedure(name="std.lz4_decompress")
     def decompressed(
-        words: In[u32], table: In[u32], whole: u32, size: u32, blocks: u32, room: u32, most: u32
+        words: In[u32], table: In[u32], whole: u32, size: u32, blocks: u32, room: u32, parts: u32
     ) -> tuple[vyre.ProcedureArray, ...]:
-        """Args: room: words of all results; most: the turns of the block that takes most."""
+        """Args: room: words of all results; parts: the dispatches that the block with most turns takes."""
         data = vyre.scratch(u32, room, zeros=True, name="data")
         state = vyre.scratch(u32, blocks, _STATE, zeros=True, name="state")
         ends = vyre.scratch(u32, 2 * blocks, name="ends")
-        for _ in vyre.times(vyre.ceil_div(most, turns)):
+        for _ in vyre.times(parts):
             _decompress(turns, one)(words, table, whole, size, data, state, grid=blocks)
         _finish(state, ends, grid=blocks)
         return data, ends, state
@@ -245,12 +245,13 @@ def lz4_decompress(blocks: Any, sizes: Any, *, backend: str | None = None, devic
     places = np.cumsum(rooms) - rooms
     # A turn reads a byte of the block at least, or it goes on with a match.
     turns = int((given.lengths + most // (4 * _STEP) + 2).max(initial=0))
+    parts = -(-turns // _TURNS)
     if given.form.one:
         numbers = given.words, int(given.lengths[0]), int(most[0])
     else:
         numbers = given.table(given.starts, given.lengths, places, most), 0, 0
     run = _decompressed(_TURNS, given.form.one)
-    data, ends, state = run(given.words, *numbers, len(most), total, turns)
+    data, ends, state = run(given.words, *numbers, len(most), total, parts)
 
     def why(block: np.ndarray, position: int) -> tuple[str, str]:
         if position == len(block):

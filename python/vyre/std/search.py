@@ -14,6 +14,7 @@ from vyre.std._filter_kernels import LANES, MOST_UNITS, UNIT, filtered_matches, 
 from vyre.std._find_kernels import counted, written
 from vyre.std._host import Place, bytes_of, check_order, count_of, place_of
 from vyre.std._offsets import MOST
+from vyre.std._routes import ROUTES
 from vyre.std._text import padded
 from vyre.std._waiting import waited
 
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Matches", "Patterns", "ResidentMatches", "find"]
 
 _LONGEST = 65536
-# Where patterns up to this length are looked for behind a filter: on devices that do the same for many places at once.
-# The length bounds the steps that a place of the text takes.
-_FILTERING = ("vulkan", "cuda")
+# The longest patterns that are looked for behind a filter: their length bounds the steps of a place of the text.
 _MOST_FILTERED = 256
 # Workgroups that are enough for a device, above which each takes more of the text.
 _ENOUGH = 1024
@@ -179,7 +178,7 @@ class Patterns:
 
     def _chosen(self, backend: str) -> Automaton | Trie:
         """What is faster on a backend, and has no place of the text that takes an invocation too many turns."""
-        if backend not in _FILTERING or self._longest > _MOST_FILTERED:
+        if not ROUTES[backend].filters or self._longest > _MOST_FILTERED:
             return self._automaton
         if self._trie is None:
             self._trie = Trie(self._patterns)

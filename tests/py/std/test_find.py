@@ -17,6 +17,7 @@ from vyre.errors import ArgumentError, BindingError
 from vyre.std import _automaton, _offsets, _text, search
 from vyre.std._filter_kernels import LANES, UNIT
 from vyre.std._host import place_of
+from vyre.std._routes import ROUTES
 
 PIECE = 512  # bytes, of short patterns
 
@@ -24,10 +25,16 @@ PIECE = 512  # bytes, of short patterns
 WAYS = {"filter": ("reference", "cpu", "vulkan"), "automaton": ()}
 
 
+def filter_on(patch, backends):
+    """Look for short patterns behind a filter on these backends alone."""
+    routes = {name: route._replace(filters=name in backends) for name, route in ROUTES.items()}
+    patch.setattr(search, "ROUTES", routes)
+
+
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     """Either way to search for patterns that are short enough for both."""
-    monkeypatch.setattr(search, "_FILTERING", WAYS[request.param])
+    filter_on(monkeypatch, WAYS[request.param])
     return request.param
 
 
@@ -74,7 +81,7 @@ def test_overlapping_matches_around_pieces(target, rng, n, way):
 def test_all_matches_in_order_of_small_alphabets(filtering, patterns, data, limit):
     wanted = all_matches(patterns, data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "_FILTERING", filtering)
+        filter_on(patch, filtering)
         found = std.find(patterns, data, limit, backend="cpu")
     assert found.tolist() == wanted[:limit]
     assert (found.count, found.overflow) == (len(wanted), limit is not None and len(wanted) > limit)
@@ -140,7 +147,7 @@ def test_the_longest_pattern_that_is_taken(rng):
 
 @pytest.mark.parametrize("units", [1, 3, 8])
 def test_workgroups_that_take_several_units(rng, monkeypatch, units):
-    monkeypatch.setattr(search, "_FILTERING", ["cpu"])
+    filter_on(monkeypatch, ["cpu"])
     monkeypatch.setattr(search, "_ENOUGH", 1)
     n = UNIT * LANES * units + 5000
     data = letters(rng, n, 5)
@@ -360,7 +367,7 @@ def test_no_invocation_makes_more_turns_than_drivers_allow(monkeypatch):
         kernel = getattr(search, name)
         monkeypatch.setattr(search, name, lambda *a, k=kernel, name=name: called.append((name, a)) or k(*a))
     for filtering in WAYS.values():
-        monkeypatch.setattr(search, "_FILTERING", filtering)
+        filter_on(monkeypatch, filtering)
         for equal in (1, 117, 118, 1400, 1900, 20_000):
             for longest in (2, 256, 257, 1000):
                 called.clear()

@@ -1,0 +1,29 @@
+"""What calls choose by backend stands in one table."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import vyre
+from vyre import std
+from vyre.std._routes import ROUTES
+
+FOLDER = Path(std.__file__).parent
+BACKENDS = {"reference", "cpu", "vulkan", "cuda"}
+# The table, and the check of what a caller has written for `backend` and `device`.
+MAY_NAME_BACKENDS = {"_routes.py", "_host.py"}
+
+
+def test_every_backend_has_a_row():
+    assert set(ROUTES) == BACKENDS
+    assert {device.backend for device in vyre.devices()} <= BACKENDS
+
+
+def test_no_other_file_names_a_backend():
+    named = set()
+    for path in FOLDER.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if any(isinstance(node, ast.Constant) and node.value in BACKENDS for node in ast.walk(tree)):
+            named.add(path.name)
+    assert named == MAY_NAME_BACKENDS
