@@ -52,6 +52,13 @@ def problem(text: str, architecture: str) -> str:
     return "\n".join(rest) if rest or done.returncode == 0 else f"ptxas ended with {done.returncode}"
 
 
+def registers(text: str, architecture: str) -> int:
+    """The registers that an invocation takes."""
+    command = [needed(), f"-arch={architecture}", "-v", "-o", os.devnull, "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return int(re.search(r"Used (\d+) registers", done.stdout + done.stderr)[1])
+
+
 def batches(texts: Iterable[str]) -> list[str]:
     """Many texts as few, each with many entry points: starting ptxas takes longer than most of them."""
     different = list(dict.fromkeys(texts))

@@ -382,6 +382,16 @@ TEST(Ptx, workgroups_beyond_the_counts_in_memory_leave_before_anything_else) {
   EXPECT_TRUE(contains(code.text, "ld.param.u64 %a0, [parameters+8];")) << code.text;
 }
 
+TEST(Ptx, a_limit_of_registers_follows_the_size_of_a_workgroup) {
+  KernelBuilder kernel({8, 4, 2});
+  const std::uint32_t out = kernel.buffer(1, true);
+  kernel.store(out, kernel.constant(0), kernel.constant(1));
+  const std::string text = emit(kernel.finish()).text, size = ".reqntid 8, 4, 2\n";
+  const std::size_t after = text.find(size) + size.size();
+  ASSERT_LT(after, text.size()) << text;
+  EXPECT_EQ(ptx::with_resident(text, 3), text.substr(0, after) + ".minnctapersm 3\n" + text.substr(after));
+}
+
 TEST(Ptx, has_no_name_of_a_user) {
   ir::ProgramBuilder builder;
   builder.buffer(ir::BufferDecl::output_of("buffer_of_a_user", 0, ir::DataType::U32));

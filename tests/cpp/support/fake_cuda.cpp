@@ -81,6 +81,12 @@ struct Known {
   bool counted = false;
 };
 
+// A text without the line that limits registers, if there is one.
+std::string unlimited(std::string text) {
+  const std::size_t at = text.find(".minnctapersm ");
+  return at == std::string::npos ? text : text.erase(at, text.find('\n', at) + 1 - at);
+}
+
 struct Books {
   std::recursive_mutex mutex;
   bool in_use = false;
@@ -101,6 +107,8 @@ struct Books {
   std::int64_t time = 0;  // of the device, in nanoseconds
   std::map<std::string, int> alive;
   std::map<std::string, Known> known;
+  FakeCuda::Compiled plain, limited;
+  std::string limit;  // the line that asks for `limited`
   std::vector<CUstream_st*> streams;
   std::vector<std::vector<std::size_t>> graph;  // the last one that was captured
 };
@@ -312,15 +320,27 @@ CUresult do_cuModuleGetFunction(CUfunction* function, CUmodule module, const cha
   *function = functions[module].get();
   return CUDA_SUCCESS;
 }
-CUresult do_cuFuncGetAttribute(int* value, int attribute, CUfunction) { return *value = 10 * attribute, CUDA_SUCCESS; }
+const FakeCuda::Compiled& compiled_to(CUfunction function) {
+  const bool limited = !books.limit.empty() && function->module->text.find(books.limit) != std::string::npos;
+  return limited ? books.limited : books.plain;
+}
+CUresult do_cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
+  const FakeCuda::Compiled& compiled = compiled_to(function);
+  *value = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS           ? compiled.registers
+           : attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ? compiled.local_bytes
+                                                             : 10 * attribute;
+  return CUDA_SUCCESS;
+}
 CUresult do_cuFuncSetAttribute(CUfunction, int, int) { return CUDA_SUCCESS; }
 // A multiprocessor has 2^16 registers, of which an invocation takes as many as do_cuFuncGetAttribute() says.
-CUresult do_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* workgroups, CUfunction, int size, std::size_t) {
-  return *workgroups = 65536 / (10 * CU_FUNC_ATTRIBUTE_NUM_REGS * size), CUDA_SUCCESS;
+CUresult do_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* workgroups, CUfunction function, int size, std::size_t shared) {
+  *workgroups = 65536 / (compiled_to(function).registers * size);
+  if (shared != 0) *workgroups = std::min(*workgroups, static_cast<int>(233472 / shared));
+  return CUDA_SUCCESS;
 }
 CUresult do_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned, unsigned, unsigned, unsigned, CUstream stream,
                            void** parameters, void**) {
-  const std::string& text = function->module->text;
+  const std::string text = unlimited(function->module->text);
   const auto known = books.known.find(text);
   const bool counts = text.starts_with("// parameters: the address of three counts of invocations");
   const std::size_t bytes = counts                               ? 16
@@ -436,12 +456,19 @@ FakeCuda::FakeCuda(int devices) {
   if (books.in_use) throw std::logic_error("one FakeCuda at a time");
   books.in_use = true;
   books.devices = devices;
-  books.attributes = {{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024}, {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
-                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1, 1024},   {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2, 64},
-                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0x7FFFFFFF},  {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1, 65535},
-                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2, 65535},   {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
-                      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9}, {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
-                      {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1}};
+  books.attributes = {{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1, 1024},
+                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2, 64},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0x7FFFFFFF},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1, 65535},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2, 65535},
+                      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+                      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+                      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+                      {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
+                      {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
+                      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472}};
 }
 
 FakeCuda::~FakeCuda() {
@@ -457,6 +484,8 @@ FakeCuda::~FakeCuda() {
   for (CUstream_st* stream : books.streams) stream->work.clear();
   books.streams.clear();
   books.known.clear();
+  books.plain = books.limited = {};
+  books.limit.clear();
   contexts = {};
 }
 
@@ -538,6 +567,11 @@ std::int64_t FakeCuda::time() const {
 }
 
 void FakeCuda::set_attribute(int attribute, int value) { books.attributes[attribute] = value; }
+void FakeCuda::set_compiled(const Compiled& plain, int workgroups, const Compiled& limited) {
+  books.plain = plain;
+  books.limited = limited;
+  books.limit = fmt::format("\n.minnctapersm {}\n", workgroups);
+}
 void FakeCuda::set_version(int version) { books.version = version; }
 
 int FakeCuda::calls(std::string_view function) const {

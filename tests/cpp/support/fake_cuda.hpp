@@ -57,6 +57,13 @@ class FakeCuda {
   // What the driver tells of an attribute of its devices.
   void set_attribute(int attribute, int value);
   void set_version(int version);
+  // Registers and bytes of local memory that an invocation takes.
+  struct Compiled {
+    int registers = 40, local_bytes = 30;
+    bool operator==(const Compiled&) const = default;
+  };
+  // What the compiler makes of every text from now on: of one as it is, and of one that wants `workgroups` resident.
+  void set_compiled(const Compiled& plain, int workgroups, const Compiled& limited);
 
   int calls(std::string_view function) const;
   // The calls that came from other threads than the one that asks.

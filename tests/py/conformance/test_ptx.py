@@ -70,6 +70,16 @@ def test_programs_of_the_library_are_assembled(architecture):
     check_assembled(programs, architecture, [True])
 
 
+@pytest.mark.parametrize("architecture", ptxas.ARCHITECTURES)
+def test_a_kernel_takes_fewer_registers_where_more_workgroups_are_to_be_resident(architecture):
+    programs = [each for each in library_programs(["sort"]) if each.workgroup_size == (256, 1, 1)]
+    text = max((vyre.lower(each, target="ptx") for each in programs), key=len)  # the scatter
+    limited = text.replace(".reqntid 256, 1, 1\n", ".reqntid 256, 1, 1\n.minnctapersm 4\n")
+    assert ptxas.problem(limited, architecture) == ""
+    # Four workgroups of 256 share 2^16 registers.
+    assert ptxas.registers(limited, architecture) <= 64 < ptxas.registers(text, architecture)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ptxas.ARCHITECTURES)
 def test_every_program_of_the_library_is_assembled(architecture):

@@ -384,6 +384,12 @@ void Emitter::end_loop() {
   label('E', loop.at);
 }
 
+std::string with_resident(std::string text, std::uint32_t workgroups) {
+  const std::size_t size = text.find("\n.reqntid ");
+  VYRE_ASSERT(size != std::string::npos);
+  return text.insert(text.find('\n', size + 1) + 1, fmt::format(".minnctapersm {}\n", workgroups));
+}
+
 Code emit(const Kernel& kernel, const Options& options) { return Emitter(kernel, options).run(); }
 
 }  // namespace vyre::ptx

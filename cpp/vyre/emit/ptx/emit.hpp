@@ -10,4 +10,8 @@ namespace vyre::ptx {
 
 Code emit(const lower::Kernel& kernel, const Options& options = {});
 
+// Returns the text with a directive that limits the registers of an invocation, so that a multiprocessor has enough of them for so many
+// workgroups at once.
+std::string with_resident(std::string text, std::uint32_t workgroups);
+
 }  // namespace vyre::ptx

@@ -1,5 +1,9 @@
 // How it works: the driver's linker turns the text into code for the device, which is kept in a file that is named after the driver and a
 // hash of the text. If the driver refuses to load the file, the text is compiled anew.
+//
+// The driver's compiler takes as many registers as it likes, and does not know how few workgroups are resident then. Where they are one or
+// two, the text is compiled once more with a limit that lets one more be resident, which hides more of the time that memory takes. The
+// second code is used, and kept in the file, if it moves no register to memory: a pass of a sort of pairs takes longer for 8 bytes.
 #include "vyre/run/cuda/kernel.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +27,12 @@ namespace {
 
 // The workgroup memory that a kernel may use without cuFuncSetAttribute, in bytes.
 constexpr std::uint64_t kUsualSharedBytes = 48 << 10;
+// So few resident workgroups are increased by one if that moves no register to memory.
+constexpr std::uint32_t kFewResident = 2;
+// The registers of an invocation are a multiple of this.
+constexpr std::uint32_t kRegisterUnit = 8;
+// Distinguishes kept code from that of other rules about registers.
+constexpr std::string_view kRule = "// one more resident\n";
 
 Source source_of(const lower::Kernel& kernel, bool counted_grid) {
   Source source;
@@ -82,29 +92,58 @@ struct Kernel::Module final : Retired {
   CUmodule handle = nullptr;
 };
 
-Kernel::Kernel(Context& context, Stream& stream, const Source& source)
-    : context_(context), stream_(stream), source_(source), module_(std::make_unique<Module>(context)) {
+Kernel::Kernel(Context& context, Stream& stream, const Source& source) : context_(context), stream_(stream), source_(source) {
   check_limits(context, source);
-  const KeptFile file(context.options().cache_directory, context.physical().key, KeptFile::hash_of(source.code.text));
+  const KeptFile file(context.options().cache_directory, context.physical().key,
+                      KeptFile::hash_of(fmt::format("{}{}", kRule, source.code.text)));
   const Current current(context);
-  if (const std::vector<std::byte> kept = file.read(); !kept.empty()) {
+  if (std::vector<std::byte> kept = file.read(); !kept.empty()) {
     try {
-      load(kept);
+      use(loaded(std::move(kept)));
       return;
     } catch (const DeviceLostError&) {
       throw;
     } catch (const DeviceError&) {
-      module_ = std::make_unique<Module>(context);  // compiled anew below
+      // compiled anew below
     }
   }
-  const std::vector<std::byte> code = compiled();
-  load(code);
-  file.write(code);
+  Made best = made();
+  file.write(best.code);
+  use(std::move(best));
+}
+
+void Kernel::use(Made made) {
+  module_ = std::move(made.module);
+  function_ = made.function;
 }
 
 Kernel::~Kernel() { stream_.retire(last_use_, std::move(module_)); }
 
-std::vector<std::byte> Kernel::compiled() const {
+// Compiles the text, a second time if few workgroups are resident.
+Kernel::Made Kernel::made() const {
+  Made first = loaded(compiled(source_.code.text));
+  if (!fits_once_more(first)) return first;
+  const std::uint32_t wanted = resident(first.function) + 1;
+  Made second = loaded(compiled(ptx::with_resident(source_.code.text, wanted)));
+  const auto local_bytes = [&](const Made& of) { return attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, of.function); };
+  const bool better = resident(second.function) >= wanted && local_bytes(second) <= local_bytes(first);
+  return better ? std::move(second) : std::move(first);
+}
+
+// Whether few workgroups are resident, and one more would be if they took fewer registers.
+bool Kernel::fits_once_more(const Made& made) const {
+  const PhysicalDevice& device = context_.physical();
+  const auto& [x, y, z] = source_.code.bindings.workgroup_size;
+  const std::uint32_t now = resident(made.function);
+  if (now == 0 || now > kFewResident) return false;
+  const std::uint64_t wanted = now + 1, invocations = wanted * x * y * z;
+  const std::uint32_t registers =
+      (attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, made.function) + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
+  return registers * invocations > device.registers && invocations <= device.max_resident &&
+         wanted * source_.code.bindings.shared_bytes <= device.all_shared_bytes;
+}
+
+std::vector<std::byte> Kernel::compiled(const std::string& text) const {
   const Api& api = context_.api();
   std::array<char, 4096> log{};
   std::array<int, 2> names = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -130,7 +169,6 @@ std::vector<std::byte> Kernel::compiled() const {
     context_.check(result, call);
   };
   // The linker takes the text with the zero that ends it, and does not change it.
-  const std::string& text = source_.code.text;
   checked(api.cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()), text.size() + 1, "vyre", 0, nullptr, nullptr),
           "cuLinkAddData");
   void* code = nullptr;
@@ -140,16 +178,34 @@ std::vector<std::byte> Kernel::compiled() const {
   return {first, first + bytes};
 }
 
-void Kernel::load(const std::vector<std::byte>& code) {
+Kernel::Made Kernel::loaded(std::vector<std::byte> code) const {
   const Api& api = context_.api();
-  context_.check(api.cuModuleLoadData(&module_->handle, code.data()), "cuModuleLoadData");
+  Made made{std::move(code), std::make_unique<Module>(context_), nullptr};
+  context_.check(api.cuModuleLoadData(&made.module->handle, made.code.data()), "cuModuleLoadData");
   const std::string entry(ptx::kEntryPoint);
-  context_.check(api.cuModuleGetFunction(&function_, module_->handle, entry.c_str()), "cuModuleGetFunction");
+  context_.check(api.cuModuleGetFunction(&made.function, made.module->handle, entry.c_str()), "cuModuleGetFunction");
   const std::uint64_t shared = source_.code.bindings.shared_bytes;
   if (shared > kUsualSharedBytes) {
-    context_.check(api.cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
+    context_.check(api.cuFuncSetAttribute(made.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
                    "cuFuncSetAttribute");
   }
+  return made;
+}
+
+std::uint32_t Kernel::attribute(int which, CUfunction function) const {
+  int value = 0;
+  context_.check(context_.api().cuFuncGetAttribute(&value, which, function), "cuFuncGetAttribute");
+  return static_cast<std::uint32_t>(value);
+}
+
+// The workgroups that a multiprocessor runs at once.
+std::uint32_t Kernel::resident(CUfunction function) const {
+  const auto& [x, y, z] = source_.code.bindings.workgroup_size;
+  int workgroups = 0;
+  context_.check(context_.api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&workgroups, function, static_cast<int>(x * y * z),
+                                                                            source_.code.bindings.shared_bytes),
+                 "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return static_cast<std::uint32_t>(workgroups);
 }
 
 std::vector<DriverFact> Kernel::facts() const {
@@ -169,9 +225,7 @@ std::vector<DriverFact> Kernel::facts() const {
   const Current current(context_);
   std::vector<DriverFact> facts;
   for (const Asked& asked : kAsked) {
-    int value = 0;
-    context_.check(context_.api().cuFuncGetAttribute(&value, asked.attribute, function_), "cuFuncGetAttribute");
-    facts.push_back({"main", asked.name, asked.description, std::to_string(value)});
+    facts.push_back({"main", asked.name, asked.description, std::to_string(attribute(asked.attribute, function_))});
     if (asked.attribute != CU_FUNC_ATTRIBUTE_NUM_REGS) continue;
     const std::vector<DriverFact> with_so_many = occupancy();
     facts.insert(facts.end(), with_so_many.begin(), with_so_many.end());
@@ -181,15 +235,11 @@ std::vector<DriverFact> Kernel::facts() const {
 
 std::vector<DriverFact> Kernel::occupancy() const {
   const auto& [x, y, z] = source_.code.bindings.workgroup_size;
-  const std::uint32_t size = x * y * z;
-  int workgroups = 0;
-  context_.check(context_.api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&workgroups, function_, static_cast<int>(size),
-                                                                            source_.code.bindings.shared_bytes),
-                 "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  const std::uint64_t resident = std::uint64_t{size} * static_cast<std::uint64_t>(workgroups), most = context_.physical().max_resident;
+  const std::uint32_t workgroups = resident(function_);
+  const std::uint64_t invocations = std::uint64_t{x} * y * z * workgroups, most = context_.physical().max_resident;
   return {{"main", "Resident Workgroups", "workgroups that a multiprocessor runs at once", std::to_string(workgroups)},
           {"main", "Occupancy", "invocations that a multiprocessor runs at once, of as many as it has room for",
-           fmt::format("{} of {}", resident, most)}};
+           fmt::format("{} of {}", invocations, most)}};
 }
 
 }  // namespace vyre::run::cuda

@@ -55,10 +55,21 @@ class Kernel {
 
  private:
   struct Module;
+  // What the driver made of the text.
+  struct Made {
+    std::vector<std::byte> code;
+    std::unique_ptr<Module> module;
+    CUfunction function = nullptr;
+  };
   // How much of a multiprocessor the kernel keeps busy.
   std::vector<DriverFact> occupancy() const;
-  std::vector<std::byte> compiled() const;
-  void load(const std::vector<std::byte>& code);
+  std::uint32_t resident(CUfunction function) const;
+  std::uint32_t attribute(int which, CUfunction function) const;
+  std::vector<std::byte> compiled(const std::string& text) const;
+  Made loaded(std::vector<std::byte> code) const;
+  Made made() const;
+  bool fits_once_more(const Made& made) const;
+  void use(Made made);
 
   Context& context_;
   Stream& stream_;

@@ -71,6 +71,8 @@ PhysicalDevice describe(const Api& api, int ordinal, int version, const std::str
   }
   device.max_invocations = of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   device.max_resident = of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  device.registers = of(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  device.all_shared_bytes = of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
   device.shared_bytes = of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   std::size_t memory = 0;
   check(api, api.cuDeviceTotalMem(&memory, device.handle), "cuDeviceTotalMem", device.info.name);

@@ -36,9 +36,11 @@ struct PhysicalDevice {
   std::string key;  // names the driver and the instruction set that compiled code is for
   std::array<std::uint32_t, 3> max_group_size{};
   std::array<std::uint32_t, 3> max_group_count{};
-  std::uint32_t max_invocations = 0;  // in a workgroup
-  std::uint32_t max_resident = 0;     // invocations at once on a multiprocessor
-  std::uint64_t shared_bytes = 0;     // of a workgroup
+  std::uint32_t max_invocations = 0;   // in a workgroup
+  std::uint32_t max_resident = 0;      // invocations at once on a multiprocessor
+  std::uint32_t registers = 0;         // of a multiprocessor
+  std::uint64_t shared_bytes = 0;      // of a workgroup
+  std::uint64_t all_shared_bytes = 0;  // of a multiprocessor
   std::uint64_t memory_bytes = 0;
 };
 
