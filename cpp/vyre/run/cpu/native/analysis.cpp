@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "vyre/run/cpu/native/gather_chains.hpp"
+
 namespace vyre::run::cpu::native {
 namespace {
 
@@ -40,6 +42,7 @@ class Analyser {
     find_guards();
     find_live_ranges();
     find_streamed();
+    found_.chains_gathers = chains_gathers(kernel_, found_);
     return std::move(found_);
   }
 

@@ -66,6 +66,7 @@ struct Analysis {
   bool returns = false;                  // some lanes may return before others
   bool divides = false;                  // a division is done in floating point
   bool accesses_in_parted_loop = false;  // memory is accessed in a loop of which lanes may take different numbers of turns
+  bool chains_gathers = false;           // a loop gathers from places that another gather decides
   bool has_exit(std::uint32_t block) const { return exits[block]; }
   // By instruction: an If without an Else and exits whose condition is that a value which rises from lane to lane is below a uniform one.
   std::vector<bool> guards;
