@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "vyre/lower/kernel.hpp"
+#include "vyre/run/cpu/native/ternaries.hpp"
+#include "vyre/run/cpu/native/vectors.hpp"
 #include "vyre/run/cpu/select.hpp"
 #include "vyre/run/cpu/uniformity.hpp"
 
@@ -51,6 +53,7 @@ struct Region {
 struct Analysis {
   Uniformity uniformity;
   std::vector<Selected> selected;
+  Ternaries ternaries;  // none with AVX2, which has no such instruction
   bool whole_workgroups = false;
   std::vector<Cell> cells;
   std::vector<std::array<CellId, 4>> of_value;     // by instruction: the cells of its lanes
@@ -83,6 +86,6 @@ struct Refusal {
 };
 
 // Returns nothing if the kernel cannot be translated to native code; `refusal` then says why.
-std::optional<Analysis> analyse(const lower::Kernel& kernel, Refusal& refusal);
+std::optional<Analysis> analyse(const lower::Kernel& kernel, Vectors vectors, Refusal& refusal);
 
 }  // namespace vyre::run::cpu::native

@@ -50,6 +50,7 @@ std::array<std::uint8_t, 16> shifted_nibbles() {
 void Translator::vector_lanewise(std::uint32_t position, int part) {
   const Instruction& i = at(position);
   const CellId dest = analysis_.of_value[position][0];
+  if (const Ternary* const ternary = analysis_.ternaries.at(position)) return vector_ternary(*ternary, dest, part);
   if (lower::is_comparison(i.op)) return vector_compare(i, dest, part);
   if (vector_simple(i, dest, part)) return;
   switch (i.op) {
@@ -151,6 +152,29 @@ bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
   }
   out(dest, part, to);
   return true;
+}
+
+// The instruction's first operand is also its result. It is the operand that has the result's register, or one that must be loaded anyway,
+// and else a copy. The last one may be in memory.
+void Translator::vector_ternary(const Ternary& ternary, CellId dest, int part) {
+  const Xmm to = target(dest, part, 0);
+  const auto id = [&](int k) { return cell_of(ternary.operands[static_cast<std::size_t>(k)]); };
+  const auto is_loaded = [&](int k) { return !cell(id(k)).varying || !in_register(id(k)); };
+  const auto is_result = [&](int k) { return !is_loaded(k) && source(id(k), part, 0).reg.getIdx() == to.getIdx(); };
+  std::array<int, 3> order{0, 1, 2};
+  std::ranges::stable_sort(order, {}, [&](int k) { return is_result(k) ? 0 : is_loaded(k) ? 1 : 2; });
+  if (is_loaded(order[1])) std::swap(order[1], order[2]);
+  std::uint8_t table = 0;
+  for (unsigned now = 0; now < 8; ++now) {
+    unsigned then = 0;  // the case in the order of the expression
+    for (int k = 0; k < 3; ++k) then |= (now >> (2 - k) & 1) << (2 - order[static_cast<std::size_t>(k)]);
+    table = static_cast<std::uint8_t>(table | (ternary.table >> then & 1) << now);
+  }
+  const Xmm b = in(id(order[1]), part, 1);
+  const Source c = source(id(order[2]), part, 2);
+  a_.move(to, in(id(order[0]), part, to.getIdx()));
+  a_.vpternlogd(to, b, c, table);
+  out(dest, part, to);
 }
 
 void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
