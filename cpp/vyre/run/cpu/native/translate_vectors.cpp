@@ -177,9 +177,15 @@ void Translator::vector_ternary(const Ternary& ternary, CellId dest, int part) {
   out(dest, part, to);
 }
 
+// The operand of a shift by a constant, which may be in memory with AVX-512 alone.
+Translator::Source Translator::shifted(CellId id, int part) {
+  if (a_.wide()) return source(id, part, 0);
+  return {false, in(id, part, 0), a_.ptr[a_.rax]};
+}
+
 void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
-  const Xmm a = in(cell_of(i.a), part, 0);
   if (is_constant(i.b)) {
+    const Source a = shifted(cell_of(i.a), part);
     const auto amount = static_cast<std::uint8_t>(at(i.b).imm & 31);
     const Xmm to = target(dest, part, 0);
     if (i.op == Opcode::Shl) {
@@ -191,6 +197,7 @@ void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
     }
     return out(dest, part, to);
   }
+  const Xmm a = in(cell_of(i.a), part, 0);
   const Source b = source(cell_of(i.b), part, 1);
   const Xmm to = target(dest, part, 0);
   if (i.op == Opcode::Shl) {
@@ -205,13 +212,17 @@ void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
 
 void Translator::vector_rotate(const Instruction& i, CellId dest, int part) {
   const bool left = i.op == Opcode::RotateLeft;
+  const std::uint32_t by = is_constant(i.b) ? at(i.b).imm & 31 : 0, amount = left ? by : (32 - by) & 31;  // to the left
+  if (a_.wide() && is_constant(i.b)) {
+    const Source from = shifted(cell_of(i.a), part);
+    const Xmm to = target(dest, part, 0);
+    a_.vprold(to, from, static_cast<std::uint8_t>(amount));
+    return out(dest, part, to);
+  }
   const Xmm a = in(cell_of(i.a), part, 0);
   if (is_constant(i.b)) {
-    const std::uint32_t by = at(i.b).imm & 31, amount = left ? by : (32 - by) & 31;  // to the left
     const Xmm to = target(dest, part, 0);
-    if (a_.wide()) {
-      a_.vprold(to, a, static_cast<std::uint8_t>(amount));
-    } else if (amount % 8 == 0) {
+    if (amount % 8 == 0) {
       a_.vpshufb(to, a, a_.constant_bytes(rotated_bytes(amount / 8)));
     } else {
       a_.vpslld(a_.v(1), a, static_cast<std::uint8_t>(amount));
