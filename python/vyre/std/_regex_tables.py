@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
     from vyre.std._regex_positions import Positions
 
-__all__ = ["BEGIN", "END", "STATE", "Tables", "earliest_tables", "longest_tables"]
+__all__ = ["BEGIN", "END", "FIRST_STATE", "STATE", "SYMBOL_SHIFT", "Tables", "earliest_tables", "longest_tables"]
 
+# In an entry of the first table: the next state, and above it the symbol that is written.
+FIRST_STATE, SYMBOL_SHIFT = (1 << 16) - 1, 16
 # In an entry of the second table: a match begins here, or may; one ends; and the next state.
 BEGIN, END, STATE = 1 << 31, 1 << 30, (1 << 30) - 1
 _MOST_STATES = 2048
@@ -39,21 +41,23 @@ _MOST_CELLS = 1 << 22
 
 @dataclass
 class Tables:
-    """Two automata; both begin in state 0. All arrays are uint32.
+    """Two automata; both begin in state 0. A place in a table is the byte or symbol, shifted, plus the state.
 
     Attributes:
         backward: whether the first walks from right to left, and the second from left to right.
-        classes: the class of each byte. The number of classes itself is that of a place behind the text.
-        next: for each state of the first and each class the next state.
-        symbols: likewise the symbol that is written.
-        second: for each state of the second and each symbol the next state, with BEGIN and END.
+        first: for each byte and state of the first the next state and the symbol that is written.
+        second: for each symbol and state of the second the next state, with BEGIN and END.
+        behind: the symbol of a place behind the text, which leads the first to state 0.
+        shifts: by how much bytes and symbols are shifted, for the two tables.
+        states: how many states the two automata have.
     """
 
     backward: bool
-    classes: np.ndarray
-    next: np.ndarray
-    symbols: np.ndarray
+    first: np.ndarray
     second: np.ndarray
+    behind: int
+    shifts: tuple[int, int]
+    states: tuple[int, int]
 
 
 def _too_large(states: int) -> ArgumentError:
@@ -189,10 +193,18 @@ def earliest_tables(positions: Positions) -> Tables:
     return _made(False, classes, targets, written, count, second.T)
 
 
+def _by_symbol(table: np.ndarray) -> tuple[np.ndarray, int]:
+    """The entries of a table of states and symbols, by symbols first; and the shift of these."""
+    states, symbols = table.shape
+    shift = (states - 1).bit_length()
+    made = np.zeros((symbols, 1 << shift), np.uint32)
+    made[:, :states] = table.T
+    return made.reshape(-1), shift
+
+
 def _made(
     backward: bool, classes: np.ndarray, targets: np.ndarray, written: np.ndarray, behind: int, columns: np.ndarray
 ) -> Tables:
-    """The tables, with a class for places behind the text: it leads to state 0 and writes the symbol `behind`."""
-    rows = len(targets)
-    whole = [np.column_stack([targets, np.zeros(rows, int)]), np.column_stack([written, np.full(rows, behind)])]
-    return Tables(backward, classes, *(np.ascontiguousarray(each.astype(np.uint32)) for each in (*whole, columns.T)))
+    first, first_shift = _by_symbol((written << SYMBOL_SHIFT | targets)[:, classes])
+    second, second_shift = _by_symbol(columns.T)
+    return Tables(backward, first, second, behind, (first_shift, second_shift), (len(targets), columns.shape[1]))

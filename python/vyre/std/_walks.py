@@ -1,9 +1,10 @@
 """Automata that walk a text or a list of symbols in parallel, and exactly.
 
 The text is cut into pieces, and the state at the begin of each is found first. Every state walks a few bytes of a
-piece. Where all have met in one, which is usual, that one walks the rest of the piece; elsewhere each state does. This
-gives, for each piece, the state at its end by the state at its begin. Such tables are composed over groups of pieces,
-one invocation walks over the groups, and one for each group over its pieces.
+piece. Where all have met in one, which is usual, that one walks the rest of the piece and writes its results; elsewhere
+each state walks it. This gives, for each piece, the state at its end by the state at its begin. Such tables are
+composed over groups of pieces, one invocation walks over the groups, and one for each group over its pieces. At last
+the state at the begin of each piece walks what has no results yet, which is usually the few bytes alone.
 
 Source: W. D. Hillis, G. L. Steele, "Data parallel algorithms", 1986 (composing tables); T. Mytkowicz, M. Musuvathi,
 W. Schulte, "Data-parallel finite-state machines", 2014 (convergence).
@@ -17,46 +18,39 @@ from typing import Any
 import vyre
 from vyre import In, InOut, Out, u32, vec4u32
 from vyre.std._operators import value_of
-from vyre.std._regex_tables import STATE
+from vyre.std._regex_tables import FIRST_STATE, STATE, SYMBOL_SHIFT
 
-__all__ = ["LANES", "PIECE", "begins_of", "place", "read"]
+__all__ = ["LANES", "PIECE", "PROBE", "steps", "walked"]
 
 LANES = 128
 # Vectors of 16 bytes in a piece, at least, and how many of them every state walks.
 PIECE, PROBE = 64, 8
 
 
-def place(backward: bool, vectors: Any, m: Any) -> Any:
-    """The vector of the text that is walked over as number `m`."""
-    return vectors - 1 - m if backward else m
-
-
-def read(text: bool, backward: bool, source: Any, classes: Any, n: Any, width: Any, j: Any) -> list[Any]:
-    """The symbols of the 16 bytes of vector j, in the order of the walk.
-
-    The source is a text, or a list of symbols, which have half a word each. Places of the text behind `n` have the
-    last of `width` symbols.
-    """
+def steps(backward: bool, symbols: Any, table: Any, state: Any, shift: Any, j: Any) -> list[Any]:
+    """The entries of the second table for the 16 symbols of vector j, which have half a word each."""
+    low, high = symbols[2 * j], symbols[2 * j + 1]
+    words = [low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w]
     made = []
-    if text:
-        vector = source[j]
-        words = [vector.x, vector.y, vector.z, vector.w]
-        for k in vyre.unroll(range(16)):
-            symbol = width - 1
-            if j * 16 + k < n:
-                symbol = classes[words[k // 4] >> k % 4 * 8 & 255]
-            made.append(symbol)
-    else:
-        low, high = source[2 * j], source[2 * j + 1]
-        words = [low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w]
-        made = [words[k // 2] >> k % 2 * 16 & 0xFFFF for k in vyre.unroll(range(16))]
-    return made[::-1] if backward else made
+    for k in vyre.unroll(range(15, -1, -1) if backward else range(16)):
+        entry = table[state | (words[k // 2] >> k % 2 * 16 & 0xFFFF) << shift]
+        made.append(entry)
+        state = entry & STATE
+    return made
 
 
-def walked(table: Any, width: Any, state: Any, symbols: list[Any]) -> Any:
-    for each in symbols:
-        state = table[state * width + each] & STATE
-    return state
+def text_steps(backward: bool, text: Any, table: Any, state: Any, n: Any, behind: Any, shift: Any, j: Any) -> list[Any]:
+    """The entries of the first table for the 16 bytes of vector j. Places behind `n` lead to state 0."""
+    vector = text[j]
+    words = [vector.x, vector.y, vector.z, vector.w]
+    inside = n - min(n, j * 16)
+    made = []
+    for k in vyre.unroll(range(15, -1, -1) if backward else range(16)):
+        entry = table[state | (words[k // 4] >> k % 4 * 8 & 255) << shift]
+        entry = vyre.select(k < inside, entry, behind << SYMBOL_SHIFT)
+        made.append(entry)
+        state = entry & FIRST_STATE
+    return made
 
 
 @vyre.kernel(workgroup_size=LANES)
@@ -97,125 +91,197 @@ def walk_group(ends: In[u32], before: In[u32], begins: Out[u32], states: u32, gr
             state = ends[p * states + state]
 
 
-def _kernels(text: bool, backward: bool, vectors_per: int) -> tuple[Any, Any, Any]:
-    """The kernels that find the ends of pieces, for walks over a text or over symbols."""
+def _entries(
+    text: bool, backward: bool, source: Any, table: Any, state: Any, numbers: tuple[Any, ...], m: Any
+) -> tuple[Any, list[Any]]:
+    """The vector that is walked over as number `m`, and its entries in the order of the walk."""
+    n, behind, shift = numbers
+    vectors = len(source) if text else len(source) // 2
+    j = vectors - 1 - m if backward else m
+    if text:
+        return j, text_steps(backward, source, table, state, n, behind, shift, j)
+    return j, steps(backward, source, table, state, shift, j)
+
+
+def _noted(text: bool, backward: bool, result: Any, j: Any, entries: list[Any]) -> Any:
+    """Write the symbols of a text's vector, or give the number of matches of a vector of symbols."""
+    if not text:
+        # A walk backward comes to the end of a match first.
+        bit = 30 if backward else 31
+        return sum((each >> bit & 1 for each in entries[1:]), entries[0] >> bit & 1)
+    symbols = [each >> SYMBOL_SHIFT for each in (entries[::-1] if backward else entries)]
+    # Writes the half first that is walked first, so that fewer symbols wait in registers.
+    for half in vyre.unroll((1, 0) if backward else (0, 1)):
+        low, high = symbols[8 * half : 8 * half + 8 : 2], symbols[8 * half + 1 : 8 * half + 8 : 2]
+        result[2 * j + half] = vyre.vec4u32(*(b << 16 | a for a, b in zip(low, high, strict=True)))
+    return 0
+
+
+def _probes(text: bool, backward: bool) -> tuple[Any, Any]:
+    """The kernels that let every state walk."""
+    per, mask = (1, FIRST_STATE) if text else (2, STATE)
 
     @vyre.kernel(workgroup_size=LANES)
     def probe_piece(
         source: In[vec4u32],
-        classes: In[u32],
         table: In[u32],
         ends: Out[u32],
         n: u32,
-        width: u32,
+        behind: u32,
+        shift: u32,
         states: u32,
         piece: u32,
     ) -> None:
         """Let each state walk the first vectors of each piece."""
         i = vyre.gid(0)
-        vectors = len(source) // vectors_per
         first = i // states * piece
         state = i % states
-        for m in range(first, min(first + PROBE, vectors)):
-            symbols = read(text, backward, source, classes, n, width, place(backward, vectors, m))
-            state = walked(table, width, state, symbols)
+        for m in range(first, min(first + PROBE, len(source) // per)):
+            _, entries = _entries(text, backward, source, table, state, (n, behind, shift), m)
+            state = entries[15] & mask
         if i < len(ends):
             ends[i] = state
 
     @vyre.kernel(workgroup_size=LANES)
-    def run_piece(
-        source: In[vec4u32],
-        classes: In[u32],
-        table: In[u32],
-        ends: InOut[u32],
-        listed: InOut[u32],
-        entries: InOut[u32],
-        n: u32,
-        width: u32,
-        states: u32,
-        piece: u32,
-    ) -> None:
-        """Walk the rest of each piece where all states have met, and list the other pieces."""
-        p = vyre.gid(0)
-        vectors = len(source) // vectors_per
-        if p < len(listed):
-            state = ends[p * states]
-            met = value_of(u32, 1)
-            for k in range(1, states):
-                if ends[p * states + k] != state:
-                    met = 0
-            if met != 0:
-                for m in range(p * piece + PROBE, min((p + 1) * piece, vectors)):
-                    symbols = read(text, backward, source, classes, n, width, place(backward, vectors, m))
-                    state = walked(table, width, state, symbols)
-                for k in range(states):
-                    ends[p * states + k] = state
-            else:
-                listed[entries.atomic_add(0, states) // states] = p
-
-    @vyre.kernel(workgroup_size=LANES)
     def run_listed(
         source: In[vec4u32],
-        classes: In[u32],
         table: In[u32],
         listed: In[u32],
         entries: In[u32],
         ends: InOut[u32],
         n: u32,
-        width: u32,
+        behind: u32,
+        shift: u32,
         states: u32,
         piece: u32,
     ) -> None:
         """Walk the rest of each listed piece from each of its states."""
         i = vyre.gid(0)
-        vectors = len(source) // vectors_per
         if i < entries[0]:
             p = listed[i // states]
             at = p * states + i % states
             state = ends[at]
-            for m in range(p * piece + PROBE, min((p + 1) * piece, vectors)):
-                symbols = read(text, backward, source, classes, n, width, place(backward, vectors, m))
-                state = walked(table, width, state, symbols)
+            for m in range(p * piece + PROBE, min((p + 1) * piece, len(source) // per)):
+                _, walk = _entries(text, backward, source, table, state, (n, behind, shift), m)
+                state = walk[15] & mask
             ends[at] = state
 
-    return probe_piece, run_piece, run_listed
+    return probe_piece, run_listed
+
+
+def _runs(text: bool, backward: bool) -> tuple[Any, Any]:
+    """The kernels that let one state walk and write results."""
+    per, mask = (1, FIRST_STATE) if text else (2, STATE)
+    result_type = vec4u32 if text else u32
+
+    @vyre.kernel(workgroup_size=LANES)
+    def run_piece(
+        source: In[vec4u32],
+        table: In[u32],
+        ends: InOut[u32],
+        listed: InOut[u32],
+        entries: InOut[u32],
+        done: InOut[u32],
+        result: InOut[result_type],
+        n: u32,
+        behind: u32,
+        shift: u32,
+        states: u32,
+        piece: u32,
+    ) -> None:
+        """Walk the rest of each piece where all states have met, with its results, and list the other pieces."""
+        p = vyre.gid(0)
+        if p < len(listed):
+            state, count = ends[p * states], vyre.u32(0)
+            met = value_of(u32, 1)
+            for k in range(1, states):
+                if ends[p * states + k] != state:
+                    met = 0
+            if met != 0:
+                for m in range(p * piece + PROBE, min((p + 1) * piece, len(source) // per)):
+                    j, walk = _entries(text, backward, source, table, state, (n, behind, shift), m)
+                    count += _noted(text, backward, result, j, walk)
+                    state = walk[15] & mask
+                for k in range(states):
+                    ends[p * states + k] = state
+                done[p] = 1
+                if not text:
+                    result[p] = count
+            else:
+                listed[entries.atomic_add(0, states) // states] = p
+
+    @vyre.kernel(workgroup_size=LANES)
+    def finish_piece(
+        source: In[vec4u32],
+        table: In[u32],
+        begins: In[u32],
+        done: In[u32],
+        result: InOut[result_type],
+        n: u32,
+        behind: u32,
+        shift: u32,
+        piece: u32,
+    ) -> None:
+        """Write the results of each piece that only its begin decides."""
+        p = vyre.gid(0)
+        if p < len(begins):
+            state, count = begins[p], vyre.u32(0)
+            most = vyre.select(done[p] != 0, PROBE, piece)
+            for m in range(p * piece, min(p * piece + most, len(source) // per)):
+                j, walk = _entries(text, backward, source, table, state, (n, behind, shift), m)
+                count += _noted(text, backward, result, j, walk)
+                state = walk[15] & mask
+            if not text:
+                result[p] += count
+
+    return run_piece, finish_piece
 
 
 @functools.cache
-def begins_of(text: bool, backward: bool) -> Callable[..., Any]:
-    """The procedure that finds the state at the begin of each piece, for walks over a text or over symbols."""
-    vectors_per = 1 if text else 2
-    probe_piece, run_piece, run_listed = _kernels(text, backward, vectors_per)
+def walked(text: bool, backward: bool) -> Callable[..., Any]:
+    """The procedure that walks over a text or over symbols.
+
+    It gives the state at the begin of each piece, and the symbols of the text or the number of matches in each piece.
+    """
+    probe_piece, run_listed = _probes(text, backward)
+    run_piece, finish_piece = _runs(text, backward)
     name = f"{'text' if text else 'symbols'}_{'backward' if backward else 'forward'}"
 
-    @vyre.procedure(name=f"std.walk.begins_{name}")
-    def begins(
+    @vyre.procedure(name=f"std.walk.{name}")
+    def walk(
         source: In[vec4u32],
-        classes: In[u32],
         table: In[u32],
         n: u32,
-        width: u32,
+        behind: u32,
+        shift: u32,
         states: u32,
         piece: u32,
         group: u32,
-    ) -> vyre.ProcedureArray:
-        pieces = vyre.ceil_div(source.length // vectors_per, piece)
+    ) -> tuple[vyre.ProcedureArray, ...]:
+        vectors = source.length if text else source.length // 2
+        pieces = vyre.ceil_div(vectors, piece)
         begins = vyre.scratch(u32, pieces, zeros=True, name="begins")
+        done = vyre.scratch(u32, pieces, zeros=True, name="done")
+        if text:
+            result = vyre.scratch(vec4u32, source.length * 2, name="symbols")
+        else:
+            result = vyre.scratch(u32, pieces, zeros=True, name="counts")
         with vyre.when(pieces > 1):
             ends = vyre.scratch(u32, pieces * states, name="ends")
             listed = vyre.scratch(u32, pieces, zeros=True, name="listed")
             entries = vyre.scratch(u32, 3, name="entries")  # states of listed pieces, 1 and 1
-            numbers = n, width, states, piece
+            numbers = n, behind, shift, states, piece
             begin_open(entries)
-            probe_piece(source, classes, table, ends, *numbers)
-            run_piece(source, classes, table, ends, listed, entries, *numbers, grid=pieces)
-            run_listed(source, classes, table, listed, entries, ends, *numbers, grid=entries, at_most=pieces * states)
+            probe_piece(source, table, ends, *numbers)
+            run_piece(source, table, ends, listed, entries, done, result, *numbers, grid=pieces)
+            run_listed(source, table, listed, entries, ends, *numbers, grid=entries, at_most=pieces * states)
             groups = vyre.ceil_div(pieces, group)
             composed = vyre.scratch(u32, groups * states, name="composed")
             before = vyre.scratch(u32, groups, name="before")
             compose_group(ends, composed, states, group)
             walk_groups(composed, before, states, workgroups=1)
             walk_group(ends, before, begins, states, group, grid=groups)
-        return begins
+        finish_piece(source, table, begins, done, result, n, behind, shift, piece, grid=pieces)
+        return begins, result
 
-    return begins
+    return walk

@@ -57,7 +57,7 @@ class Regex:
         return Regex, (self.pattern,)
 
     def _on(self, kind: str, place: Place) -> tuple[Tables, tuple[Array, ...]]:
-        """The tables for a kind of matches; on the device the classes, the first's, its symbols, and the second's."""
+        """The tables for a kind of matches, and the first and the second on the device."""
         if kind not in self._made:
             self._made[kind] = _KINDS[kind](self._positions)
         made = self._made[kind]
@@ -65,8 +65,7 @@ class Regex:
         key = kind, some.backend, some.device
         known = self._tables.get(key)
         if known is None:
-            flat = (each.reshape(-1) for each in (made.classes, made.next, made.symbols, made.second))
-            known = self._tables[key] = tuple(place.array(each) for each in flat)
+            known = self._tables[key] = place.array(made.first), place.array(made.second)
         return made, known
 
     def _counted(self, where: str, data: Any, kind: Any, backend: Any, device: Any) -> Any:
@@ -80,13 +79,12 @@ class Regex:
         made, tables = self._on(kind, place)
         vectors = padded(text, place, where)
         count = vectors.shape[0]
-        widths = made.next.shape[1], made.second.shape[1]
-        states = len(made.next), len(made.second)
         # Long pieces have less to do for what every state walks, and each has a word for each state.
-        piece = max(PIECE, min(4 * PIECE, count // _ENOUGH), -(-count * max(states) // _MOST_ENDS))
+        piece = max(PIECE, min(4 * PIECE, count // _ENOUGH), -(-count * max(made.states) // _MOST_ENDS))
         group = 1 << math.isqrt(-(-count // piece)).bit_length()
-        found = counter(made.backward)(vectors, *tables, text.shape[0], *widths, *states, piece, group)
-        return place, made, tables, (text.shape[0], made.second.shape[1], piece), found
+        numbers = text.shape[0], made.behind, *made.shifts, *made.states, piece, group
+        found = counter(made.backward)(vectors, *tables, *numbers)
+        return place, made, tables, (text.shape[0], made.shifts[1], piece), found
 
     def count(
         self,
@@ -145,7 +143,7 @@ class Regex:
         place, made, tables, sizes, found = self._counted(where, data, kind, backend, device)
         symbols, begins, offsets, total = found
         most = most_of(total, limit, place, where)
-        words = writer(made.backward)(symbols, tables[3], begins, offsets, total, *sizes, most)
+        words = writer(made.backward)(symbols, tables[1], begins, offsets, total, *sizes, most)
         if not place.on_host:
             return ResidentMatches(words.reshape(most, 2), total)
         count = int(total.numpy()[0])

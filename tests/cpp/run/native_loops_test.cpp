@@ -1,4 +1,5 @@
-// Machine code makes what no turn of a loop changes before the loop, and gives the reference's bytes for every way to leave one.
+// Machine code makes what no turn of a loop changes before the loop, gives the reference's bytes for every way to leave one, and knows
+// loops that wait for one gather after the other.
 #if VYRE_NATIVE
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
 #include "vyre/lower/lower.hpp"
+#include "vyre/run/cpu/native/analysis.hpp"
 #include "vyre/run/cpu/native/loop_invariants.hpp"
 #include "vyre/validate/validate.hpp"
 
@@ -63,6 +65,41 @@ TEST(LoopInvariants, a_division_moves_with_its_operands) {
     EXPECT_FALSE(has(before_loop(kernel), op));
     EXPECT_TRUE(has(before_loop(hoisted->kernel), op));
   }
+}
+
+// Whether machine code of a loop that sums what `add` makes waits for one gather after the other.
+template <class Add>
+bool chains_gathers(const Add& add) {
+  run::cpu::native::Refusal refusal;
+  const std::optional<run::cpu::native::Analysis> found = run::cpu::native::analyse(summing(false, add), run::cpu::native::Vectors::Avx2, refusal);
+  EXPECT_TRUE(found) << refusal.reason;
+  return found && found->chains_gathers;
+}
+
+TEST(GatherChains, a_walk_over_a_table_is_one) {
+  const auto walks = [](KernelBuilder& k, std::uint32_t in, auto i, auto turn) {
+    const auto state = k.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = 0});
+    return k.load(in, k.op(Opcode::Add, k.op(Opcode::Xor, state, i), turn));
+  };
+  EXPECT_TRUE(chains_gathers(walks));
+}
+
+TEST(GatherChains, gathers_that_do_not_wait_for_each_other_are_none) {
+  const auto sums = [](KernelBuilder& k, std::uint32_t in, auto i, auto turn) { return k.load(in, k.op(Opcode::Mul, i, turn)); };
+  EXPECT_FALSE(chains_gathers(sums));
+  const auto looks_up_rows = [](KernelBuilder& k, std::uint32_t in, auto i, auto turn) {
+    return k.op(Opcode::Add, k.load(in, i), k.load(in, k.op(Opcode::Mul, i, turn)));
+  };
+  EXPECT_FALSE(chains_gathers(looks_up_rows));
+  const auto of_one_lane = [](KernelBuilder& k, std::uint32_t in, auto, auto turn) { return k.load(in, k.load(in, turn)); };
+  EXPECT_FALSE(chains_gathers(of_one_lane));
+}
+
+TEST(GatherChains, a_table_of_places_makes_one) {
+  const auto looks_up = [](KernelBuilder& k, std::uint32_t in, auto i, auto turn) {
+    return k.load(in, k.load(in, k.op(Opcode::Mul, i, turn)));
+  };
+  EXPECT_TRUE(chains_gathers(looks_up));
 }
 
 TEST(LoopInvariants, origins_are_the_places_in_the_kernel_that_was_given) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "vyre/run/cpu/native/gather_chains.hpp"
+
 namespace vyre::run::cpu::native {
 namespace {
 
@@ -18,8 +20,8 @@ constexpr std::uint32_t kDeepest = 64;  // the refusal below names this number, 
 
 class Analyser {
  public:
-  Analyser(const Kernel& kernel, Refusal& refusal)
-      : kernel_(kernel), refusal_(refusal), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
+  Analyser(const Kernel& kernel, Vectors vectors, Refusal& refusal)
+      : kernel_(kernel), vectors_(vectors), refusal_(refusal), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
 
   std::optional<Analysis> run() {
     found_.whole_workgroups = needs_whole_workgroups(kernel_);
@@ -35,11 +37,13 @@ class Analyser {
       return std::nullopt;
     }
     find_forms();
+    if (vectors_ == Vectors::Avx512) find_ternaries();
     find_strides();
     make_cells();
     find_guards();
     find_live_ranges();
     find_streamed();
+    found_.chains_gathers = chains_gathers(kernel_, found_);
     return std::move(found_);
   }
 
@@ -231,6 +235,12 @@ class Analyser {
       }
     }
   }
+  void find_ternaries() {
+    std::vector<bool> vectors(size_);
+    for (std::uint32_t position = 0; position < size_; ++position) vectors[position] = varies(position) && forms_[position] == Form::Word;
+    found_.ternaries = Ternaries(kernel_, found_.selected, vectors);
+  }
+
   bool combines_truths(std::uint32_t position) const { return truths_[position].combines; }
 
   template <class Visit>
@@ -488,6 +498,7 @@ class Analyser {
   void use_operands(std::uint32_t position, float weight) {
     const Instruction& instruction = at(position);
     const bool as_vector = reads_vectors(position), row = is_row_access(instruction);
+    const Ternary* const ternary = found_.ternaries.at(position);
     if (row) use(found_.first_lane[instruction.a.index], position, false, weight);
     if (found_.guards[position]) {
       const Instruction& condition = at(instruction.a.index);
@@ -495,7 +506,10 @@ class Analyser {
       use_value(condition.b, position, false, weight);
     }
     for (const ValueId operand : {row ? ValueId{} : instruction.a, instruction.b, instruction.c, instruction.d}) {
-      use_value(operand, position, as_vector, weight);
+      if (ternary == nullptr) use_value(operand, position, as_vector, weight);
+    }
+    for (const ValueId operand : ternary == nullptr ? std::array<ValueId, 3>{} : ternary->operands) {
+      use_value(operand, position, true, weight);
     }
     for (const CellId id : found_.of_value[position]) {
       if (id == kNone || found_.cells[id].value != position) continue;
@@ -627,6 +641,7 @@ class Analyser {
   }
 
   const Kernel& kernel_;
+  const Vectors vectors_;
   Refusal& refusal_;
   const std::uint32_t size_;
   Analysis found_;
@@ -647,6 +662,8 @@ class Analyser {
 
 }  // namespace
 
-std::optional<Analysis> analyse(const Kernel& kernel, Refusal& refusal) { return Analyser(kernel, refusal).run(); }
+std::optional<Analysis> analyse(const Kernel& kernel, Vectors vectors, Refusal& refusal) {
+  return Analyser(kernel, vectors, refusal).run();
+}
 
 }  // namespace vyre::run::cpu::native

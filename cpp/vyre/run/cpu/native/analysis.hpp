@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "vyre/lower/kernel.hpp"
+#include "vyre/run/cpu/native/ternaries.hpp"
+#include "vyre/run/cpu/native/vectors.hpp"
 #include "vyre/run/cpu/select.hpp"
 #include "vyre/run/cpu/uniformity.hpp"
 
@@ -51,6 +53,7 @@ struct Region {
 struct Analysis {
   Uniformity uniformity;
   std::vector<Selected> selected;
+  Ternaries ternaries;  // none with AVX2, which has no such instruction
   bool whole_workgroups = false;
   std::vector<Cell> cells;
   std::vector<std::array<CellId, 4>> of_value;     // by instruction: the cells of its lanes
@@ -66,6 +69,7 @@ struct Analysis {
   bool returns = false;                  // some lanes may return before others
   bool divides = false;                  // a division is done in floating point
   bool accesses_in_parted_loop = false;  // memory is accessed in a loop of which lanes may take different numbers of turns
+  bool chains_gathers = false;           // a loop gathers from places that another gather decides
   bool has_exit(std::uint32_t block) const { return exits[block]; }
   // By instruction: an If without an Else and exits whose condition is that a value which rises from lane to lane is below a uniform one.
   std::vector<bool> guards;
@@ -82,6 +86,6 @@ struct Refusal {
 };
 
 // Returns nothing if the kernel cannot be translated to native code; `refusal` then says why.
-std::optional<Analysis> analyse(const lower::Kernel& kernel, Refusal& refusal);
+std::optional<Analysis> analyse(const lower::Kernel& kernel, Vectors vectors, Refusal& refusal);
 
 }  // namespace vyre::run::cpu::native

@@ -50,6 +50,7 @@ std::array<std::uint8_t, 16> shifted_nibbles() {
 void Translator::vector_lanewise(std::uint32_t position, int part) {
   const Instruction& i = at(position);
   const CellId dest = analysis_.of_value[position][0];
+  if (const Ternary* const ternary = analysis_.ternaries.at(position)) return vector_ternary(*ternary, dest, part);
   if (lower::is_comparison(i.op)) return vector_compare(i, dest, part);
   if (vector_simple(i, dest, part)) return;
   switch (i.op) {
@@ -153,9 +154,38 @@ bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
   return true;
 }
 
+// The instruction's first operand is also its result. It is the operand that has the result's register, or one that must be loaded anyway,
+// and else a copy. The last one may be in memory.
+void Translator::vector_ternary(const Ternary& ternary, CellId dest, int part) {
+  const Xmm to = target(dest, part, 0);
+  const auto id = [&](int k) { return cell_of(ternary.operands[static_cast<std::size_t>(k)]); };
+  const auto is_loaded = [&](int k) { return !cell(id(k)).varying || !in_register(id(k)); };
+  const auto is_result = [&](int k) { return !is_loaded(k) && source(id(k), part, 0).reg.getIdx() == to.getIdx(); };
+  std::array<int, 3> order{0, 1, 2};
+  std::ranges::stable_sort(order, {}, [&](int k) { return is_result(k) ? 0 : is_loaded(k) ? 1 : 2; });
+  if (is_loaded(order[1])) std::swap(order[1], order[2]);
+  std::uint8_t table = 0;
+  for (unsigned now = 0; now < 8; ++now) {
+    unsigned then = 0;  // the case in the order of the expression
+    for (int k = 0; k < 3; ++k) then |= (now >> (2 - k) & 1) << (2 - order[static_cast<std::size_t>(k)]);
+    table = static_cast<std::uint8_t>(table | (ternary.table >> then & 1) << now);
+  }
+  const Xmm b = in(id(order[1]), part, 1);
+  const Source c = source(id(order[2]), part, 2);
+  a_.move(to, in(id(order[0]), part, to.getIdx()));
+  a_.vpternlogd(to, b, c, table);
+  out(dest, part, to);
+}
+
+// The operand of a shift by a constant, which may be in memory with AVX-512 alone.
+Translator::Source Translator::shifted(CellId id, int part) {
+  if (a_.wide()) return source(id, part, 0);
+  return {false, in(id, part, 0), a_.ptr[a_.rax]};
+}
+
 void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
-  const Xmm a = in(cell_of(i.a), part, 0);
   if (is_constant(i.b)) {
+    const Source a = shifted(cell_of(i.a), part);
     const auto amount = static_cast<std::uint8_t>(at(i.b).imm & 31);
     const Xmm to = target(dest, part, 0);
     if (i.op == Opcode::Shl) {
@@ -167,6 +197,7 @@ void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
     }
     return out(dest, part, to);
   }
+  const Xmm a = in(cell_of(i.a), part, 0);
   const Source b = source(cell_of(i.b), part, 1);
   const Xmm to = target(dest, part, 0);
   if (i.op == Opcode::Shl) {
@@ -181,13 +212,17 @@ void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
 
 void Translator::vector_rotate(const Instruction& i, CellId dest, int part) {
   const bool left = i.op == Opcode::RotateLeft;
+  const std::uint32_t by = is_constant(i.b) ? at(i.b).imm & 31 : 0, amount = left ? by : (32 - by) & 31;  // to the left
+  if (a_.wide() && is_constant(i.b)) {
+    const Source from = shifted(cell_of(i.a), part);
+    const Xmm to = target(dest, part, 0);
+    a_.vprold(to, from, static_cast<std::uint8_t>(amount));
+    return out(dest, part, to);
+  }
   const Xmm a = in(cell_of(i.a), part, 0);
   if (is_constant(i.b)) {
-    const std::uint32_t by = at(i.b).imm & 31, amount = left ? by : (32 - by) & 31;  // to the left
     const Xmm to = target(dest, part, 0);
-    if (a_.wide()) {
-      a_.vprold(to, a, static_cast<std::uint8_t>(amount));
-    } else if (amount % 8 == 0) {
+    if (amount % 8 == 0) {
       a_.vpshufb(to, a, a_.constant_bytes(rotated_bytes(amount / 8)));
     } else {
       a_.vpslld(a_.v(1), a, static_cast<std::uint8_t>(amount));

@@ -35,7 +35,10 @@ void Translator::choose_parts() {
   const auto needed = static_cast<int>(pressure(analysis_));
   for (const int parts : {2, 4}) {
     const int available = a_.vector_count() - (a_.wide() ? 5 : 4 + parts);
-    const bool fits = needed * parts <= available;
+    // A gather that waits for another one takes as long as dozens of other operations. Two vectors at a time are worth a spill of some
+    // values.
+    const bool spills = analysis_.chains_gathers && parts == 2;
+    const bool fits = needed * (spills ? 1 : parts) <= available;
     const bool fills = !analysis_.whole_workgroups || workgroup_lanes_ % static_cast<std::uint32_t>(parts * a_.width()) == 0;
     if (fits && fills && parts <= most) parts_ = parts;
   }

@@ -95,6 +95,8 @@ class Translator {
   // --- Values ---
   void vector_lanewise(std::uint32_t position, int part);  // translate_vectors.cpp
   bool vector_simple(const Instruction& i, CellId dest, int part);
+  void vector_ternary(const Ternary& ternary, CellId dest, int part);
+  Source shifted(CellId id, int part);
   void vector_shift(const Instruction& i, CellId dest, int part);
   void vector_rotate(const Instruction& i, CellId dest, int part);
   void vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b);
