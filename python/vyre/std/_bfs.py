@@ -19,8 +19,11 @@ __all__ = ["UNREACHED", "begun", "continued", "most_items"]
 
 UNREACHED = 2**32 - 1
 LANES = 256
-# The most edges of an item: a workgroup has no more turns than this for its items.
-MOST = 1 << 15
+# The most edges of an item: a workgroup has no more turns than this for its items. In each an invocation can find a
+# vertex that has several items, and takes a turn for every EXTRA of them: with 2^30 edges, the most of an array, that
+# is 2^14 + 2^16 / EXTRA turns more. All together stay below the 65,535 that llvmpipe allows.
+MOST = 1 << 14
+EXTRA = 8
 # expand_small takes frontiers of at most SMALL edges, and at most MOST_LEVELS levels at a time.
 SMALL = 1024
 MOST_LEVELS = 256
@@ -37,11 +40,14 @@ def append(offsets: Any, vertex: Any, items: Any, counts: Any, slot: Any = 0) ->
     count = (end - edge + (MOST - 1)) // MOST
     if count > 0:
         at = counts.atomic_add(slot, count)
-        while edge < end:
-            items[2 * at] = edge
-            items[2 * at + 1] = min(end - edge, MOST)
-            at += 1
-            edge += min(end - edge, MOST)
+        items[2 * at] = edge
+        items[2 * at + 1] = min(end - edge, MOST)
+        for turn in range((count + (EXTRA - 2)) // EXTRA):
+            for k in vyre.unroll(range(EXTRA)):
+                item = turn * EXTRA + (k + 1)
+                if item < count:
+                    items[2 * (at + item)] = edge + item * MOST
+                    items[2 * (at + item) + 1] = min(end - edge - item * MOST, MOST)
 
 
 @vyre.kernel(workgroup_size=LANES)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 import vyre
-from conftest import SEED
+from conftest import SEED, name_of
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from vyre.std import _bfs
@@ -136,7 +136,7 @@ def test_frontiers_shrink_and_grow_again(target):
     assert np.array_equal(std.bfs(offsets, targets, 0, **target), scipys_levels(offsets, targets, 0))
 
 
-@pytest.mark.parametrize("more", [-1, 0, 1, 2 * _bfs.MOST + 7])
+@pytest.mark.parametrize("more", [-1, 0, 1, 2 * _bfs.MOST + 7, _bfs.EXTRA * _bfs.MOST, (_bfs.EXTRA + 1) * _bfs.MOST])
 def test_a_vertex_with_more_edges_than_an_item_takes(more):
     n = _bfs.MOST + more + 1
     offsets, targets = np.r_[0, np.full(n, n - 1)].astype(np.uint32), np.arange(1, n, dtype=np.uint32)
@@ -144,6 +144,20 @@ def test_a_vertex_with_more_edges_than_an_item_takes(more):
     assert levels[0] == 0
     assert (levels[1:] == 1).all()
     assert not std.components(offsets, targets, backend="cpu").any()
+
+
+@pytest.mark.parametrize("device", [device for device in vyre.devices("vulkan") if device.usable], ids=name_of)
+def test_a_level_of_most_turns_stays_within_what_drivers_allow(device):
+    """256 items of 2^15 edges, and a new vertex in each 256 of them: the first one has 2^20 edges, others one."""
+    wide, many, hub = 2**23, 2**15, 2**20
+    nears, fars = np.arange(1, many + 1), np.arange(many + 1, 2 * many + 1)
+    first = np.zeros(wide, np.uint32)
+    first[::256] = nears
+    targets = np.concatenate([first, np.zeros(hub, np.uint32), fars.astype(np.uint32)])
+    degrees = np.concatenate([[wide, hub + 1], np.ones(many - 1, np.int64), np.zeros(many, np.int64)])
+    offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.uint32)
+    levels = std.bfs(offsets, targets, 0, backend="vulkan", device=device)
+    assert np.array_equal(levels, np.repeat([0, 1, 2], [1, many, many]))
 
 
 def test_many_vertices(rng):
