@@ -41,7 +41,7 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     given_out = named_out if isinstance(named_out, tuple) else (named_out,)
     on_host = resident is None and not any(isinstance(each, Array) for each in given_out)
     if on_host:
-        _core._check_place_is_free(*where, f"procedure `{function.name}`")
+        _core._check_place_is_free(where[0], where[1], f"procedure `{function.name}`")
     passed = given  # what comes back, in place of the views of other libraries' arrays
     given = {**given, **{d.name: host_of(function, d, given[d.name]) for d in made._of_role("input", "in_out")}}
     arrays: list[Array] = []
