@@ -153,70 +153,173 @@ ir::ExprHandle to_result(py::handle object, DataType output) {
   return ir::expr::literal({output, value.lanes[0], value.lanes[1]}, caller());
 }
 
-std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::handle parameters, py::handle body, py::handle result,
-                                      py::handle version, py::handle convention, py::handle summary, py::handle laws, py::handle examples) {
-  auto spec = std::make_shared<ir::OpSpec>();
-  spec->id = to_text(id, "argument `id` of OpSpec");
-  if (spec->id.find('.') == std::string::npos || spec->id.find('@') != std::string::npos || spec->id.find('\0') != std::string::npos) {
-    reject("argument `id` of OpSpec", "a dotted name without `@`", id,
-           "write an id like \"acme.mix\"; the version is an argument of its own");
-  }
-  if (!is<OpSignature>(signature)) {
-    reject("argument `signature` of OpSpec", "an OpSignature", signature, "write OpSignature([DataType.U32], DataType.U32)");
-  }
-  spec->signature = signature.cast<const OpSignature&>();
-  spec->version = to_u32(version, "argument `version` of OpSpec");
-  if (!is<PyConvention>(convention)) reject("argument `convention` of OpSpec", "a Convention", convention, "write Convention.V1()");
-  spec->convention = convention.cast<const PyConvention&>().value;
-  spec->summary = to_text(summary, "argument `summary` of OpSpec");
-  for_each(parameters, "argument `parameters` of OpSpec", "a list of names", "write [\"a\", \"b\"]", [&](const py::object& name) {
-    spec->parameters.push_back(to_text(name, fmt::format("element {} of argument `parameters` of OpSpec", spec->parameters.size())));
-  });
+// The arguments of OpSpec, in the order of the call; null where nothing was given.
+enum SpecArgument : std::size_t {
+  kId,
+  kSignature,
+  kParameters,
+  kBody,
+  kResult,
+  kVersion,
+  kConvention,
+  kSummary,
+  kLawsGiven,
+  kExamples,
+  kProcedure,
+};
+using SpecArguments = std::vector<py::object>;
+
+py::object or_else(const py::object& given, py::object otherwise) { return given ? given : std::move(otherwise); }
+
+std::vector<OpLaw> to_laws(py::handle laws) {
+  std::vector<OpLaw> result;
   for (const py::object& law : to_list(laws, "argument `laws` of OpSpec", "a list of OpLaws", "write [OpLaw.Commutative]")) {
-    spec->laws.push_back(
+    result.push_back(
         to_member<OpLaw>(law, kLaws, "an element of argument `laws` of OpSpec", "an OpLaw", "write OpLaw.Commutative or another one"));
   }
+  return result;
+}
+
+std::vector<ir::OpExample> to_examples(py::handle examples, const OpSignature& signature) {
+  std::vector<ir::OpExample> result;
   for_each(examples, "argument `examples` of OpSpec", "a list of (inputs, output)", "write [((1, 2), 3)]", [&](const py::object& item) {
-    const std::string where = fmt::format("element {} of argument `examples` of OpSpec", spec->examples.size());
+    const std::string where = fmt::format("element {} of argument `examples` of OpSpec", result.size());
     const std::vector<py::object> pair = to_list(item, where, "a pair (inputs, output)", "write ((1, 2), 3)");
     if (pair.size() != 2) reject(where, "a pair (inputs, output)", item, "write ((1, 2), 3)");
     const std::vector<py::object> inputs = to_list(pair[0], where, "a pair (inputs, output)", "write ((1, 2), 3)");
-    if (inputs.size() != spec->signature.inputs.size()) {
-      reject(where, fmt::format("inputs for a signature of {}", spec->signature.inputs.size()), pair[0], "write a value for each input");
+    if (inputs.size() != signature.inputs.size()) {
+      reject(where, fmt::format("inputs for a signature of {}", signature.inputs.size()), pair[0], "write a value for each input");
     }
     ir::OpExample example;
-    for (std::size_t k = 0; k < inputs.size(); ++k) example.inputs.push_back(to_value(inputs[k], spec->signature.inputs[k], where));
-    example.output = to_value(pair[1], spec->signature.output, where);
-    spec->examples.push_back(std::move(example));
+    for (std::size_t k = 0; k < inputs.size(); ++k) example.inputs.push_back(to_value(inputs[k], signature.inputs[k], where));
+    example.output = to_value(pair[1], signature.output, where);
+    result.push_back(std::move(example));
   });
-  std::vector<ir::NodeHandle> statements = to_nodes(body, "argument `body` of OpSpec");
+  return result;
+}
+
+ir::ValueFunction make_function(const std::string& id, const SpecArguments& given) {
+  ir::ValueFunction function;
+  const py::object& signature = given[kSignature];
+  if (!is<OpSignature>(signature)) {
+    reject("argument `signature` of OpSpec", "an OpSignature", signature, "write OpSignature([DataType.U32], DataType.U32)");
+  }
+  function.signature = signature.cast<const OpSignature&>();
+  if (const py::object convention = or_else(given[kConvention], py::none()); !convention.is_none()) {
+    if (!is<PyConvention>(convention)) reject("argument `convention` of OpSpec", "a Convention", convention, "write Convention.V1()");
+    function.convention = convention.cast<const PyConvention&>().value;
+  }
+  for_each(or_else(given[kParameters], py::tuple()), "argument `parameters` of OpSpec", "a list of names", "write [\"a\", \"b\"]",
+           [&](const py::object& name) {
+             function.parameters.push_back(
+                 to_text(name, fmt::format("element {} of argument `parameters` of OpSpec", function.parameters.size())));
+           });
+  function.laws = to_laws(or_else(given[kLawsGiven], py::tuple()));
+  function.examples = to_examples(or_else(given[kExamples], py::tuple()), function.signature);
+  std::vector<ir::NodeHandle> statements = to_nodes(or_else(given[kBody], py::tuple()), "argument `body` of OpSpec");
+  const py::object result = or_else(given[kResult], py::none());
   if (result.is_none()) {
     if (!statements.empty())
       throw ArgumentError("OpSpec has a body and no result. Fix: pass result=<the expression that the operation gives>.");
-    return spec;
+    return function;
   }
-  if (spec->parameters.size() != spec->signature.inputs.size()) {
-    throw ArgumentError(fmt::format("OpSpec `{}` has {} parameters for {} inputs. Fix: name each input once in `parameters`.", spec->id,
-                                    spec->parameters.size(), spec->signature.inputs.size()));
+  if (function.parameters.size() != function.signature.inputs.size()) {
+    throw ArgumentError(fmt::format("OpSpec `{}` has {} parameters for {} inputs. Fix: name each input once in `parameters`.", id,
+                                    function.parameters.size(), function.signature.inputs.size()));
   }
-  ir::ExprHandle value = to_result(result, spec->signature.output);
+  ir::ExprHandle value = to_result(result, function.signature.output);
   const ir::SourcePlace place = caller();
   const WithoutGil unlocked;
   std::vector<std::pair<std::string, DataType>> parameters_with_types;
-  for (std::size_t k = 0; k < spec->parameters.size(); ++k) {
-    parameters_with_types.emplace_back(spec->parameters[k], spec->signature.inputs[k]);
+  for (std::size_t k = 0; k < function.parameters.size(); ++k) {
+    parameters_with_types.emplace_back(function.parameters[k], function.signature.inputs[k]);
   }
-  ops::add_result(spec->parameters, statements, std::move(value), place);
-  spec->body = resolved({}, {1, 1, 1}, statements, std::move(parameters_with_types), place);
+  ops::add_result(function.parameters, statements, std::move(value), place);
+  function.body = resolved({}, {1, 1, 1}, statements, std::move(parameters_with_types), place);
+  return function;
+}
+
+ir::Procedure to_procedure(const std::string& id, const SpecArguments& given) {
+  static constexpr std::array kOfFunctions = {
+      std::pair{kSignature, "signature"}, std::pair{kParameters, "parameters"}, std::pair{kBody, "body"},
+      std::pair{kResult, "result"},       std::pair{kConvention, "convention"}, std::pair{kLawsGiven, "laws"},
+      std::pair{kExamples, "examples"},
+  };
+  for (const auto& [which, name] : kOfFunctions) {
+    if (!given[which]) continue;
+    throw ArgumentError(
+        fmt::format("OpSpec `{}` has a procedure and `{}`, which is for functions of values: a procedure declares its arrays itself. "
+                    "Fix: leave out `{}`.",
+                    id, name, name));
+  }
+  if (!is<ir::Procedure>(given[kProcedure])) {
+    reject("argument `procedure` of OpSpec", "a Procedure", given[kProcedure],
+           "write procedure=smooth.procedure for a function `smooth` under @vyre.procedure");
+  }
+  return given[kProcedure].cast<const ir::Procedure&>();
+}
+
+std::shared_ptr<ir::OpSpec> make_spec(const SpecArguments& given) {
+  auto spec = std::make_shared<ir::OpSpec>();
+  spec->id = to_text(given[kId], "argument `id` of OpSpec");
+  if (spec->id.find('.') == std::string::npos || spec->id.find('@') != std::string::npos || spec->id.find('\0') != std::string::npos) {
+    reject("argument `id` of OpSpec", "a dotted name without `@`", given[kId],
+           "write an id like \"acme.mix\"; the version is an argument of its own");
+  }
+  spec->version = to_u32(or_else(given[kVersion], py::int_(1)), "argument `version` of OpSpec");
+  spec->summary = to_text(or_else(given[kSummary], py::str("")), "argument `summary` of OpSpec");
+  if (given[kProcedure]) {
+    spec->work = to_procedure(spec->id, given);
+  } else if (given[kSignature]) {
+    spec->work = make_function(spec->id, given);
+  } else {
+    throw CallError("OpSpec() misses argument `signature`. Fix: pass it, or the `procedure` of an operation on whole arrays.");
+  }
   return spec;
+}
+
+py::tuple parameters_of(const ir::OpSpec& spec) {
+  py::list result;
+  if (const ir::Procedure* procedure = spec.procedure()) {
+    for (const ir::ArrayId id : procedure->interface()) {
+      const ir::ArrayDecl& array = procedure->arrays()[id];
+      if (array.role != ir::ArrayRole::Output) result.append(lenient_str(array.name));
+    }
+    for (const ir::NumberDecl& number : procedure->numbers()) result.append(lenient_str(number.name));
+  } else {
+    for (const std::string& name : spec.function().parameters) result.append(lenient_str(name));
+  }
+  return py::tuple(result);
+}
+
+py::tuple examples_of(const ir::OpSpec& spec) {
+  py::list result;
+  if (spec.procedure() != nullptr) return py::tuple(result);
+  const OpSignature& signature = spec.function().signature;
+  for (const ir::OpExample& example : spec.function().examples) {
+    py::list inputs;
+    for (std::size_t k = 0; k < example.inputs.size(); ++k) inputs.append(to_python(example.inputs[k], signature.inputs[k]));
+    result.append(py::make_tuple(py::tuple(inputs), to_python(example.output, signature.output)));
+  }
+  return py::tuple(result);
+}
+
+std::string spelling_of(const ir::OpSpec& spec) {
+  if (const ir::Procedure* procedure = spec.procedure()) {
+    return fmt::format("<vyre.OpSpec {}@{} procedure {}>", spec.id, spec.version, procedure->name());
+  }
+  return fmt::format("<vyre.OpSpec {}@{} {}>", spec.id, spec.version, text(spec.function().signature));
 }
 
 void bind_spec(py::module_& m) {
   py::class_<PyOpSpec> spec(
       m, "OpSpec", py::is_final(), made_whole<PyOpSpec>(),
-      R"(OpSpec(id, signature, *, parameters=(), body=(), result=None, version=1, convention=None, summary="", laws=(), examples=())
+      R"(OpSpec(id, signature=None, *, parameters=(), body=(), result=None, version=1, convention=None, summary="", laws=(), examples=(), procedure=None)
 
-An operation: a pure function of its parameters, which expressions call by id. Its body reads nothing but arguments and constants.
+An operation: a pure function of values, which expressions call by id, or a procedure on whole arrays, which other procedures invoke by id.
+
+The body of a function of values reads nothing but arguments and constants. An operation has a signature or a procedure; what is said of
+signatures, bodies, laws and examples is for functions alone, because a procedure declares its arrays and numbers itself.
 
 Args:
     id: a dotted name.
@@ -227,20 +330,26 @@ Args:
     convention: a Convention; None is Convention.V1().
     laws: OpLaws that hold for all inputs.
     examples: ((input, ...), output) as integers, bools or tuples of lanes.
+    procedure: a Procedure. Expressions cannot call the operation (V020); vyre.ops.invoke does.
 
 >>> a, b = vyre.Expr.var("a"), vyre.Expr.var("b")
 >>> vyre.OpSpec("acme.nand", vyre.OpSignature([vyre.u32, vyre.u32], vyre.u32), parameters=["a", "b"], result=~(a & b))
-<vyre.OpSpec acme.nand@1 (U32, U32) -> U32>)");
+<vyre.OpSpec acme.nand@1 (U32, U32) -> U32>
+>>> @vyre.procedure
+... def cleared(x: vyre.InOut[vyre.u32]):
+...     vyre.clear(x)
+>>> vyre.OpSpec("acme.cleared", procedure=cleared.procedure)
+<vyre.OpSpec acme.cleared@1 procedure cleared>)");
   def_new(spec, [](const py::args& args, const py::kwargs& kwargs) {
     static const Signature names{
-        "OpSpec", {"id", "signature", "parameters", "body", "result", "version", "convention", "summary", "laws", "examples"}, 2, 2};
-    const std::vector<py::object> given = bind_arguments(names, args, kwargs);
-    auto or_else = [&](std::size_t place, const py::object& otherwise) { return given[place] ? given[place] : otherwise; };
-    py::object convention = or_else(6, py::none());
-    if (convention.is_none()) convention = py::cast(PyConvention{});
-    return PyOpSpec{make_spec(given[0], given[1], or_else(2, py::tuple()), or_else(3, py::tuple()), or_else(4, py::none()),
-                              or_else(5, py::int_(1)), convention, or_else(7, py::str("")), or_else(8, py::tuple()),
-                              or_else(9, py::tuple()))};
+        "OpSpec",
+        {"id", "signature", "parameters", "body", "result", "version", "convention", "summary", "laws", "examples", "procedure"},
+        1,
+        2};
+    SpecArguments given = bind_arguments(names, args, kwargs);
+    if (given[kProcedure] && given[kProcedure].is_none()) given[kProcedure] = py::object();
+    if (given[kSignature] && given[kSignature].is_none() && given[kProcedure]) given[kSignature] = py::object();
+    return PyOpSpec{make_spec(given)};
   });
   spec.def("__reduce__", [](const PyOpSpec& self) { return py::module_::import("vyre._pickle").attr("reduced_spec")(py::cast(self)); });
   spec.def("__copy__", [](py::object self) { return self; });
@@ -250,39 +359,39 @@ Args:
   spec.def_property_readonly(
       "version", [](const PyOpSpec& self) { return self.spec->version; }, "The version: `id@version` pins it.");
   spec.def_property_readonly(
-      "signature", [](const PyOpSpec& self) { return self.spec->signature; }, "An OpSignature.");
+      "signature",
+      [](const PyOpSpec& self) {
+        return self.spec->procedure() != nullptr ? py::object(py::none()) : py::cast(self.spec->function().signature);
+      },
+      "An OpSignature; None for a procedure, which declares arrays.");
   spec.def_property_readonly(
-      "convention", [](const PyOpSpec& self) { return PyConvention{self.spec->convention}; }, "A Convention.");
+      "convention", [](const PyOpSpec& self) { return PyConvention{self.spec->convention()}; },
+      "A Convention; for a procedure the V3 of its arrays and numbers.");
   spec.def_property_readonly(
       "summary", [](const PyOpSpec& self) { return lenient_str(self.spec->summary); }, "A sentence that says what the operation computes.");
   spec.def_property_readonly(
-      "parameters",
-      [](const PyOpSpec& self) {
-        py::list result;
-        for (const std::string& name : self.spec->parameters) result.append(lenient_str(name));
-        return py::tuple(result);
-      },
-      "The names of the inputs.");
+      "parameters", [](const PyOpSpec& self) { return parameters_of(*self.spec); },
+      "The names of the inputs; for a procedure those of its arrays, then those of its numbers.");
   spec.def_property_readonly(
       "inlinable", [](const PyOpSpec& self) { return self.spec->inlinable(); }, "Whether expressions can call it.");
   spec.def_property_readonly(
-      "body", [](const PyOpSpec& self) { return self.spec->body ? py::cast(PyProgram(*self.spec->body)) : py::object(py::none()); },
+      "body",
+      [](const PyOpSpec& self) {
+        return self.spec->inlinable() ? py::cast(PyProgram(*self.spec->function().body)) : py::object(py::none());
+      },
       "A Program whose last statement binds the result; None when it cannot be called.");
   spec.def_property_readonly(
-      "laws", [](const PyOpSpec& self) { return py::tuple(py::cast(self.spec->laws)); }, "OpLaws that hold for all inputs.");
+      "procedure",
+      [](const PyOpSpec& self) { return self.spec->procedure() != nullptr ? py::cast(*self.spec->procedure()) : py::object(py::none()); },
+      "The Procedure; None for a function of values.");
   spec.def_property_readonly(
-      "examples",
+      "laws",
       [](const PyOpSpec& self) {
-        py::list result;
-        for (const ir::OpExample& example : self.spec->examples) {
-          py::list inputs;
-          for (std::size_t k = 0; k < example.inputs.size(); ++k)
-            inputs.append(to_python(example.inputs[k], self.spec->signature.inputs[k]));
-          result.append(py::make_tuple(py::tuple(inputs), to_python(example.output, self.spec->signature.output)));
-        }
-        return py::tuple(result);
+        return self.spec->procedure() != nullptr ? py::tuple() : py::tuple(py::cast(self.spec->function().laws));
       },
-      "((input, ...), output) pairs.");
+      "OpLaws that hold for all inputs; none of a procedure.");
+  spec.def_property_readonly(
+      "examples", [](const PyOpSpec& self) { return examples_of(*self.spec); }, "((input, ...), output) pairs; none of a procedure.");
   spec.def("__eq__", [](const PyOpSpec& self, py::handle other) {
     if (!is<PyOpSpec>(other)) return false;
     const ir::OpSpec& theirs = *other.cast<const PyOpSpec&>().spec;
@@ -290,9 +399,7 @@ Args:
   });
   spec.def("__hash__", [](const PyOpSpec& self) { return static_cast<py::ssize_t>(self.spec->hash() >> 1); });
   def_html_form(spec, "operation");
-  spec.def("__repr__", [](const PyOpSpec& self) {
-    return lenient_str(fmt::format("<vyre.OpSpec {}@{} {}>", self.spec->id, self.spec->version, text(self.spec->signature)));
-  });
+  spec.def("__repr__", [](const PyOpSpec& self) { return lenient_str(spelling_of(*self.spec)); });
 }
 
 }  // namespace

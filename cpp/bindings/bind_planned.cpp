@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,17 +14,17 @@
 #include "bindings.hpp"
 #include "call.hpp"
 #include "convert.hpp"
+#include "given_call.hpp"
 #include "graph.hpp"
 #include "guarded.hpp"
-#include "host_value.hpp"
 #include "optimize.hpp"
 #include "planned.hpp"
+#include "planned_calls.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/few.hpp"
-#include "vyre/base/nearest.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/profile.hpp"
@@ -35,110 +33,6 @@
 #include "without_gil.hpp"
 
 namespace vyre::python {
-
-// Keeps the values that recent calls gave for Uniform buffers. Each value has memory that is never written again, because a call that is
-// still running may read it. Guarded by the GIL.
-class ValuesInUse {
- public:
-  std::shared_ptr<run::Storage> find(run::Backend* backend, std::size_t device, std::span<const std::byte> bytes) {
-    for (auto known = values_.begin(); known != values_.end(); ++known) {
-      if (known->backend != backend || known->device != device || !std::ranges::equal(known->bytes, bytes)) continue;
-      std::rotate(values_.begin(), known, known + 1);
-      return values_.front().storage;
-    }
-    Value made{backend, device, {bytes.begin(), bytes.end()}, nullptr};
-    std::shared_ptr<run::Storage> dropped;
-    if (values_.size() >= kMost) {
-      dropped = std::move(values_.back().storage);
-      values_.pop_back();
-    }
-    while_waiting({}, [&](const run::RunOptions& options) {
-      dropped.reset();
-      made.storage = backend->allocate(device, bytes.size(), false);
-      made.storage->write(0, bytes, options);
-    });
-    values_.push_front(made);
-    return made.storage;
-  }
-
-  // Drops all values after a call failed, because they may be on a device that is lost.
-  void clear() {
-    std::deque<Value> dropped = std::exchange(values_, {});
-    const WithoutGil unlocked;
-    dropped.clear();
-  }
-
- private:
-  static constexpr std::size_t kMost = 16;
-  struct Value {
-    run::Backend* backend;
-    std::size_t device;
-    std::vector<std::byte> bytes;
-    std::shared_ptr<run::Storage> storage;
-  };
-  std::deque<Value> values_;
-};
-
-// The grid of a call. `most` has the counts or, if the array `counts` has them, their upper limits.
-struct CallGrid {
-  run::Grid most;
-  const PyArray* counts = nullptr;
-  run::StorageView::Role role = run::StorageView::Role::Buffer;  // what `counts` holds; Buffer if it is null
-};
-
-// The most recent calls of one program, each with the arrays, the grid and the options that it was planned for. Guarded by the GIL.
-class PlannedCalls {
- public:
-  explicit PlannedCalls(const ir::Program& program) : program_(program) {
-    for (const ir::BufferDecl& decl : program_.buffers()) {
-      if (ir::is_bound(decl.access)) bound_.push_back(&decl);
-    }
-  }
-
-  std::shared_ptr<Planned> find(std::uint64_t generation, std::span<const PyArray* const> arrays, const CallGrid& grid,
-                                const std::optional<run::Optimize>& optimize) {
-    for (auto known = calls_.begin(); known != calls_.end(); ++known) {
-      if (!fits(**known, generation, arrays, grid) || (*known)->optimize != optimize) continue;
-      if (known != calls_.begin()) std::rotate(calls_.begin(), known, known + 1);
-      return calls_.front();
-    }
-    return nullptr;
-  }
-
-  // Returns the call that it drops; a KeptCall destroys it without the GIL.
-  std::shared_ptr<Planned> insert(std::shared_ptr<Planned> call) {
-    calls_.push_front(std::move(call));
-    if (calls_.size() <= kMost) return nullptr;
-    std::shared_ptr<Planned> dropped = std::move(calls_.back());
-    calls_.pop_back();
-    return dropped;
-  }
-
-  void erase(const std::shared_ptr<Planned>& call) { std::erase(calls_, call); }
-
-  // The buffers that a call binds, in order.
-  const std::vector<const ir::BufferDecl*>& bound() const { return bound_; }
-
-  ValuesInUse values;
-
- private:
-  // Enough for a program that is called with several sets of arrays in turn. A larger number would keep more command buffers alive.
-  static constexpr std::size_t kMost = 16;
-
-  static bool fits(const Planned& call, std::uint64_t generation, std::span<const PyArray* const> arrays, const CallGrid& grid) {
-    const run::Grid& most = grid.most;
-    if (call.generation != generation || call.grid.x != most.x || call.grid.y != most.y || call.grid.z != most.z) return false;
-    if (call.counts != grid.role) return false;
-    for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
-      if (!(call.places[slot] == Planned::place(arrays, slot))) return false;
-    }
-    return true;
-  }
-
-  const ir::Program program_;  // owns the declarations that bound_ points to
-  std::vector<const ir::BufferDecl*> bound_;
-  std::deque<std::shared_ptr<Planned>> calls_;
-};
 
 namespace {
 
@@ -159,181 +53,6 @@ class KeptCall {
 
 using ir::BufferAccess;
 using ir::BufferDecl;
-
-constexpr char kCall[] = "a Program's call";
-
-std::string buffer_names(const std::vector<const BufferDecl*>& bound) {
-  std::string names;
-  for (const BufferDecl* decl : bound) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", decl->name);
-  return names.empty() ? "none" : names;
-}
-
-// The arrays that a call makes itself: values for Uniform buffers and zeros for ReadWrite buffers. They live while the call is planned and
-// submitted.
-class Made {
- public:
-  // Chooses the device of these arrays: that of `beside`, the first vyre.Array of the call, or the one that vyre.empty would choose.
-  void place(const PyArray* beside) {
-    if (beside != nullptr) {
-      backend_ = beside->backend;
-      device_ = beside->device;
-      return;
-    }
-    backend_ = to_backend(py::none(), "a Program's call");
-    const WithoutGil unlocked;
-    device_ = default_device(*backend_);
-  }
-
-  // Makes the array that `object` asks for: zeros for a ReadWrite buffer, or the value of a Uniform buffer. Returns null if `object` asks
-  // for neither.
-  const PyArray* array(ValuesInUse& values, const BufferDecl& decl, py::handle object) {
-    if (const auto shape = zeros_of(decl, object)) {
-      if (Graph::recording() != nullptr) {
-        const std::string fix = "make it before the with-block, with vyre.empty(x)";
-        refuse(decl, "a vyre.Array in a graph, whose replays go on with what is in it", given(object), fix);
-      }
-      PyArray& made = arrays_.emplace_back(blank(decl, *shape));
-      while_waiting({}, [&](const run::RunOptions&) { made.storage = backend_->allocate(device_, made.bytes(), true); });
-      return &made;
-    }
-    const py::object value = value_of(decl, object, Home::Device);
-    if (!value) return nullptr;
-    PyArray& made = arrays_.emplace_back(blank(decl, {1}));
-    std::vector<std::byte> bytes(made.bytes());  // on a device a bool takes a word, whose first byte is that of numpy's bool
-    std::memcpy(bytes.data(), value.cast<py::array>().data(), made.element->bytes);
-    made.storage = values.find(backend_, device_, bytes);
-    return &made;
-  }
-
- private:
-  PyArray blank(const BufferDecl& decl, std::vector<py::ssize_t> shape) const {
-    PyArray made;
-    made.backend = backend_;
-    made.device = device_;
-    made.element = &element_type(decl.element);
-    made.shape = std::move(shape);
-    return made;
-  }
-
-  run::Backend* backend_ = nullptr;
-  std::size_t device_ = 0;
-  std::deque<PyArray> arrays_;
-};
-
-std::string meant(std::string_view name, const std::vector<const BufferDecl*>& bound) {
-  std::vector<std::string_view> names;
-  names.reserve(bound.size());
-  for (const BufferDecl* decl : bound) names.push_back(decl->name);
-  return did_you_mean(name, names);
-}
-
-// Refuses a name that no buffer has. If it resembles the name of an argument and of no buffer, the message suggests that argument.
-[[noreturn]] void refuse_name(const std::string& name, const std::vector<const BufferDecl*>& bound) {
-  static constexpr std::string_view kArguments[] = {"workgroups", "at_most", "optimize"};
-  const std::string buffer = meant(name, bound);
-  if (const auto argument = nearest(name, kArguments); argument && buffer.empty()) {
-    throw CallError(
-        fmt::format("a Program's call has no argument `{0}` (did you mean `{1}`?). Fix: write {1}= in place of {0}=.", name, *argument));
-  }
-  throw BindingError(fmt::format("the program binds no buffer `{}`. Fix: use one of {}{}.", name, buffer_names(bound), buffer));
-}
-
-bool is_bound(const std::string& name, const std::vector<const BufferDecl*>& bound) {
-  return std::any_of(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
-}
-
-CallGrid grid_from(const PyArray& counts, PyObject* most, run::StorageView::Role role) {
-  if (counts.element != &element_type(ir::DataType::U32) || counts.shape != std::vector<py::ssize_t>{3}) {
-    const bool longer = counts.element == &element_type(ir::DataType::U32) && counts.shape.size() == 1 && counts.shape[0] > 3;
-    throw ArgumentError(fmt::format(
-        "argument `workgroups` of a Program's call must be an array of uint32 with shape (3,), got {}. Fix: {}.", counts.describe(),
-        longer ? "pass the three counts along x, y, z, such as counts[0:3]" : "make it with vyre.array([x, y, z], dtype=vyre.u32)"));
-  }
-  if (most == nullptr || most == Py_None) {
-    throw ArgumentError(
-        "a Program's call whose `workgroups` is an array needs argument `at_most`: the largest counts along x, y, z, to which it clamps "
-        "those in the array. Fix: write at_most=(x, y, z).");
-  }
-  return {to_grid(most, kCall, "at_most"), &counts, role};
-}
-
-// `role` says what the counts mean if `workgroups` is an array: workgroups or invocations.
-CallGrid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>& bound, run::StorageView::Role role) {
-  static PyObject* const name = PyUnicode_InternFromString("workgroups");
-  static PyObject* const most_name = PyUnicode_InternFromString("at_most");
-  PyObject* const found = PyDict_GetItem(kwargs.ptr(), name);
-  PyObject* const most = kwargs.size() > 1 ? PyDict_GetItem(kwargs.ptr(), most_name) : nullptr;
-  if (found != nullptr && is<PyArray>(found)) return grid_from(py::handle(found).cast<const PyArray&>(), most, role);
-  if (found != nullptr && most != nullptr && most != Py_None) {
-    throw ArgumentError(
-        "argument `at_most` of a Program's call is for counts in an array, and `workgroups` is given by value. Fix: leave `at_most` out.");
-  }
-  if (found != nullptr) {
-    if (const std::optional<std::uint32_t> count = plain_u32(found)) return {{*count, 1, 1}};
-    return {to_grid(found, kCall)};
-  }
-  for (const auto& [key, value] : kwargs) {
-    const std::string given = to_text(key, "an argument's name in a Program's call");
-    if (given != "optimize" && given != "at_most" && !is_bound(given, bound)) refuse_name(given, bound);
-  }
-  return {to_grid(py::none(), kCall)};
-}
-
-std::optional<run::Optimize> optimize_of(const py::kwargs& kwargs) {
-  PyObject* found = kwargs.size() > 1 ? PyDict_GetItemString(kwargs.ptr(), "optimize") : nullptr;
-  if (found == nullptr) return std::nullopt;
-  return to_optimize(found, "argument `optimize` of a Program's call");
-}
-
-// Finds the argument for each bound buffer: by position, in the order of the program's buffers, or by name.
-std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs) {
-  if (args.size() > bound.size()) {
-    throw BindingError(fmt::format("the program binds {} buffers, got {} arrays. Fix: pass one array for each of {}.", bound.size(),
-                                   args.size(), buffer_names(bound)));
-  }
-  std::vector<py::handle> objects(bound.size());
-  for (std::size_t slot = 0; slot < args.size(); ++slot) objects[slot] = args[slot];
-  if (kwargs.size() > 1) {
-    for (const auto& [key, value] : kwargs) {
-      const std::string name = to_text(key, "an argument's name in a Program's call");
-      if (name == "workgroups" || name == "at_most" || name == "optimize") continue;
-      const auto found = std::find_if(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
-      if (found == bound.end()) refuse_name(name, bound);
-      py::handle& object = objects[static_cast<std::size_t>(found - bound.begin())];
-      if (object) throw BindingError(fmt::format("buffer `{}` got two arrays: by place and by name. Fix: remove one.", name));
-      object = value;
-    }
-  }
-  return objects;
-}
-
-// Returns one array for each bound buffer. `made` owns the arrays that the call makes itself.
-std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& bound, const std::vector<py::handle>& objects,
-                                      ValuesInUse& values, std::optional<Made>& made) {
-  std::vector<const PyArray*> arrays(bound.size(), nullptr);
-  const PyArray* first = nullptr;
-  bool all = true;
-  for (std::size_t slot = 0; slot < bound.size(); ++slot) {
-    if (objects[slot] && py::isinstance<PyArray>(objects[slot])) {
-      arrays[slot] = objects[slot].cast<const PyArray*>();
-      if (first == nullptr) first = arrays[slot];
-    } else {
-      all = false;
-    }
-  }
-  if (all) return arrays;
-  for (std::size_t slot = 0; slot < bound.size(); ++slot) {
-    if (arrays[slot] != nullptr) continue;
-    if (!objects[slot]) {
-      throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: pass a vyre.Array for each of {}.", bound[slot]->name,
-                                     ir::text(bound[slot]->element), buffer_names(bound)));
-    }
-    if (!made) made.emplace().place(first);
-    arrays[slot] = made->array(values, *bound[slot], objects[slot]);
-    if (arrays[slot] == nullptr) refuse_value(*bound[slot], objects[slot], Home::Device);
-  }
-  return arrays;
-}
 
 void check_fits(const BufferDecl& decl, const PyArray& array) {
   const ElementType& wanted = element_type(decl.element);
@@ -460,34 +179,6 @@ void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::spa
     throw;
   }
 }
-
-std::shared_ptr<PlannedCalls> calls_of(const PyProgram& self) {
-  if (!self.planned) {
-    valid(self);  // first, because messages show the names of buffers, and names of an invalid program may contain NUL characters
-    self.planned = std::make_shared<PlannedCalls>(self.program);
-  }
-  return self.planned;
-}
-
-// The arguments of a program's call, converted. Whether the arrays fit the program's buffers is checked later, when a plan is made.
-struct GivenCall {
-  // `role` says what the counts mean if `workgroups` is an array: workgroups or invocations.
-  GivenCall(const PyProgram& program, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role)
-      : calls(calls_of(program)),
-        grid(grid_of(kwargs, calls->bound(), role)),
-        objects(objects_of(calls->bound(), args, kwargs)),
-        arrays(arrays_of(calls->bound(), objects, calls->values, made)),
-        optimize(optimize_of(kwargs)) {
-    if (grid.counts != nullptr) arrays.push_back(grid.counts);
-  }
-
-  const std::shared_ptr<PlannedCalls> calls;
-  const CallGrid grid;
-  const std::vector<py::handle> objects;
-  std::optional<Made> made;
-  std::vector<const PyArray*> arrays;
-  const std::optional<run::Optimize> optimize;
-};
 
 // Returns what a call gives: the array of the one ReadWrite buffer, or a tuple of all. `result(slot)` returns the array of a buffer.
 template <class Result>

@@ -82,7 +82,7 @@ py::object output(const ir::Procedure& procedure, const ir::ArrayDecl& decl, con
 }
 
 py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
-                const py::list& outputs, std::optional<std::chrono::duration<double>> timeout = std::nullopt) {
+                const py::list& outputs, std::optional<std::chrono::duration<double>> timeout = std::nullopt, bool of_host = false) {
   run::Span span("call");
   const std::vector<ir::ArrayId> interface = procedure.interface();
   std::vector<const PyArray*> arrays;
@@ -124,18 +124,29 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
     const std::shared_ptr<run::PlannedProcedure> submitted = std::move(plan);
     {
       const run::Span submitting("submit");
-      submitted->submit(views, numbers, options);
+      const auto submit = [&] { submitted->submit(views, numbers, options); };
+      if (!of_host) return submit();
+      run::wait_or_abandon(*place.backend, place.device, submit);
     }
-    if (!options.timeout) return;
-    for (const run::StorageView& view : views) view.storage->wait(options);
+    run::wait_or_abandon(*place.backend, place.device, [&] {
+      for (const run::StorageView& view : views) view.storage->wait(options);
+    });
   });
   return results;
 }
 
 py::list run_procedure(const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
                        const py::list& outputs, const std::string& backend, std::size_t device, py::handle timeout,
-                       const std::string& function) {
-  return run_at({run::find_backend(backend), device}, procedure, given, numbers, outputs, to_timeout(timeout, function));
+                       const std::string& function, bool of_host) {
+  return run_at({run::find_backend(backend), device}, procedure, given, numbers, outputs, to_timeout(timeout, function), of_host);
+}
+
+// Throws DeviceError if a call of host arrays is refused there, because an earlier one timed out and the device still works on it.
+void check_place_is_free(py::handle backend, py::handle device, const std::string& function) {
+  const PlaceToRun place = to_place(backend, device, function);
+  while_waiting({}, [&](const run::RunOptions&) {
+    place.backend->check_nothing_is_abandoned(place.device ? *place.device : default_device(*place.backend));
+  });
 }
 
 // One parameter of a ProcedureLaunch, the fast path for repeated calls: a resident array with `axes` axes, or a number in `range`.
@@ -236,9 +247,11 @@ void bind_run_procedure(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
   // Takes a resident array for each input and in_out, and an array or None for each output. Returns the outputs. All arrays must be on the
-  // given device. With a timeout it waits for the call; `function` is what its message names.
+  // given device. With `of_host` the caller copied them from the host, and the call is waited for, at most the timeout; `function` is what
+  // its message names.
   m.def("_run_procedure", run_procedure, py::arg("procedure"), py::arg("given"), py::arg("numbers"), py::arg("outputs"), py::arg("backend"),
-        py::arg("device"), py::arg("timeout") = py::none(), py::arg("function") = "vyre.run");
+        py::arg("device"), py::arg("timeout") = py::none(), py::arg("function") = "vyre.run", py::arg("of_host") = false);
+  m.def("_check_place_is_free", check_place_is_free, py::arg("backend"), py::arg("device"), py::arg("function"));
   // Returns the fast path for later calls: a function that takes a call's positional arguments, and returns NotImplemented if Python has to
   // handle the call. A parameter is (element, axes) or a range (least, most). `results` are indices into the inputs, in_outs and outputs.
   m.def(

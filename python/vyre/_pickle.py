@@ -61,6 +61,8 @@ def with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: _core.
 
 def reduced_spec(spec: _core.OpSpec) -> tuple[Any, ...]:
     """What pickle gets for an OpSpec: the arguments that make it again."""
+    if spec.procedure is not None:
+        return procedure_spec, (spec.id, spec.version, spec.procedure, spec.summary)
     return op_spec, (
         spec.id,
         spec.version,
@@ -69,6 +71,16 @@ def reduced_spec(spec: _core.OpSpec) -> tuple[Any, ...]:
         _body(spec),
         {"convention": spec.convention, "summary": spec.summary, "laws": spec.laws, "examples": spec.examples},
     )
+
+
+def procedure_spec(id: str, version: int, procedure: _core.Procedure, summary: str) -> _core.OpSpec:
+    """The OpSpec of a procedure: the registered one where it is the same."""
+    made = _core.OpSpec(id, procedure=procedure, version=version, summary=summary)
+    try:
+        known = _core._op_get(f"{id}@{version}")
+    except ArgumentError:
+        return made
+    return known if known == made else made
 
 
 def _arguments_of(node: Any) -> tuple[Any, ...]:
@@ -90,7 +102,7 @@ def _body(spec: _core.OpSpec) -> bytes | None:
 def op_spec(
     id: str,
     version: int,
-    signature: _core.OpSignature,
+    signature: _core.OpSignature | None,
     parameters: tuple[str, ...],
     body: bytes | None,
     others: dict[str, Any],

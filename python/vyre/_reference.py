@@ -167,7 +167,7 @@ def _operations() -> str:
             spec.summary,
         )
         for spec in _core._op_all()
-        if spec.id.startswith("primitive.")
+        if spec.id.startswith("primitive.") and spec.signature is not None
     ]
     functions = [
         (

@@ -1,4 +1,4 @@
-"""The registry of operations: what ``Expr.call`` can name.
+"""The registry of operations: what ``Expr.call`` names, functions of values, and what ``invoke`` does, procedures.
 
 >>> get("primitive.bitwise.xor").signature
 <vyre.OpSignature (U32, U32) -> U32>
@@ -13,15 +13,28 @@ from vyre import _core
 from vyre._calls import explain_calls
 from vyre._core import Convention, Expr, Node, OpLaw, OpSignature, OpSpec, Procedure, Program
 from vyre._text import shown
-from vyre.errors import ArgumentError
+from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from vyre._procedure.loaded import LoadedFunction
     from vyre._typed import ElementType
 
-__all__ = ["Convention", "OpLaw", "OpSignature", "OpSpec", "Operation", "call", "get", "ids", "op", "register"]
+__all__ = [
+    "Convention",
+    "OpLaw",
+    "OpSignature",
+    "OpSpec",
+    "Operation",
+    "call",
+    "get",
+    "ids",
+    "invoke",
+    "op",
+    "register",
+]
 
 
 def get(id: str) -> OpSpec:
@@ -46,6 +59,64 @@ def call(id: str, *args: Any) -> Expr:
     return Expr.call(id, args)
 
 
+def invoke(id: str, *args: Any, **kwargs: Any) -> Any:
+    """Call a registered procedure: in a function under ``@vyre.procedure`` it becomes a step, elsewhere it runs.
+
+    The procedure of this id is taken when the step is recorded, and stays in the procedure that invokes it: what is
+    registered later changes nothing. Parameters are its arrays, then its numbers, in the order of
+    ``get(id).parameters``. Expressions and kernels cannot call it (V020).
+
+    Args:
+        id: means the operation's highest version; ``id@2`` is that one.
+        args, kwargs: as for a call of the function under ``@vyre.procedure``, ``out=``, ``backend=`` and others too.
+
+    Raises: ArgumentError when nothing is registered under the id, and for a function of values; else what a call of a
+        procedure raises.
+
+    >>> import numpy as np
+    >>> import vyre
+    >>> @vyre.kernel
+    ... def add_one(x: vyre.InOut[vyre.u32]):
+    ...     i = vyre.gid(0)
+    ...     x[i] = x[i] + 1
+    >>> @vyre.procedure
+    ... def counted(x: vyre.InOut[vyre.u32], times: vyre.u32):
+    ...     for _ in vyre.times(times):
+    ...         add_one(x)
+    >>> register(OpSpec("example.counted", procedure=counted.procedure))
+    <vyre.OpSpec example.counted@1 procedure counted>
+    >>> @vyre.procedure
+    ... def twice(x: vyre.InOut[vyre.u32]):
+    ...     invoke("example.counted", x, 2)
+    ...     invoke("example.counted", x, times=x.length)
+    >>> x = np.zeros(3, np.uint32)
+    >>> twice(x, backend="cpu")
+    >>> x
+    array([5, 5, 5], dtype=uint32)
+    """
+    spec = get(id)
+    if spec.procedure is None:
+        raise ArgumentError(
+            f"operation `{spec.id}` is a function of values, which expressions call, and vyre.ops.invoke calls "
+            f'procedures. Fix: write vyre.ops.call("{spec.id}", ...) in a kernel, and call the kernel here.'
+        )
+    return _function(spec)(*args, **kwargs)
+
+
+# The functions of the procedures that were invoked, by operation.
+_FUNCTIONS: dict[OpSpec, LoadedFunction] = {}
+
+
+def _function(spec: OpSpec) -> LoadedFunction:
+    from vyre._procedure.loaded import LoadedFunction  # when one is asked for: it is made on top of much
+
+    known = _FUNCTIONS.get(spec)
+    if known is None:
+        assert spec.procedure is not None
+        known = _FUNCTIONS.setdefault(spec, LoadedFunction(spec.procedure, spec.id))
+    return known
+
+
 def ids() -> list[str]:
     """The ids of all registered operations, in order; an id with several versions is listed once.
 
@@ -61,8 +132,8 @@ def register(spec: OpSpec) -> OpSpec:
     A pickled Program, Procedure, Expr or Node takes the operations that it calls with it, and they are registered where
     it is unpickled.
 
-    Raises: ValidationError when its body breaks a rule (V034: it sees its arguments and constants only), ArgumentError
-        when another body is registered under this id and version.
+    Raises: ValidationError when its body breaks a rule (V034: it sees its arguments and constants only), or its
+        procedure does; ArgumentError when another body is registered under this id and version.
 
     >>> from vyre import DataType
     >>> a = Expr.var("a")
@@ -90,7 +161,7 @@ def _reduced(value: Any) -> tuple[Any, ...]:
 
 
 class Operation:
-    """A registered operation that is called like a function of expressions.
+    """A registered operation that is called: with expressions, or where it is a procedure as ``invoke`` does.
 
     Attributes:
         spec: its OpSpec.
@@ -105,8 +176,16 @@ class Operation:
         self.__name__: str = spec.id
         self.__doc__ = spec.summary
 
-    def __call__(self, *args: Any) -> Expr:
-        return Expr.call(f"{self.spec.id}@{self.spec.version}", args)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        name = f"{self.spec.id}@{self.spec.version}"
+        if self.spec.procedure is not None:
+            return invoke(name, *args, **kwargs)
+        if kwargs:
+            raise CallError(
+                f"operation `{name}` takes expressions by position, got argument `{next(iter(kwargs))[:80]}`. "
+                f"Fix: write them in the order {', '.join(self.spec.parameters) or 'of its signature'}."
+            )
+        return Expr.call(name, args)
 
     def __copy__(self) -> Operation:
         return self

@@ -348,8 +348,8 @@ class Rewriter {
     static const std::map<std::pair<std::size_t, unsigned>, std::string> known = [&] {
       std::map<std::pair<std::size_t, unsigned>, std::string> result;
       for (const ir::OpTable::Spec& spec : ops_.all()) {
-        if (!spec->inlinable() || spec->body->nodes().size() != 1) continue;
-        const ir::Program& body = *spec->body;
+        if (!spec->inlinable() || spec->function().body->nodes().size() != 1) continue;
+        const ir::Program& body = *spec->function().body;
         const ir::Expr& value = body.expr(std::get<ir::Let>(body.node(NodeId{0})).value);
         std::vector<std::string_view> operands;
         ir::for_each_operand(
@@ -358,7 +358,7 @@ class Rewriter {
               const ir::Var* var = std::get_if<ir::Var>(&body.expr(operand));
               operands.push_back(var == nullptr ? std::string_view() : body.text(var->name));
             });
-        if (!std::equal(operands.begin(), operands.end(), spec->parameters.begin(), spec->parameters.end())) continue;
+        if (!std::equal(operands.begin(), operands.end(), spec->function().parameters.begin(), spec->function().parameters.end())) continue;
         if (const ir::Binary* binary = std::get_if<ir::Binary>(&value))
           result.try_emplace({value.index(), static_cast<unsigned>(binary->op)}, spec->id);
         if (const ir::Unary* unary = std::get_if<ir::Unary>(&value))

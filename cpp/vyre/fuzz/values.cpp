@@ -29,7 +29,7 @@ const std::map<DataType, std::vector<Operation>>& callable() {
   static const auto table = [] {
     std::map<DataType, std::vector<Operation>> result;
     for (const ir::OpTable::Spec& spec : op_table().all()) {
-      if (spec->inlinable()) result[spec->signature.output].push_back({spec.get(), cost_of(*spec, op_table())});
+      if (spec->inlinable()) result[spec->function().signature.output].push_back({spec.get(), cost_of(*spec, op_table())});
     }
     return result;
   }();
@@ -305,14 +305,14 @@ ExprId Generator::try_call(DataType type, int depth) {
   const Operation& operation = random_.pick(fitting->second);
   if (operation.cost * rounds_ > left_ / 2) return {};
   std::vector<ExprId> arguments;
-  for (DataType input : operation.spec->signature.inputs) arguments.push_back(value(input, depth));
+  for (DataType input : operation.spec->function().signature.inputs) arguments.push_back(value(input, depth));
   return call(*operation.spec, operation.cost, arguments);
 }
 
 ExprId Generator::call(const ir::OpSpec& spec, std::uint32_t cost, std::span<const ExprId> arguments) {
   std::string id = spec.id;
   if (random_.chance(10)) id += "@" + std::to_string(spec.version);
-  return writer_.call(writer_.to().name(id), spec.signature.output, cost, arguments);
+  return writer_.call(writer_.to().name(id), spec.function().signature.output, cost, arguments);
 }
 
 // Returns a value that is the same in the whole workgroup, by the rules of V010.

@@ -106,7 +106,7 @@ ExprId Writer::below(ExprId a, std::uint32_t limit) {
 
 // Recurses over calls alone, which are at most 32 deep (V017).
 std::uint32_t cost_of(const ir::OpSpec& op, const ir::OpTable& table) {
-  const ir::Program& body = *op.body;
+  const ir::Program& body = *op.function().body;
   std::uint64_t cost = 0;
   std::vector<std::uint64_t> rounds{1};
   ir::PostOrder walk(body.exprs().size());

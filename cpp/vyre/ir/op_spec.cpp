@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
 
@@ -23,14 +24,54 @@ std::uint32_t OpSignature::min_input_bytes() const {
   return sum;
 }
 
+const ValueFunction& OpSpec::function() const {
+  const auto* function = std::get_if<ValueFunction>(&work);
+  VYRE_ASSERT(function != nullptr);
+  return *function;
+}
+
+ValueFunction& OpSpec::function() {
+  auto* function = std::get_if<ValueFunction>(&work);
+  VYRE_ASSERT(function != nullptr);
+  return *function;
+}
+
+Convention OpSpec::convention() const {
+  if (procedure() == nullptr) return function().convention;
+  ConventionV3 counted;
+  for (const ArrayDecl& array : procedure()->arrays()) {
+    switch (array.role) {
+      case ArrayRole::Input:
+      case ArrayRole::InOut:
+        ++counted.inputs;
+        break;
+      case ArrayRole::Output:
+        ++counted.outputs;
+        break;
+      case ArrayRole::Scratch:
+        ++counted.scratch;
+        break;
+      case ArrayRole::Table:
+        break;
+    }
+  }
+  counted.params = static_cast<std::uint32_t>(procedure()->numbers().size());
+  return counted;
+}
+
 std::uint64_t OpSpec::hash() const {
   Fnv1a result;
   result.add(id);
   result.add(version);
-  for (DataType type : signature.inputs) result.add(static_cast<unsigned>(type));
-  result.add(static_cast<unsigned>(signature.output));
-  for (const std::string& parameter : parameters) result.add(parameter);
-  result.add(body ? body->hash() : 0);
+  if (procedure() != nullptr) {
+    result.add("procedure");
+    result.add(procedure()->hash());
+    return result.value();
+  }
+  for (DataType type : function().signature.inputs) result.add(static_cast<unsigned>(type));
+  result.add(static_cast<unsigned>(function().signature.output));
+  for (const std::string& parameter : function().parameters) result.add(parameter);
+  result.add(function().body ? function().body->hash() : 0);
   return result.value();
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vyre/base/id.hpp"
+#include "vyre/ir/procedure.hpp"
 #include "vyre/ir/program.hpp"
 #include "vyre/ir/value.hpp"
 
@@ -25,7 +26,7 @@ struct OpSignature {
   bool operator==(const OpSignature&) const = default;
 };
 
-// The versioned calling contract between the host and a program-level operation (type document, Convention).
+// The versioned calling contract between the host and an operation (type document, Convention).
 struct ConventionV1 {
   bool operator==(const ConventionV1&) const = default;
 };
@@ -48,22 +49,36 @@ struct OpExample {
   Value output;
 };
 
-// A value function: it sees its arguments and its own constants only.
-struct OpSpec {
-  std::string id;  // dotted, without the version: "primitive.bitwise.xor"
-  std::uint32_t version = 1;
+// A pure function of values: it sees its arguments and its own constants only, and expressions call it.
+struct ValueFunction {
   OpSignature signature;
   Convention convention = ConventionV1{};
-  std::string summary;
   std::vector<OpLaw> laws;
   std::vector<OpExample> examples;
 
   // Inlinable operations have a body: parameters by name, and a program without buffers whose last statement is the Let that
-  // computes the result. Operations without a body are dispatched, not called (V020).
+  // computes the result. Operations without a body are dispatched by a host outside of this package, not called (V020).
   std::vector<std::string> parameters;
   std::optional<Program> body;
+};
 
-  bool inlinable() const { return body.has_value(); }
+// A registered operation: a value function, or a procedure on whole arrays, which steps of other procedures invoke and expressions do not
+// call (V020). Only a value function has a signature, laws and examples; a procedure declares its arrays and numbers itself.
+struct OpSpec {
+  std::string id;  // dotted, without the version: "primitive.bitwise.xor"
+  std::uint32_t version = 1;
+  std::string summary;
+  std::variant<ValueFunction, Procedure> work;
+
+  const Procedure* procedure() const { return std::get_if<Procedure>(&work); }
+  // The operation must be a value function.
+  const ValueFunction& function() const;
+  ValueFunction& function();
+
+  bool inlinable() const { return procedure() == nullptr && function().body.has_value(); }
+  // How a host calls it: what a value function declares, and V3 for a procedure, whose inputs (those that it changes among them), outputs,
+  // numbers and scratch arrays are counted.
+  Convention convention() const;
   // Hashes everything that decides what a call gives. Cache keys and certificates contain the hash.
   std::uint64_t hash() const;
 };

@@ -306,13 +306,15 @@ class Expressions {
     const ByType* function = surroundings_.spelled ? nullptr : find_by_type(data.name);
     const std::string_view called = function != nullptr ? function->operation(deciding_type(data, *function)) : data.name;
     const OpTable::Spec spec = operations().find(called);
+    // A procedure has no types of values: V020 refuses the call.
+    const OpSignature* signature = spec && spec->procedure() == nullptr ? &spec->function().signature : nullptr;
     std::vector<Made> arguments;
     for (std::size_t k = 0; k < data.operands.size(); ++k) {
-      const bool has_type = spec && k < spec->signature.inputs.size();
-      arguments.push_back(operand(data, k, has_type ? std::optional(spec->signature.inputs[k]) : std::nullopt));
+      const bool has_type = signature != nullptr && k < signature->inputs.size();
+      arguments.push_back(operand(data, k, has_type ? std::optional(signature->inputs[k]) : std::nullopt));
     }
     const ExprId id = builder_.add(Call{builder_.name(called), list(arguments)}, data.place);
-    Made made = of(id, spec ? std::optional(spec->signature.output) : std::nullopt, arguments, function != nullptr);
+    Made made = of(id, signature != nullptr ? std::optional(signature->output) : std::nullopt, arguments, function != nullptr);
     made.truth = spec && compares(*spec);
     return made;
   }
@@ -322,9 +324,9 @@ class Expressions {
   // Whether an operation's result is a comparison, a logical operator, or `& | ^` of such and of the literals 0 and 1.
   bool compares(const OpSpec& spec) {
     const auto [known, is_new] = compares_.try_emplace(&spec, false);
-    if (!is_new || !spec.body || spec.body->nodes().empty()) return known->second;
+    if (!is_new || !spec.inlinable() || spec.function().body->nodes().empty()) return known->second;
     constexpr std::size_t kMostLooked = 1000;
-    const Program& body = *spec.body;
+    const Program& body = *spec.function().body;
     const auto* result = std::get_if<Let>(&body.nodes().items().back());
     if (result == nullptr || literal_u32(body.expr(result->value))) return false;
     std::vector<ExprId> open{result->value};
@@ -493,7 +495,7 @@ class Expressions {
       VYRE_ASSERT(spec != nullptr);
       std::vector<ExprId> arguments{left};
       if (right) arguments.push_back(*right);
-      Made result = made(call(id, arguments, data.place), spec->signature.output);
+      Made result = made(call(id, arguments, data.place), spec->function().signature.output);
       result.truth = compares;
       return result;
     }

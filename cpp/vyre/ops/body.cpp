@@ -65,14 +65,14 @@ std::vector<ir::NodeHandle> Body::inner(const std::function<void()>& write) {
 ir::OpTable::Spec make_op(Claims claims, const std::function<ir::ExprHandle(Body&)>& body) {
   auto spec = std::make_shared<ir::OpSpec>();
   spec->id = std::move(claims.id);
-  spec->signature = std::move(claims.signature);
+  spec->function().signature = std::move(claims.signature);
   spec->summary = std::move(claims.summary);
-  spec->laws = std::move(claims.laws);
-  spec->examples = std::move(claims.examples);
-  for (std::size_t k = 0; k < spec->signature.inputs.size(); ++k) spec->parameters.push_back(Body::parameter_name(k));
+  spec->function().laws = std::move(claims.laws);
+  spec->function().examples = std::move(claims.examples);
+  for (std::size_t k = 0; k < spec->function().signature.inputs.size(); ++k) spec->function().parameters.push_back(Body::parameter_name(k));
   Body writer;
   ir::ExprHandle result = body(writer);
-  spec->body = make_body(spec->parameters, writer.take(), std::move(result));
+  spec->function().body = make_body(spec->function().parameters, writer.take(), std::move(result));
   return spec;
 }
 

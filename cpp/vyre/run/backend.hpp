@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vyre/base/error.hpp"
 #include "vyre/run/optimize.hpp"
 
 namespace vyre::validate {
@@ -138,6 +139,25 @@ class Backend {
   // Records calls of executables of this backend and of one device. Each submission of the recording names the arrays. `waiting` is as for
   // prepare. See recording.hpp.
   virtual std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) = 0;
+  // Executable::run does both by itself: a run that ends early leaves work to the device, and other runs are refused until it is done.
+  // These do the same for a call of host arrays that its caller copies. The first throws DeviceError while the device still works on a call
+  // that timed out or was interrupted; the second says that the caller has given up what was submitted so far.
+  virtual void check_nothing_is_abandoned(std::size_t /*device*/) {}
+  virtual void abandon(std::size_t /*device*/) {}
 };
+
+// Waits for a call of host arrays that its caller copies: `wait` waits for its arrays. A wait that ends early abandons the call.
+template <class Wait>
+void wait_or_abandon(Backend& backend, std::size_t device, const Wait& wait) {
+  try {
+    wait();
+  } catch (const DispatchTimeoutError&) {
+    backend.abandon(device);
+    throw;
+  } catch (const Interrupted&) {
+    backend.abandon(device);
+    throw;
+  }
+}
 
 }  // namespace vyre::run

@@ -16,6 +16,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/run/frame_numbers.hpp"
 #include "vyre/run/unwritten.hpp"
 #include "vyre/run/vouched.hpp"
 
@@ -50,59 +51,6 @@ struct TooManySteps : ArgumentError {
   using ArgumentError::ArgumentError;
 };
 
-// Finds the structural numbers (see structural_numbers) of a procedure and of the procedures that it invokes, once for each procedure.
-class Structure {
- public:
-  const std::vector<bool>& numbers_of(const ir::Procedure& procedure) {
-    const auto known = known_.find(&procedure.bytes());
-    if (known != known_.end()) return known->second;
-    std::vector<bool> marked(procedure.sizes().size(), false);
-    const auto mark = [&](SizeId id) {
-      if (id.valid()) marked[id.index] = true;
-    };
-    const auto mark_part = [&](const ir::ArrayPart& part) {
-      mark(part.offset);
-      mark(part.length);
-    };
-    for (std::uint32_t index = 0; index < procedure.arrays().size(); ++index) {
-      for (const SizeId size : procedure.arrays()[ArrayId{index}].shape) mark(size);
-    }
-    for (std::uint32_t index = 0; index < procedure.steps().size(); ++index) {
-      std::visit(overloaded{[&](const ir::Dispatch& step) {
-                              for (const auto& bound : step.bound) {
-                                if (const auto* part = std::get_if<ir::ArrayPart>(&bound)) mark_part(*part);
-                              }
-                              for (const SizeId size : step.grid.most) mark(size);
-                              if (step.grid.counts) mark_part(*step.grid.counts);
-                            },
-                            [&](const ir::Invoke& step) {
-                              for (const ir::ArrayPart& part : step.arrays) mark_part(part);
-                              const std::vector<bool>& inner = numbers_of(procedure.procedures()[step.procedure]);
-                              for (std::size_t k = 0; k < inner.size(); ++k) {
-                                if (inner[k]) mark(step.numbers[k]);
-                              }
-                            },
-                            [&](const ir::Repeat& step) { mark(step.count); }, [&](const ir::When& step) { mark(step.condition); },
-                            [&](const ir::Clear& step) { mark_part(step.part); }, [&](const ir::Require& step) { mark(step.condition); },
-                            [&](const auto&) {}},
-                 procedure.steps()[StepId{index}]);
-    }
-    std::vector<bool> numbers(procedure.numbers().size(), false);
-    // Operands have smaller indices than the terms that use them.
-    for (std::size_t at = marked.size(); at-- > 0;) {
-      if (!marked[at]) continue;
-      const ir::SizeTerm& term = procedure.sizes()[SizeId{static_cast<std::uint32_t>(at)}];
-      const std::array<std::uint32_t, 3> operands = {term.a, term.b, term.c};
-      for (std::uint32_t k = 0; k < ir::operand_count(term.op); ++k) marked[operands[k]] = true;
-      if (term.op == SizeOp::Number) numbers[term.a] = true;
-    }
-    return known_.emplace(&procedure.bytes(), std::move(numbers)).first->second;
-  }
-
- private:
-  std::map<const std::string*, std::vector<bool>> known_;
-};
-
 // The address of an array: a flat array, and the offset in it at which the array begins.
 struct Address {
   std::uint32_t array = 0;
@@ -114,7 +62,7 @@ class Flattener {
   Flattener(const ir::Procedure& procedure, const ToFlatten& given) : procedure_(procedure), given_(given) {}
 
   Flattened flatten() {
-    const std::vector<bool>& structural = structure_.numbers_of(procedure_);
+    const std::vector<bool> structural = structural_numbers(procedure_);
     std::vector<Number> numbers;
     for (std::uint32_t k = 0; k < structural.size(); ++k) {
       numbers.push_back(structural[k] ? Number{given_.numbers[k]} : Number{0, late({SizeOp::Number, k, {}, {}, {}})});
@@ -256,7 +204,6 @@ class Flattener {
 
   const ir::Procedure& procedure_;
   const ToFlatten& given_;
-  Structure structure_;
   Flattened result_;
   struct Begin {
     ArrayBegin begin;
@@ -281,86 +228,29 @@ struct Flattener::Frame {
   Frame(Flattener& of, const ir::Procedure& run, std::vector<Number> given)
       : flattener(of),
         procedure(run),
-        numbers(std::move(given)),
         addresses(run.arrays().size()),
         shapes(run.arrays().size()),
-        turns(run.turns()),
-        known(run.sizes().size(), false),
-        values(run.sizes().size()),
+        numbers(run, std::move(given), shapes, of.given_.limit, [&of](const LateNumbers::Term& term) { return of.late(term); }),
         frame(static_cast<std::uint32_t>(of.result_.steps.frames.size())) {
     of.result_.steps.frames.push_back({of.now_.frame, of.now_.step});
     of.now_ = {frame, FlatSteps::kNoStep};
   }
+  // `numbers` refers to `shapes`.
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
 
-  // --- sizes ---
+  // --- numbers ---
 
-  Number number(SizeId id) {
-    open.push_back(id.index);
-    while (!open.empty()) {
-      const std::uint32_t at = open.back();
-      if (known[at]) {
-        open.pop_back();
-        continue;
-      }
-      const ir::SizeTerm& term = procedure.sizes()[SizeId{at}];
-      const std::uint32_t operands = ir::operand_count(term.op);
-      const std::array<std::uint32_t, 3> ids = {term.a, term.b, term.c};
-      const std::size_t before = open.size();
-      for (std::uint32_t k = 0; k < operands; ++k) {
-        if (!known[ids[k]]) open.push_back(ids[k]);
-      }
-      if (open.size() > before) continue;
-      values[at] = operands == 0 ? leaf(term) : result(term.op, operands, ids);
-      known[at] = true;
-      open.pop_back();
-    }
-    return values[id.index];
-  }
-  Number leaf(const ir::SizeTerm& term) const {
-    switch (term.op) {
-      case SizeOp::Literal:
-        return {term.literal};
-      case SizeOp::Length:
-        VYRE_ASSERT(term.b < shapes[ArrayId{term.a}].size());
-        return {shapes[ArrayId{term.a}][term.b]};
-      case SizeOp::Number:
-        return numbers[term.a];
-      case SizeOp::Limit:
-        return {flattener.given_.limit(static_cast<ir::Limit>(term.a))};
-      default:
-        VYRE_ASSERT(term.op == SizeOp::Turn);
-        return {turns[term.a]};
-    }
-  }
-  Number result(SizeOp op, std::uint32_t operands, const std::array<std::uint32_t, 3>& ids) {
-    std::array<Number, 3> given{};
-    bool all_known = true;
-    for (std::uint32_t k = 0; k < operands; ++k) {
-      given[k] = values[ids[k]];
-      all_known = all_known && given[k].late == Number::kKnown;
-    }
-    if (all_known) return {ir::apply(op, given[0].value, given[1].value, given[2].value)};
-    return {0, flattener.late({op, 0, given[0], given[1], given[2]})};
-  }
+  Number number(SizeId id) { return numbers.number(id); }
   // Returns a number that must be known now, because shapes or steps depend on it.
   std::uint64_t value(SizeId id) {
-    open.clear();
-    const Number found = number(id);
+    const Number found = numbers.number(id);
     VYRE_ASSERT(found.late == Number::kKnown);
     return found.value;
   }
   void set_turn(std::uint32_t turn, std::uint64_t value) {
-    turns[turn] = value;
-    flattener.walk(1 + known.size() / 64);
-    std::vector<bool> depends(known.size(), false);
-    for (std::uint32_t at = 0; at < known.size(); ++at) {
-      const ir::SizeTerm& term = procedure.sizes()[SizeId{at}];
-      const std::array<std::uint32_t, 3> ids = {term.a, term.b, term.c};
-      bool found = term.op == SizeOp::Turn && term.a == turn;
-      for (std::uint32_t k = 0; k < ir::operand_count(term.op); ++k) found = found || depends[ids[k]];
-      depends[at] = found;
-      if (found) known[at] = false;
-    }
+    flattener.walk(1 + procedure.sizes().size() / 64);
+    numbers.set_turn(turn, value);
   }
 
   // --- arrays ---
@@ -469,7 +359,6 @@ struct Flattener::Frame {
       } else {
         FlatSteps::Words words;
         for (const SizeId size : std::get<ir::Words>(bound)) {
-          open.clear();
           words.push_back(number(size));
         }
         flat.bound.emplace_back(std::move(words));
@@ -501,7 +390,6 @@ struct Flattener::Frame {
       }
       check_overlaps(inner, interface, parts);
       for (const SizeId size : step.numbers) {
-        open.clear();
         inner_numbers.push_back(number(size));
       }
     });
@@ -615,13 +503,9 @@ struct Flattener::Frame {
 
   Flattener& flattener;
   const ir::Procedure& procedure;
-  const std::vector<Number> numbers;
   IdVector<ArrayId, Address> addresses;
   IdVector<ArrayId, Shape> shapes;
-  std::vector<std::uint64_t> turns;
-  std::vector<bool> known;
-  std::vector<Number> values;
-  std::vector<std::uint32_t> open;
+  FrameNumbers numbers;
   const std::uint32_t frame;
 };
 
@@ -677,21 +561,6 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
 
 }  // namespace
 
-std::uint32_t LateNumbers::add(const Term& term) {
-  terms_.push_back(term);
-  return static_cast<std::uint32_t>(terms_.size() - 1);
-}
-
-std::vector<std::uint64_t> LateNumbers::values(std::span<const std::uint64_t> numbers) const {
-  std::vector<std::uint64_t> values;
-  values.reserve(terms_.size());
-  const auto value = [&](const Number& number) { return number.late == Number::kKnown ? number.value : values[number.late]; };
-  for (const Term& term : terms_) {
-    values.push_back(term.op == SizeOp::Number ? numbers[term.number] : ir::apply(term.op, value(term.a), value(term.b), value(term.c)));
-  }
-  return values;
-}
-
 std::uint64_t bytes_of(ir::DataType element, const Shape& shape) { return product(shape) * element_bytes(element); }
 
 std::string text_of(const Shape& shape) {
@@ -699,8 +568,6 @@ std::string text_of(const Shape& shape) {
   for (std::size_t axis = 0; axis < shape.size(); ++axis) text += fmt::format("{}{}", axis == 0 ? "" : ", ", shape[axis]);
   return text + (shape.size() == 1 ? ",)" : ")");
 }
-
-std::vector<bool> structural_numbers(const ir::Procedure& procedure) { return Structure().numbers_of(procedure); }
 
 Flattened flatten(const ir::Procedure& procedure, const ToFlatten& given) { return Flattener(procedure, given).flatten(); }
 

@@ -11,30 +11,12 @@
 
 #include "vyre/ir/procedure.hpp"
 #include "vyre/run/flat_steps.hpp"
+#include "vyre/run/procedure_numbers.hpp"
 
 namespace vyre::run {
 
 // The lengths of an array along its axes, without that of a vector's lanes.
 using Shape = std::vector<std::uint64_t>;
-
-// Computes the late numbers of flat steps from the numbers of a call.
-class LateNumbers {
- public:
-  // Throws ArgumentError as ir::apply does.
-  std::vector<std::uint64_t> values(std::span<const std::uint64_t> numbers) const;
-
-  // A number of the call, or the result of an operation on earlier late numbers and on numbers that are known.
-  struct Term {
-    ir::SizeOp op = ir::SizeOp::Number;
-    std::uint32_t number = 0;
-    Number a, b, c;
-  };
-  std::uint32_t add(const Term& term);
-  std::size_t size() const { return terms_.size(); }
-
- private:
-  std::vector<Term> terms_;
-};
 
 struct Flattened {
   FlatSteps steps;
@@ -52,10 +34,6 @@ struct ToFlatten {
   std::function<ProfiledProgram(const ir::Program&)> valid;
   std::function<std::shared_ptr<Storage>(const ir::ArrayDecl&)> table;
 };
-
-// Says for each number of the procedure whether it is structural: sizes, grids or conditions depend on it, so another value gives other
-// flat steps. Numbers that are not structural occur only in words.
-std::vector<bool> structural_numbers(const ir::Procedure& procedure);
 
 // The most dispatches of a call.
 inline constexpr std::size_t kMostDispatches = 100'000;

@@ -95,6 +95,7 @@ std::shared_ptr<PlannedProcedure> plan(const validate::ValidProcedure& procedure
 
 std::vector<HostArray> run(const validate::ValidProcedure& procedure, std::span<const HostArray> arrays,
                            std::span<const std::uint64_t> numbers, Backend& backend, std::size_t device, const RunOptions& options) {
+  backend.check_nothing_is_abandoned(device);
   std::vector<Shape> shapes;
   for (const HostArray& each : arrays) shapes.push_back(each.shape);
   const std::shared_ptr<PlannedProcedure> planned = plan(procedure, shapes, numbers, backend, device, options);
@@ -102,24 +103,26 @@ std::vector<HostArray> run(const validate::ValidProcedure& procedure, std::span<
   const std::vector<ArrayId> interface = procedure.procedure().interface();
   std::vector<std::unique_ptr<Storage>> storages;
   std::vector<StorageView> views;
-  for (std::size_t k = 0; k < interface.size(); ++k) {
-    const std::uint64_t bytes = bytes_of(decls[interface[k]].element, planned->shapes()[k]);
-    if (k < arrays.size() && arrays[k].bytes.size() != bytes) {
-      throw BindingError(fmt::format("array `{}` of procedure `{}` has {} bytes, and its shape {} asks for {}. Fix: pass all its elements.",
-                                     decls[interface[k]].name, procedure.procedure().name(), arrays[k].bytes.size(),
-                                     text_of(planned->shapes()[k]), bytes));
-    }
-    storages.push_back(backend.allocate(device, bytes, false));
-    if (k < arrays.size()) storages.back()->write(0, arrays[k].bytes, options);
-    views.push_back({storages.back().get(), 0, bytes});
-  }
-  planned->submit(views, numbers, options);
   std::vector<HostArray> results;
-  for (std::size_t k = 0; k < interface.size(); ++k) {
-    if (decls[interface[k]].role == ArrayRole::Input) continue;
-    results.push_back({planned->shapes()[k], std::vector<std::byte>(views[k].bytes)});
-    storages[k]->read(0, results.back().bytes, options);
-  }
+  wait_or_abandon(backend, device, [&] {
+    for (std::size_t k = 0; k < interface.size(); ++k) {
+      const std::uint64_t bytes = bytes_of(decls[interface[k]].element, planned->shapes()[k]);
+      if (k < arrays.size() && arrays[k].bytes.size() != bytes) {
+        throw BindingError(fmt::format(
+            "array `{}` of procedure `{}` has {} bytes, and its shape {} asks for {}. Fix: pass all its elements.",
+            decls[interface[k]].name, procedure.procedure().name(), arrays[k].bytes.size(), text_of(planned->shapes()[k]), bytes));
+      }
+      storages.push_back(backend.allocate(device, bytes, false));
+      if (k < arrays.size()) storages.back()->write(0, arrays[k].bytes, options);
+      views.push_back({storages.back().get(), 0, bytes});
+    }
+    planned->submit(views, numbers, options);
+    for (std::size_t k = 0; k < interface.size(); ++k) {
+      if (decls[interface[k]].role == ArrayRole::Input) continue;
+      results.push_back({planned->shapes()[k], std::vector<std::byte>(views[k].bytes)});
+      storages[k]->read(0, results.back().bytes, options);
+    }
+  });
   return results;
 }
 

@@ -26,7 +26,8 @@ std::shared_ptr<PlannedProcedure> plan(const validate::ValidProcedure& procedure
                                        const RunOptions& waiting = {});
 
 // Plans and runs once, on copies of the arrays. Gives the in_outs and outputs, in the order of the interface. Throws what `plan` and
-// PlannedProcedure::submit throw, and BindingError for an array whose size in bytes does not match its shape.
+// PlannedProcedure::submit throw, BindingError for an array whose size in bytes does not match its shape, and DeviceError while the device
+// works on a call that timed out or was interrupted, as Executable::run does.
 std::vector<HostArray> run(const validate::ValidProcedure& procedure, std::span<const HostArray> arrays,
                            std::span<const std::uint64_t> numbers, Backend& backend, std::size_t device = 0,
                            const RunOptions& options = {});

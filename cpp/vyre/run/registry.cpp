@@ -8,6 +8,7 @@
 #include "vyre/base/fork.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/ops/standard.hpp"
+#include "vyre/validate/valid_procedure.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::run {
@@ -88,8 +89,9 @@ ir::OpTable::Spec register_op(ir::OpSpec spec) {
   Registry& all = registry();
   for (;;) {
     const OpSnapshot seen = op_snapshot();
-    if (added->inlinable()) {
-      Diagnostics found = validate::validate_op(*added, seen.table);
+    if (added->inlinable() || added->procedure() != nullptr) {
+      Diagnostics found = added->procedure() != nullptr ? validate::validate(*added->procedure(), seen.table).diagnostics
+                                                        : validate::validate_op(*added, seen.table);
       // The body may call operations that are registered later. Unknown operations, and calls that are nested too deeply, are reported when
       // a program calls the operation.
       std::erase_if(found, [](const Diagnostic& diagnostic) { return diagnostic.rule == "V016" || diagnostic.rule == "V017"; });

@@ -22,8 +22,8 @@ ir::OpTable registered_ops();
 ir::OpTable::Spec registered_op(std::string_view id);
 
 // Adds an operation; adding the same one again changes nothing. Throws ArgumentError for a bad id or version, or when this id and version
-// has a different body; ValidationError for a body that breaks rules. Operations that the body calls may be registered later: unknown
-// operations, and calls that are nested too deeply, are reported when a program calls the operation (V016, V017).
+// has a different body; ValidationError for a body or a procedure that breaks rules. Operations that the body calls may be registered
+// later: unknown operations, and calls that are nested too deeply, are reported when a program calls the operation (V016, V017).
 ir::OpTable::Spec register_op(ir::OpSpec spec);
 
 }  // namespace vyre::run

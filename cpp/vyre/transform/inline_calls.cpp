@@ -169,7 +169,7 @@ class Inliner {
     Frame frame(op.body(), op.facts(), fresh_prefix());
     for (std::uint32_t k = 0; k < arguments.size(); ++k) {
       // The parameter is named here, because the body need not mention it.
-      frame.names[LocalId{k}] = to_.name(frame.prefix + op.spec().parameters[k]);
+      frame.names[LocalId{k}] = to_.name(frame.prefix + op.spec().function().parameters[k]);
       let(frame.names[LocalId{k}], arguments[k]);
     }
     expand_body(frame);

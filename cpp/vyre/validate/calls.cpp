@@ -44,8 +44,9 @@ void check_V020(const Gathered& program, Report& report) {
 
 void check_V032(const Gathered& program, Report& report) {
   for_each_call(program, [&](StepId id, const OpBody& body) {
+    if (body.spec->procedure() != nullptr) return;  // V020
     const std::string_view name = op_id(program, id);
-    const std::vector<ir::DataType>& inputs = body.spec->signature.inputs;
+    const std::vector<ir::DataType>& inputs = body.spec->function().signature.inputs;
     const std::size_t given = program.program->operands(program.expr<ir::Call>(id).arguments).size();
     if (given != inputs.size()) {
       report.add<Message::ArgumentCount>(id, name, given, inputs.size(), name);
@@ -66,9 +67,10 @@ void check_V034(const Gathered& program, Report& report) {
   for (std::uint32_t index = 0; index < program.program->buffers().size(); ++index) {
     report.add<Message::BodyBuffer>(BufferId{index}, op.id);
   }
-  if (op.parameters.size() != op.signature.inputs.size()) {
-    const auto first_odd_one = static_cast<std::uint32_t>(std::min(op.parameters.size(), op.signature.inputs.size()));
-    report.add<Message::BodyParameters>(Site::parameter(first_odd_one), op.id, op.parameters.size(), op.signature.inputs.size());
+  if (op.function().parameters.size() != op.function().signature.inputs.size()) {
+    const auto first_odd_one = static_cast<std::uint32_t>(std::min(op.function().parameters.size(), op.function().signature.inputs.size()));
+    report.add<Message::BodyParameters>(Site::parameter(first_odd_one), op.id, op.function().parameters.size(),
+                                        op.function().signature.inputs.size());
   }
   for (StepId id : program.forbidden_steps) {
     const ir::ExprKind kind = ir::kind(program.program->expr(program.step(id).expr));
@@ -97,7 +99,7 @@ void check_V034(const Gathered& program, Report& report) {
     return;
   }
   const ir::DataType type = program.step(program.roots[last].first).type;
-  const ir::DataType want = op.signature.output;
+  const ir::DataType want = op.function().signature.output;
   if (wrong(type, want)) report.add<Message::BodyResultType>(last, op.id, ir::text(want), ir::text(type), ir::name(want));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 void open(OpBody& body, OpBodies& bodies, const Options& options) {
   body.depth = OpBody::kEndless;
-  body.gathered = std::make_unique<Gathered>(gather(*body.spec->body, body.spec.get(), bodies, options.limits));
+  body.gathered = std::make_unique<Gathered>(gather(*body.spec->function().body, body.spec.get(), bodies, options.limits));
 }
 
 void close(OpBody& body, const Options& options) {

@@ -121,7 +121,8 @@ class Gatherer {
     std::size_t judged = kMaxLanes;
     if (const ir::Call* call = std::get_if<ir::Call>(&expr)) {
       made.op = callee(call->op);
-      judged = made.op == kNoOp ? 0 : out_.callees[made.op]->spec->signature.inputs.size();
+      const ir::OpSignature* signature = signature_of(made.op);
+      judged = signature == nullptr ? 0 : signature->inputs.size();
     }
     link_operands(expr, judged);
     infer(expr, made);
@@ -168,7 +169,10 @@ class Gatherer {
         [](const ir::Cast& cast) {
           return ir::value_type(cast.target);
         },  // V012 refuses a narrow target; what follows is no second mistake
-        [&](const ir::Call&) { return made.op == kNoOp ? kUnknownType : out_.callees[made.op]->spec->signature.output; },
+        [&](const ir::Call&) {
+          const ir::OpSignature* signature = signature_of(made.op);
+          return signature == nullptr ? kUnknownType : signature->output;
+        },
         [](const ir::Lane&) { return ir::DataType::U32; }, [](const ir::Pack& pack) { return ir::value_type(pack.type); },
         [&](const ir::Atomic& atomic) {
           made.buffer = buffers_[atomic.buffer];
@@ -217,12 +221,19 @@ class Gatherer {
     return once;
   }
 
+  // Null for an unknown operation, which is V016, and for a procedure, which is V020.
+  const ir::OpSignature* signature_of(std::uint32_t op) const {
+    if (op == kNoOp) return nullptr;
+    const ir::OpSpec& spec = *out_.callees[op]->spec;
+    return spec.procedure() == nullptr ? &spec.function().signature : nullptr;
+  }
+
   // Parameter k is local k, whatever is wrong with its name.
   void declare_parameters(const ir::OpSpec& op) {
-    for (std::size_t k = 0; k < op.parameters.size(); ++k) {
+    for (std::size_t k = 0; k < op.function().parameters.size(); ++k) {
       Local local;
-      local.name = program_.names().find(op.parameters[k]);
-      local.type = k < op.signature.inputs.size() ? op.signature.inputs[k] : kUnknownType;
+      local.name = program_.names().find(op.function().parameters[k]);
+      local.type = k < op.function().signature.inputs.size() ? op.function().signature.inputs[k] : kUnknownType;
       const LocalId id = out_.facts.locals.push_back(local);
       if (local.name.valid() && !live_[local.name].valid()) live_[local.name] = id;
     }

@@ -124,6 +124,7 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
       return unknown_op(step);
     case Message::NotInlinable: {
       const ir::OpSpec& spec = *gathered_.table->find(program_.text(gathered_.expr<ir::Call>(step).op));
+      if (spec.procedure() != nullptr) return say<Hint::InvokeProcedure>(python_name(spec.id));
       return say<Hint::GiveBody>(python_name(spec.id), std::to_string(std::uint64_t{spec.version} + 1));
     }
     case Message::BinaryOperand:
@@ -193,7 +194,7 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
       return load == nullptr ? std::string() : say<Hint::LoadInCaller>(python_name(gathered_.op->id), text(load->buffer));
     }
     case Message::BodyResultType:
-      return say<Hint::ConvertResult>(converted(gathered_.op->signature.output, root(false), "result"));
+      return say<Hint::ConvertResult>(converted(gathered_.op->function().signature.output, root(false), "result"));
     case Message::OutputAccess: {
       BufferDecl decl = as_storage(gathered_.buffer(buffer));
       decl.output = true;
@@ -308,7 +309,8 @@ std::string Hints::undeclared_variable(NameId id, NodeId at, bool assigned) {
   }
   std::vector<std::string_view> seen;
   if (comparisons_ < kMostComparisons) {
-    if (gathered_.op != nullptr) seen.insert(seen.end(), gathered_.op->parameters.begin(), gathered_.op->parameters.end());
+    if (gathered_.op != nullptr)
+      seen.insert(seen.end(), gathered_.op->function().parameters.begin(), gathered_.op->function().parameters.end());
     for (const auto& [known, bindings] : all.of) {
       for (const Binding& binding : bindings) {
         ++comparisons_;
@@ -487,7 +489,7 @@ std::string Hints::lane_of_pack(StepId id, std::string_view message) const {
 
 std::string Hints::argument(StepId id, std::string_view message) const {
   const std::size_t k = number_after(message, "argument ");
-  const DataType want = gathered_.callees[gathered_.step(id).op]->spec->signature.inputs[k];
+  const DataType want = gathered_.callees[gathered_.step(id).op]->spec->function().signature.inputs[k];
   const std::string text = converted(want, gathered_.operands(id)[k], "value");
   return text.empty() ? text : say<Hint::ConvertArgument>(text, std::to_string(k));
 }

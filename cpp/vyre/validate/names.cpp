@@ -60,7 +60,7 @@ void check_V008(const Gathered& program, Report& report) {
     if (!program.facts.statements[id].local.valid()) report.add<Message::DuplicateLocal>(id, name);
   });
   if (program.op == nullptr) return;
-  const std::vector<std::string>& parameters = program.op->parameters;
+  const std::vector<std::string>& parameters = program.op->function().parameters;
   std::unordered_set<std::string_view> seen;
   for (std::uint32_t k = 0; k < parameters.size(); ++k) {
     if (!parameters[k].empty() && !seen.insert(parameters[k]).second)
@@ -89,7 +89,8 @@ void check_V033(const Gathered& program, Report& report) {
   };
   for_each_binding(program, local);
   if (program.op == nullptr) return;
-  for (std::uint32_t k = 0; k < program.op->parameters.size(); ++k) local(Site::parameter(k), program.op->parameters[k]);
+  for (std::uint32_t k = 0; k < program.op->function().parameters.size(); ++k)
+    local(Site::parameter(k), program.op->function().parameters[k]);
 }
 
 }  // namespace vyre::validate

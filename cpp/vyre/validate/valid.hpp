@@ -17,7 +17,7 @@ namespace vyre::validate {
 class ValidOp {
  public:
   const ir::OpSpec& spec() const { return *spec_; }
-  const ir::Program& body() const { return *spec_->body; }
+  const ir::Program& body() const { return *spec_->function().body; }
   const Facts& facts() const { return facts_; }
   // Parameter k of the operation is LocalId{k}; the result is the local of the body's last statement.
   LocalId result() const { return facts_.statements[NodeId{static_cast<std::uint32_t>(facts_.statements.size() - 1)}].local; }

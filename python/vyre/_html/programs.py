@@ -201,6 +201,12 @@ def operation(shown: OpSpec) -> str:
 def operation_form(shown: OpSpec) -> Form:
     """Its signature, laws, examples, and the statements that a call of it becomes."""
     signature = shown.signature
+    if signature is None:
+        assert shown.procedure is not None
+        told = (note(shown.summary), facts([("convention", code(repr(shown.convention)))]))
+        return Form(
+            "Operation", joined(escaped(shown.id), "@", shown.version), (*told, *procedure_form(shown.procedure).parts)
+        )
     names = shown.parameters or [f"a{k}" for k in range(len(signature.inputs))]
     inputs = ", ".join(f"{name}: {_TEXTS[kind.name]}" for name, kind in zip(names, signature.inputs, strict=False))
     written = text_form(f"({inputs}) -> {_TEXTS[signature.output.name]}")

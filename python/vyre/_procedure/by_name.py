@@ -32,6 +32,7 @@ def run_by_name(
     if backend is not None or device is not None:
         check_place(backend, device, _OWNER)
     given = _inputs.named(inputs, _OWNER)
+    _core._check_place_is_free(*place(backend, device), _OWNER)
     arrays, numbers = by_name(procedure, given, f"argument `inputs` of {_OWNER}", *place(backend, device))
     return submit_by_name(procedure, arrays, numbers, *place(backend, device), timeout)
 
@@ -52,7 +53,7 @@ def submit_by_name(
     beside = arrays[0] if arrays else _core._empty([0], np.dtype(np.uint32), backend, device)
     outputs = [name for kind, name, _, _ in interface if kind == "output"]
     made = _core._run_procedure(
-        procedure, arrays, numbers, [None] * len(outputs), beside.backend, beside.device, timeout, _OWNER
+        procedure, arrays, numbers, [None] * len(outputs), beside.backend, beside.device, timeout, _OWNER, of_host=True
     )
     given = [(kind, name) for kind, name, _, _ in interface if kind != "output"]
     found = {name: array for (kind, name), array in zip(given, arrays, strict=True) if kind == "in_out"}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from vyre._procedure.steps import ArrayDecl, Part, Recorded
 
-__all__ = ["core_procedure"]
+__all__ = ["OPERATION_TEXTS", "core_procedure"]
 
 
 class _Translation:
@@ -79,7 +79,7 @@ class _Translation:
                     "the most elements that a turn needs."
                 )
             return self._made.turn(self._turns[id(size)])
-        return self._made.apply(_OPERATIONS.get(size.op, size.op), [self._size(each) for each in size.args])
+        return self._made.apply(OPERATION_TEXTS.get(size.op, size.op), [self._size(each) for each in size.args])
 
     def _foreign(self, size: Size) -> ArgumentError:
         return ArgumentError(
@@ -139,7 +139,7 @@ class _Translation:
 
 
 # The core's texts of operations that Python calls otherwise.
-_OPERATIONS = {
+OPERATION_TEXTS = {
     "add": "+",
     "sub": "-",
     "mul": "*",

@@ -307,6 +307,10 @@ def _step(
     )
 
 
+def _steps_of(recorded: Recorded | None) -> Recorded | None:
+    return None if recorded is None or recorded.is_loaded else recorded
+
+
 class _Frames:
     """The recorded procedures behind the frames of flat steps."""
 
@@ -316,10 +320,10 @@ class _Frames:
         self._numbered: dict[int, list[Any]] = {}
         for number, (caller, step) in enumerate(frames):
             if number == 0:
-                self.recorded.append(recorded)
+                self.recorded.append(_steps_of(recorded))
                 continue
             invoked = self.step(caller, step)
-            self.recorded.append(invoked.procedure if isinstance(invoked, Invoke) else None)
+            self.recorded.append(_steps_of(invoked.procedure) if isinstance(invoked, Invoke) else None)
 
     def step(self, frame: int, step: int | None) -> Any:
         """The recorded step, or None."""

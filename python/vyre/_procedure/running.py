@@ -37,6 +37,11 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
             if options.get(name) is not None:
                 raise _of_numpy(function, name)
     where = (resident.backend, resident.device) if resident is not None else _place(function, options)
+    named_out = options.get("out")
+    given_out = named_out if isinstance(named_out, tuple) else (named_out,)
+    on_host = resident is None and not any(isinstance(each, Array) for each in given_out)
+    if on_host:
+        _core._check_place_is_free(where[0], where[1], f"procedure `{function.name}`")
     passed = given  # what comes back, in place of the views of other libraries' arrays
     given = {**given, **{d.name: host_of(function, d, given[d.name]) for d in made._of_role("input", "in_out")}}
     arrays: list[Array] = []
@@ -84,9 +89,8 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         raise _of_numpy(function, "timeout")
     where_told = f"procedure `{function.name}`"
     outputs = _core._run_procedure(
-        core_procedure(made), arrays, numbers, targets, beside.backend, beside.device, timeout, where_told
+        core_procedure(made), arrays, numbers, targets, beside.backend, beside.device, timeout, where_told, on_host
     )
-    on_host = resident is None and not any(isinstance(each, Array) for each in out)
     # All are read before the first array of the caller changes.
     changed = [(host, array.numpy()) for host, array in back]
     by_decl: dict[int, Any] = {}

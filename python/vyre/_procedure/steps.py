@@ -112,6 +112,7 @@ class Recorded:
     core: Any = None  # the Procedure, once it was asked for
     is_checked: bool = False  # whether the Procedure keeps its rules
     is_vouched: bool = False  # see vouched.py
+    is_loaded: bool = False  # whether its steps and its own arrays are in `core` alone
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]

@@ -47,6 +47,8 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _row(spec: vyre.OpSpec) -> dict[str, Any]:
+    if spec.signature is None:
+        return _procedure_row(spec)
     return {
         "id": spec.id,
         "version": spec.version,
@@ -59,10 +61,32 @@ def _row(spec: vyre.OpSpec) -> dict[str, Any]:
     }
 
 
+def _procedure_row(spec: vyre.OpSpec) -> dict[str, Any]:
+    assert spec.procedure is not None
+    given = vyre._core._procedure_interface(spec.procedure)
+    results = vyre._core._procedure_interface(spec.procedure, True)
+    return {
+        "id": spec.id,
+        "version": spec.version,
+        "parameters": list(spec.parameters),
+        "inputs": [_typed(element, axes) for _, _, element, axes in given],
+        "output": [_typed(element, axes) for kind, _, element, axes in results if kind == "output"],
+        "summary": spec.summary,
+        "laws": [],
+        "examples": [],
+    }
+
+
+def _typed(element: vyre.DataType, axes: int) -> str:
+    """ "U32" for a number, "U32[]" for an array, "U32[,]" for one of two axes."""
+    return f"{element.name}[{',' * (axes - 1)}]" if axes else element.name
+
+
 def _shown(spec: vyre.OpSpec) -> str:
     row = _row(spec)
     typed = ", ".join(f"{name}: {type}" for name, type in zip(row["parameters"], row["inputs"], strict=True))
-    lines = [f"{spec.id}({typed}) -> {row['output']}", f"  {spec.summary}"]
+    output = row["output"] if isinstance(row["output"], str) else ", ".join(row["output"]) or "nothing"
+    lines = [f"{spec.id}({typed}) -> {output}", f"  {spec.summary}"]
     if row["laws"]:
         lines.append(f"  laws: {', '.join(row['laws'])}")
     lines += [f"  {', '.join(map(str, inputs))} -> {output}" for inputs, output in spec.examples]

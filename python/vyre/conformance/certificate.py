@@ -100,19 +100,21 @@ def operation_hashes() -> dict[str, str]:
                 continue
             entered.add(current)
             spec = specs[current]
-            text = spec.body.to_text() if spec.body is not None else ""
+            body = spec.body if spec.procedure is None else spec.procedure
+            text = body.to_text() if body is not None else ""
             called = re.findall(r'\bcall\("([^"\\]+)"', text)
             callees = sorted({newest.get(id, id) for id in called} & specs.keys())
             if not ready:
                 waiting.append((current, True))
                 waiting += [(callee, False) for callee in callees]
                 continue
-            signature = [[kind.name for kind in spec.signature.inputs], spec.signature.output.name]
-            body = hashlib.sha256(spec.body.to_bytes()).hexdigest() if spec.body is not None else ""
+            # A procedure's binary form has its arrays and numbers in it.
+            signature = spec.signature and [[kind.name for kind in spec.signature.inputs], spec.signature.output.name]
+            digest = hashlib.sha256(body.to_bytes()).hexdigest() if body is not None else ""
             # Operations may be registered in a cycle, which no program may call (V017): there a name stands for itself.
             resolved = [[callee, hashes.get(callee, "")] for callee in callees]
             hashes[current] = hashlib.sha256(
-                _canonical([current, signature, list(spec.parameters), body, resolved])
+                _canonical([current, signature, list(spec.parameters), digest, resolved])
             ).hexdigest()
     return dict(sorted(hashes.items()))
 

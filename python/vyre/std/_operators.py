@@ -116,6 +116,11 @@ def _made(op: str, element: DataType, identity: int | None, where: str) -> Opera
             f"Fix: use one of {names}, or the id of a registered operation."
         )
     spec = vyre.ops.get(op)
+    if spec.signature is None:
+        raise ArgumentError(
+            f"argument `op` of {where} is `{op}`, a procedure on whole arrays. "
+            f"Fix: use an operation of two {element} that gives one."
+        )
     if list(spec.signature.inputs) != [element, element] or spec.signature.output is not element:
         raise ArgumentError(
             f"argument `op` of {where} is `{op}` {spec.signature!r}, and the elements are {element}. "

@@ -239,9 +239,9 @@ TEST_F(MemoryThatFails, leaves_the_registry_as_it_was) {
   // The same operation again and again: whether it is known already must make no difference to what is lost.
   ir::OpSpec spec;
   spec.id = "test.memory";
-  spec.signature = {{ir::DataType::U32}, ir::DataType::U32};
-  spec.parameters = {"a"};
-  spec.body = ir::make_program({}, {1, 1, 1}, std::vector{ir::node::let("r", ir::expr::var("a"))});
+  spec.function().signature = {{ir::DataType::U32}, ir::DataType::U32};
+  spec.function().parameters = {"a"};
+  spec.function().body = ir::make_program({}, {1, 1, 1}, std::vector{ir::node::let("r", ir::expr::var("a"))});
   for (std::uint32_t version = 1;; ++version) {
     spec.version = version;
     const std::uint64_t generation = run::op_snapshot().generation;

@@ -126,7 +126,7 @@ inline void validate(std::string_view input) {
           "the same program is judged differently the second time");
   ir::OpSpec op;
   op.id = "fuzz.body";
-  op.body = *program;
+  op.function().body = *program;
   validate::validate_op(op, sample_ops());
 }
 

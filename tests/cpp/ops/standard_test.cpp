@@ -50,8 +50,8 @@ std::vector<Value> call(const Spec& op, const std::vector<std::vector<Value>>& r
   std::vector<ir::ExprHandle> arguments;
   std::vector<Words> arrays;
   const auto add = [&](BufferDecl decl) { buffers.push_back(std::move(decl)); };
-  for (std::uint32_t k = 0; k < op->signature.inputs.size(); ++k) {
-    const DataType type = op->signature.inputs[k];
+  for (std::uint32_t k = 0; k < op->function().signature.inputs.size(); ++k) {
+    const DataType type = op->function().signature.inputs[k];
     const std::string name = fmt::format("in{}", k);
     add(BufferDecl::read(name, k, type));
     arguments.push_back(ir::expr::load(name, ir::expr::gid(0)));
@@ -59,8 +59,8 @@ std::vector<Value> call(const Spec& op, const std::vector<std::vector<Value>>& r
     for (const std::vector<Value>& row : rows) words.insert(words.end(), row[k].lanes.begin(), row[k].lanes.begin() + ir::lanes(type));
     arrays.push_back(std::move(words));
   }
-  const std::uint32_t lanes = ir::lanes(op->signature.output);
-  add(BufferDecl::read_write("out", 99, op->signature.output));
+  const std::uint32_t lanes = ir::lanes(op->function().signature.output);
+  add(BufferDecl::read_write("out", 99, op->function().signature.output));
   arrays.emplace_back(rows.size() * lanes);
   const ir::NodeHandle body[] = {ir::node::store("out", ir::expr::gid(0), ir::expr::call(op->id, arguments))};
   const Words out =
@@ -92,13 +92,13 @@ TEST_P(StandardOp, has_a_valid_body_and_says_what_it_does) {
   EXPECT_TRUE(found.empty()) << to_string(found.front());
   EXPECT_FALSE(op->summary.empty());
   EXPECT_EQ(op->summary.back(), '.');
-  EXPECT_FALSE(op->examples.empty());
+  EXPECT_FALSE(op->function().examples.empty());
 }
 
 TEST_P(StandardOp, gives_what_its_examples_say) {
   const Spec& op = GetParam().spec;
-  for (const ir::OpExample& example : op->examples) {
-    ASSERT_EQ(example.inputs.size(), op->signature.inputs.size());
+  for (const ir::OpExample& example : op->function().examples) {
+    ASSERT_EQ(example.inputs.size(), op->function().signature.inputs.size());
     EXPECT_EQ(call(op, {example.inputs}).front(), example.output);
   }
 }
@@ -108,10 +108,10 @@ TEST_P(StandardOp, keeps_its_laws) {
   constexpr unsigned kSeed = 4711;
   std::mt19937 random(kSeed);
   constexpr int kRows = 200;
-  for (OpLaw law : op->laws) {
+  for (OpLaw law : op->function().laws) {
     std::vector<Value> a, b, c;
     for (int row = 0; row < kRows; ++row) {
-      for (std::vector<Value>* values : {&a, &b, &c}) values->push_back(random_value(op->signature.inputs[0], random));
+      for (std::vector<Value>* values : {&a, &b, &c}) values->push_back(random_value(op->function().signature.inputs[0], random));
     }
     const auto unary = [&](const std::vector<Value>& x) {
       std::vector<std::vector<Value>> rows;
@@ -166,10 +166,10 @@ TEST_P(U64, agrees_with_native_arithmetic) {
   const auto wide = [](const Value& value) { return value.lanes[0] | std::uint64_t{value.lanes[1]} << 32; };
   for (int row = 0; row < 2000; ++row) {
     std::vector<Value> inputs;
-    for (DataType type : op->signature.inputs) inputs.push_back(random_value(type, random));
+    for (DataType type : op->function().signature.inputs) inputs.push_back(random_value(type, random));
     const std::uint64_t result = GetParam().value(wide(inputs.front()), wide(inputs.back()));
     Value value = ir::scalar(static_cast<std::uint32_t>(result));
-    if (op->signature.output == DataType::U64) value.lanes[1] = static_cast<std::uint32_t>(result >> 32);
+    if (op->function().signature.output == DataType::U64) value.lanes[1] = static_cast<std::uint32_t>(result >> 32);
     rows.push_back(std::move(inputs));
     expected.push_back(value);
   }
@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(All, U64, testing::ValuesIn(kNative), [](const auto& pa
 TEST(StandardOps, of_the_u64_family_with_two_arguments_at_most_are_all_compared) {
   std::size_t count = 0;
   for (const Spec& op : ops::standard_ops().all()) {
-    count += op->id.starts_with("primitive.u64.") && op->signature.inputs.size() <= 2;
+    count += op->id.starts_with("primitive.u64.") && op->function().signature.inputs.size() <= 2;
   }
   EXPECT_EQ(count, std::size(kNative));
 }

@@ -17,6 +17,7 @@
 #include "support/fake_cuda.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "support/small_procedure.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/checks.hpp"
@@ -687,6 +688,25 @@ TEST_F(CudaTest, a_call_that_times_out_leaves_its_arrays_and_refuses_the_next_un
   EXPECT_TRUE(cuda.wait_until_idle(0, 10));
   arrays.run(*executable);
   EXPECT_TRUE(arrays.right());
+}
+
+TEST_F(CudaTest, a_procedure_that_times_out_refuses_the_next_call_until_it_is_done) {
+  CudaBackend cuda = backend();
+  const std::vector<std::byte> right = increment(cuda, 0);
+  RunOptions options;
+  options.timeout = std::chrono::milliseconds(20);
+  driver_.hold();
+  EXPECT_THROW(increment(cuda, 0, options), DispatchTimeoutError);
+  const std::string busy =
+      "device `Fake 0` is still busy with a call that timed out or was interrupted. Fix: call again when that program has ended, or use "
+      "another device.";
+  EXPECT_EQ(message_of([&] { increment(cuda, 0); }), busy);
+  const auto executable = cuda.prepare(xor_, 0);
+  Arrays arrays(100);
+  EXPECT_EQ(message_of([&] { arrays.run(*executable); }), busy);
+  driver_.release();
+  EXPECT_TRUE(cuda.wait_until_idle(0, 10));
+  EXPECT_EQ(increment(cuda, 0), right);
 }
 
 TEST_F(CudaTest, an_interrupted_wait_ends_and_the_work_goes_on) {

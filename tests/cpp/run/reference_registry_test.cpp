@@ -24,9 +24,9 @@ namespace node = ir::node;
 ir::OpSpec spec_of(std::string id, std::vector<ir::NodeHandle> statements, ExprHandle result, std::vector<std::string> parameters = {"x"}) {
   ir::OpSpec spec;
   spec.id = std::move(id);
-  spec.signature.inputs.assign(parameters.size(), DataType::U32);
-  spec.parameters = parameters;
-  spec.body = ops::make_body(parameters, std::move(statements), std::move(result));
+  spec.function().signature.inputs.assign(parameters.size(), DataType::U32);
+  spec.function().parameters = parameters;
+  spec.function().body = ops::make_body(parameters, std::move(statements), std::move(result));
   return spec;
 }
 
@@ -48,7 +48,7 @@ std::string refusal(ir::OpSpec spec) {
 }
 
 TEST(Registry, starts_with_the_standard_operations) {
-  EXPECT_EQ(run::registered_op("primitive.bitwise.xor")->signature.inputs.size(), 2u);
+  EXPECT_EQ(run::registered_op("primitive.bitwise.xor")->function().signature.inputs.size(), 2u);
   EXPECT_EQ(run::registered_op("primitive.bitwise.xor@1"), run::registered_op("primitive.bitwise.xor"));
 }
 

@@ -14,6 +14,7 @@
 #include "support/failing_vulkan.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "support/small_procedure.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
@@ -622,6 +623,27 @@ TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_it_is_do
     EXPECT_TRUE(backend.wait_until_idle(device, 600));
     arrays.run(*executable);
     EXPECT_TRUE(arrays.right());
+  });
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(VulkanFailuresTest, a_procedure_that_times_out_refuses_the_next_call_until_it_is_done) {
+  on_each_device([&](std::size_t device, const DeviceInfo& info) {
+    auto backend = this->backend();
+    const std::vector<std::byte> right = increment(backend, device);
+    auto executable = backend.prepare_shader(xor_shader(), device);
+    Arrays arrays(100);
+    RunOptions options;
+    options.timeout = std::chrono::milliseconds(100);
+    vulkan_.hold_submissions(true);
+    EXPECT_THROW(increment(backend, device, options), DispatchTimeoutError);
+    vulkan_.hold_submissions(false);
+    expect_busy(info, [&] { increment(backend, device, in_time()); });
+    expect_busy(info, [&] { arrays.run(*executable, in_time()); });
+    EXPECT_TRUE(arrays.untouched());
+    vulkan_.release_submissions();
+    EXPECT_TRUE(backend.wait_until_idle(device, 600));
+    EXPECT_EQ(increment(backend, device), right);
   });
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
 }

@@ -119,9 +119,9 @@ class Sample {
 inline ir::OpSpec op_with(std::string id, std::vector<DataType> inputs, DataType output, const List& body) {
   ir::OpSpec spec;
   spec.id = std::move(id);
-  for (std::size_t k = 0; k < inputs.size(); ++k) spec.parameters.push_back("p" + std::to_string(k));
-  spec.signature = {std::move(inputs), output};
-  spec.body = ir::make_program({}, {1, 1, 1}, body);
+  for (std::size_t k = 0; k < inputs.size(); ++k) spec.function().parameters.push_back("p" + std::to_string(k));
+  spec.function().signature = {std::move(inputs), output};
+  spec.function().body = ir::make_program({}, {1, 1, 1}, body);
   return spec;
 }
 
@@ -129,7 +129,7 @@ inline ir::OpSpec op_with(std::string id, std::vector<DataType> inputs, DataType
 inline ir::OpSpec op_without_body(std::string id, std::vector<DataType> inputs, DataType output) {
   ir::OpSpec spec;
   spec.id = std::move(id);
-  spec.signature = {std::move(inputs), output};
+  spec.function().signature = {std::move(inputs), output};
   return spec;
 }
 

@@ -20,9 +20,10 @@ ExprHandle add(ExprHandle a, ExprHandle b) { return binary(BinOp::Add, std::move
 OpTable::Spec op(std::string id, OpSignature signature, std::vector<NodeHandle> body) {
   OpSpec spec;
   spec.id = std::move(id);
-  spec.signature = std::move(signature);
-  for (std::size_t k = 0; k < spec.signature.inputs.size(); ++k) spec.parameters.push_back(std::string(1, static_cast<char>('a' + k)));
-  spec.body = make_program({}, {1, 1, 1}, body);
+  spec.function().signature = std::move(signature);
+  for (std::size_t k = 0; k < spec.function().signature.inputs.size(); ++k)
+    spec.function().parameters.push_back(std::string(1, static_cast<char>('a' + k)));
+  spec.function().body = make_program({}, {1, 1, 1}, body);
   return std::make_shared<const OpSpec>(std::move(spec));
 }
 

@@ -29,9 +29,9 @@ ExprHandle sum(ExprHandle a, ExprHandle b) { return binary(BinOp::Add, std::move
 OpTable::Spec op(std::string id, std::vector<std::string> parameters, std::vector<NodeHandle> body) {
   OpSpec spec;
   spec.id = std::move(id);
-  spec.signature = {std::vector<DataType>(parameters.size(), kU32), kU32};
-  spec.parameters = std::move(parameters);
-  spec.body = make_program({}, {1, 1, 1}, body);
+  spec.function().signature = {std::vector<DataType>(parameters.size(), kU32), kU32};
+  spec.function().parameters = std::move(parameters);
+  spec.function().body = make_program({}, {1, 1, 1}, body);
   return std::make_shared<const OpSpec>(std::move(spec));
 }
 
@@ -227,15 +227,17 @@ TEST(ZeroCost, standard_operations_of_one_operator) {
   const std::vector<ExprHandle> values = {load("in", gid(0)), load("out", gid(0))};
   int found = 0;
   for (const OpTable::Spec& spec : ops::standard_ops().all()) {
-    if (!spec->inlinable() || spec->body->nodes().size() != 1) continue;
-    const Expr& root = spec->body->expr(std::get<Let>(spec->body->node(NodeId{0})).value);
+    if (!spec->inlinable() || spec->function().body->nodes().size() != 1) continue;
+    const Expr& root = spec->function().body->expr(std::get<Let>(spec->function().body->node(NodeId{0})).value);
     const auto* binary_op = std::get_if<Binary>(&root);
     const auto* unary_op = std::get_if<Unary>(&root);
-    if (spec->body->exprs().size() != spec->parameters.size() + 1 || (binary_op == nullptr && unary_op == nullptr)) continue;
-    if (binary_op != nullptr && spec->body->expr(binary_op->left).index() != static_cast<std::size_t>(ExprKind::Var)) continue;
+    if (spec->function().body->exprs().size() != spec->function().parameters.size() + 1 || (binary_op == nullptr && unary_op == nullptr))
+      continue;
+    if (binary_op != nullptr && spec->function().body->expr(binary_op->left).index() != static_cast<std::size_t>(ExprKind::Var)) continue;
     ++found;
     std::vector<ExprHandle> arguments;
-    for (std::size_t k = 0; k < spec->parameters.size(); ++k) arguments.push_back(cast(spec->signature.inputs[k], values[k]));
+    for (std::size_t k = 0; k < spec->function().parameters.size(); ++k)
+      arguments.push_back(cast(spec->function().signature.inputs[k], values[k]));
     const auto stored = [&](ExprHandle value) { return program({node::store("out", sum(gid(0), u32(1)), cast(kU32, std::move(value)))}); };
     const ExprHandle by_hand = binary_op != nullptr ? binary(binary_op->op, arguments[0], arguments[1]) : unary(unary_op->op, arguments[0]);
     const auto kernel = [](const Program& program) { return lower::to_text(lower::lower(valid(program, ops::standard_ops()))); };

@@ -3,6 +3,7 @@
 #include "../support/found.hpp"
 #include "../support/programs.hpp"
 #include "vyre/ir/ops.hpp"
+#include "vyre/ir/procedure_parse.hpp"
 
 namespace vyre {
 namespace {
@@ -135,7 +136,7 @@ TEST(V034, rejects_what_belongs_to_the_caller) {
 }
 TEST(V034, rejects_declared_buffers) {
   ir::OpSpec spec = increment();
-  spec.body = Sample().in("a").add(let("r", var("p0"))).make();
+  spec.function().body = Sample().in("a").add(let("r", var("p0"))).make();
   EXPECT_EQ(found_in(spec),
             Found{"V034 vyre IR validation: buffer access in scalar call `t.inc`. Fix: expose the required value as an argument "
                   "or compose at Program level."});
@@ -152,12 +153,24 @@ TEST(V034, rejects_a_result_of_another_type) {
 }
 TEST(V034, rejects_parameters_that_do_not_fit_the_signature) {
   ir::OpSpec spec = increment();
-  spec.parameters.push_back("extra");
+  spec.function().parameters.push_back("extra");
   EXPECT_EQ(found_in(spec),
             Found{"V034 vyre IR validation: operation `t.inc` has 2 parameters for 1 inputs. Fix: name one parameter for each "
                   "input."});
 }
 TEST(V034, is_not_asked_of_operations_without_body) { EXPECT_EQ(found_in(op_without_body("t.sort", {}, U32)), Found{}); }
+
+TEST(V020, rejects_a_procedure_whatever_its_arguments_are) {
+  ir::OpSpec whole;
+  whole.id = "t.whole";
+  whole.work = ir::parse_procedure("vyre 1\nprocedure \"whole\"\nin_out x: u32[]\nclear x\n");
+  const auto ops = table({whole});
+  const Found rejected{
+      "V020 vyre IR validation: V020: call to non-inlinable op `t.whole` is rejected by validation. Fix: lower this operation through "
+      "its dedicated backend path or rewrite the caller with explicit IR."};
+  EXPECT_EQ(found(calling(call("t.whole", {})), ops), rejected);
+  EXPECT_EQ(found(calling(call("t.whole", {i32(1), u32(2)}) + u32(1)), ops), rejected);
+}
 
 TEST(Bodies, keep_the_rules_of_programs) {
   EXPECT_EQ(found_in(op_with("t.op", {U32}, U32, {let("p0", u32(1)), let("x", var("y")), let("r", i32(1) + u32(1))})),
@@ -166,7 +179,7 @@ TEST(Bodies, keep_the_rules_of_programs) {
                    "V021 vyre IR validation: binary operation left operand must be `u32`, got `i32`. Fix: cast or rewrite the operand to "
                    "produce U32."}));
   ir::OpSpec twice = op_with("t.op", {U32, U32}, U32, {let("r", var("a"))});
-  twice.parameters = {"a", "a"};
+  twice.function().parameters = {"a", "a"};
   EXPECT_EQ(found_in(twice),
             Found{"V008 vyre IR validation: duplicate local binding `a`. Fix: choose a unique local name; shadowing is not "
                   "allowed."});

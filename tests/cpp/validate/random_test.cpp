@@ -51,7 +51,7 @@ TEST(RandomPrograms, get_an_answer) {
 
     ir::OpSpec op;
     op.id = "t.random";
-    op.body = program;
+    op.function().body = program;
     for (const Diagnostic& diagnostic : validate::validate_op(op, {})) EXPECT_TRUE(is_sentence_of(diagnostic)) << to_string(diagnostic);
   }
   // Nearly every rule can be met this way.

@@ -98,6 +98,10 @@ std::unique_ptr<CudaStorage> CudaBackend::adopt(std::size_t device, ForeignMemor
   return std::make_unique<CudaStorage>(devices_->open(device), std::move(memory));
 }
 
+void CudaBackend::check_nothing_is_abandoned(std::size_t device) { devices_->open(device)->stream().check_nothing_is_abandoned(); }
+
+void CudaBackend::abandon(std::size_t device) { devices_->open(device)->stream().abandon_all(); }
+
 bool CudaBackend::wait_until_idle(std::size_t device, double seconds) {
   return devices_->open(device)->stream().wait_for_abandoned_work(std::chrono::duration<double>(seconds));
 }

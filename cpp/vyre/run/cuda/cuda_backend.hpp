@@ -21,6 +21,8 @@ class CudaBackend final : public Backend {
   bool plans_any_memory() const override { return true; }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) override;
+  void check_nothing_is_abandoned(std::size_t device) override;
+  void abandon(std::size_t device) override;
   // Returns the index of the device that has the memory at `address`. Throws ArgumentError if no device has it.
   std::size_t device_of(CUdeviceptr address) { return devices_->device_of(address); }
   // Makes an array from memory of another library on the device, without a copy.

@@ -98,6 +98,11 @@ class Stream {
   void collect_done();
   // Reports a call that timed out or was interrupted. Calls of host arrays are refused until the device has done it.
   void abandon(TimelineValue value) noexcept { raise(abandoned_, value); }
+  // Does so for everything that was submitted so far.
+  void abandon_all() {
+    const std::lock_guard lock(mutex_);
+    abandon(last_);
+  }
   bool has_abandoned_work() { return !done(abandoned_); }
   // Throws DeviceError while the device works on a call that timed out or was interrupted.
   void check_nothing_is_abandoned();

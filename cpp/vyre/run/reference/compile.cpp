@@ -147,8 +147,8 @@ class Compiler {
     auto [found, fresh] = callee_index_.try_emplace(&op, static_cast<std::uint32_t>(callees_.size()));
     if (fresh) {
       Callee callee{&op, {}, 0};
-      for (DataType type : op.spec().signature.inputs) callee.parameters.push_back(take(ir::lanes(type)));
-      callee.result = take(ir::lanes(op.spec().signature.output));
+      for (DataType type : op.spec().function().signature.inputs) callee.parameters.push_back(take(ir::lanes(type)));
+      callee.result = take(ir::lanes(op.spec().function().signature.output));
       callees_.push_back(std::move(callee));
     }
     return found->second;
@@ -303,7 +303,7 @@ class Compiler {
           const Callee& callee = callees_[index];
           const std::span<const ExprId> arguments = program_->operands(call.arguments);
           for (std::size_t k = 0; k < arguments.size(); ++k) {
-            copy(callee.parameters[k], at(arguments[k]), ir::lanes(callee.op->spec().signature.inputs[k]));
+            copy(callee.parameters[k], at(arguments[k]), ir::lanes(callee.op->spec().function().signature.inputs[k]));
           }
           emit({.code = Opcode::Call, .a = index});
           // The result is copied out of the callee's slot, because the next call of the operation writes that slot again.

@@ -135,6 +135,10 @@ std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::op
   return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), std::move(shader), waiting);
 }
 
+void VulkanBackend::check_nothing_is_abandoned(std::size_t device) { devices_->open(device)->stream().check_nothing_is_abandoned(); }
+
+void VulkanBackend::abandon(std::size_t device) { devices_->open(device)->stream().abandon_all(); }
+
 bool VulkanBackend::wait_until_idle(std::size_t device, double seconds) {
   return devices_->open(device)->stream().wait_for_abandoned_work(std::chrono::duration<double>(seconds));
 }

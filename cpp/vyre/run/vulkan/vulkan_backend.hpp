@@ -21,6 +21,8 @@ class VulkanBackend final : public Backend {
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) override;
+  void check_nothing_is_abandoned(std::size_t device) override;
+  void abandon(std::size_t device) override;
   std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting = {});
   // Waits until the device has done the work of calls that timed out or were interrupted. Returns false if that takes longer than
   // `seconds`.

@@ -18,7 +18,7 @@ from vyre.conformance.values import BOOL, EDGES, I32, LANES, MASK, U32, U64, arr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from vyre import OpSpec
+    from vyre import OpSignature, OpSpec
 
 _WIDE_EDGES = [
     *(0, 1, 2, 7, 31, 32, 33, 63, 64, 65, MASK - 1, MASK, 2**32, 2**32 + 1, 10**10),
@@ -41,15 +41,20 @@ def values(element: DataType, name: str) -> list[tuple[int, ...]]:
     return [tuple(row) for row in words(name, 32 * n).reshape(32, n).tolist()]
 
 
+def _signature(spec: OpSpec) -> OpSignature:
+    assert spec.signature is not None, "the cases are those of functions of values"
+    return spec.signature
+
+
 def arguments(spec: OpSpec, name: str) -> list[tuple[tuple[int, ...], ...]]:
     """Rows of arguments: edges against edges, each argument against itself, random ones against random ones."""
-    columns = [values(element, f"{name} {k}") for k, element in enumerate(spec.signature.inputs)]
+    columns = [values(element, f"{name} {k}") for k, element in enumerate(_signature(spec).inputs)]
     if len(columns) == 1:
         return [(value,) for value in columns[0]]
     # The edges stand first.
     short = [
         column[: len(_WIDE_EDGES if element == U64 else EDGES)]
-        for element, column in zip(spec.signature.inputs, columns, strict=True)
+        for element, column in zip(_signature(spec).inputs, columns, strict=True)
     ]
     rows: list[tuple[tuple[int, ...], ...]] = []
     if len(columns) == 2:
@@ -63,7 +68,7 @@ def arguments(spec: OpSpec, name: str) -> list[tuple[tuple[int, ...], ...]]:
         ]
     longest = max(map(len, columns))
     rows += [tuple(column[k % len(column)] for column in columns) for k in range(longest)]
-    if len(set(spec.signature.inputs)) == 1:
+    if len(set(_signature(spec).inputs)) == 1:
         rows += [(value,) * len(columns) for value in columns[0]]
     return rows
 
@@ -83,7 +88,7 @@ def columns(spec: OpSpec, rows: Sequence[Sequence[Sequence[int]]]) -> dict[str, 
     """Rows of arguments as the arrays in0, in1, ..."""
     return {
         f"in{k}": array(element, [lane for row in rows for lane in row[k]])
-        for k, element in enumerate(spec.signature.inputs)
+        for k, element in enumerate(_signature(spec).inputs)
     }
 
 
@@ -105,14 +110,14 @@ def _examples(spec: OpSpec, name: str) -> Iterator[Case]:
     if not spec.examples:
         return
     rows = [
-        [_lanes(value, element) for value, element in zip(given, spec.signature.inputs, strict=True)]
+        [_lanes(value, element) for value, element in zip(given, _signature(spec).inputs, strict=True)]
         for given, _ in spec.examples
     ]
-    output = spec.signature.output
+    output = _signature(spec).output
     yield case(
         f"L2/{name}/examples",
         "A call gives what the operation's examples say.",
-        element_wise(spec.signature.inputs, [(output, lambda *args: Expr.call(name, args))]),
+        element_wise(_signature(spec).inputs, [(output, lambda *args: Expr.call(name, args))]),
         columns(spec, rows) | {"out0": filled(output, len(rows))},
         {"out0": array(output, [lane for _, result in spec.examples for lane in _lanes(result, output)])},
         groups(len(rows)),
@@ -121,11 +126,11 @@ def _examples(spec: OpSpec, name: str) -> Iterator[Case]:
 
 def _model(spec: OpSpec, name: str, model: Callable[..., int]) -> Iterator[Case]:
     rows = arguments(spec, name)
-    output = spec.signature.output
+    output = _signature(spec).output
     yield case(
         f"L2/{name}/model",
         f"A call gives, at edges and random values: {spec.summary}",
-        element_wise(spec.signature.inputs, [(output, lambda *args: Expr.call(name, args))]),
+        element_wise(_signature(spec).inputs, [(output, lambda *args: Expr.call(name, args))]),
         columns(spec, rows) | {"out0": filled(output, len(rows))},
         {"out0": array(output, [lane for row in rows for lane in modelled(model, output, row)])},
         groups(len(rows)),
@@ -146,7 +151,7 @@ def _two_sides(f: Callable[..., Any], law: OpLaw) -> tuple[int, Callable[..., tu
 
 def _fits(spec: OpSpec, law: OpLaw) -> bool:
     """Whether both sides of a law are calls that the signature allows."""
-    inputs, output = spec.signature.inputs, spec.signature.output
+    inputs, output = _signature(spec).inputs, _signature(spec).output
     if law == OpLaw.Involution:
         return inputs == (output,)
     return len(inputs) == 2 and len({*inputs} if law == OpLaw.Commutative else {*inputs, output}) == 1
@@ -159,7 +164,7 @@ def _same_sides(arrays: Arrays) -> Judgement:
 
 
 def _laws(spec: OpSpec, name: str, model: Callable[..., int] | None) -> Iterator[Case]:
-    output = spec.signature.output
+    output = _signature(spec).output
     for law in spec.laws:
         if not _fits(spec, law):
             yield Case(
@@ -172,7 +177,7 @@ def _laws(spec: OpSpec, name: str, model: Callable[..., int] | None) -> Iterator
             )
             continue
         count, sides = _two_sides(lambda *args: Expr.call(name, args), law)
-        kinds = [spec.signature.inputs[0]] * count
+        kinds = [_signature(spec).inputs[0]] * count
         drawn = [values(kind, f"{name} {law.name} {k}") for k, kind in enumerate(kinds)]
         longest = max(map(len, drawn))
         # Each variable has its own stride, so that the edges of each meet the edges of the others.
@@ -207,9 +212,11 @@ def _laws(spec: OpSpec, name: str, model: Callable[..., int] | None) -> Iterator
 
 
 def of_operation(spec: OpSpec) -> Iterator[Case]:
-    """The cases of one operation: its examples, its model if it is a standard one, its laws."""
+    """The cases of one operation: its examples, its model if it is a standard one, its laws. A procedure has none."""
     name = f"{spec.id}@{spec.version}"
-    if not spec.inlinable or any(kind not in LANES for kind in (*spec.signature.inputs, spec.signature.output)):
+    if spec.procedure is not None:
+        return  # conformance.certify_procedure certifies it by itself
+    if not spec.inlinable or any(kind not in LANES for kind in (*_signature(spec).inputs, _signature(spec).output)):
         yield Case(
             f"L2/{name}/call",
             "A registered operation can be called.",

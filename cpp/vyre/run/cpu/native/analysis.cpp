@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "vyre/run/cpu/native/forms.hpp"
 #include "vyre/run/cpu/native/gather_chains.hpp"
+#include "vyre/run/cpu/native/strides.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
@@ -36,9 +38,9 @@ class Analyser {
                   "put Barriers only under conditions that are uniform in the workgroup, and divergent Returns behind the last one"};
       return std::nullopt;
     }
-    find_forms();
+    forms_ = find_forms(kernel_, found_);
     if (vectors_ == Vectors::Avx512) find_ternaries();
-    find_strides();
+    find_strides(kernel_, found_);
     make_cells();
     find_guards();
     find_live_ranges();
@@ -171,148 +173,10 @@ class Analyser {
     return true;
   }
 
-  // --- Uses and forms ---
-
-  bool is_condition(std::uint32_t user, std::uint32_t value) const {
-    const Instruction& instruction = at(user);
-    if (instruction.op == Opcode::If) return true;
-    return instruction.op == Opcode::Select && instruction.a.index == value && instruction.b.index != value && instruction.c.index != value;
-  }
-
-  void find_forms() {
-    forms_.assign(size_, Form::Word);
-    std::vector<std::uint32_t> uses(size_, 0), user(size_, kNone);
-    std::vector<bool> conditions(size_, true);
-    for_each_use([&](std::uint32_t position, std::uint32_t value) {
-      ++uses[value];
-      user[value] = position;
-      conditions[value] = conditions[value] && is_condition(position, value);
-    });
-    std::uint32_t straight = 0;  // the number of the basic block; a Barrier ends a block, too
-    std::vector<std::uint32_t> piece(size_);
-    for (std::uint32_t position = 0; position < size_; ++position) {
-      piece[position] = straight;
-      if (lower::jumps(at(position).op) || at(position).op == Opcode::Barrier) ++straight;
-    }
-    const auto alone = [&](std::uint32_t value) { return uses[value] == 1 && piece[user[value]] == piece[value]; };
-    find_truths(alone);
-    // Users come after what they use, and decide first.
-    for (std::uint32_t position = size_; position-- > 0;) {
-      if (!is_used(position) || !varies(position) || uses[position] == 0) continue;
-      const bool in_truth = forms_[user[position]] == Form::Folded && combines_truths(user[position]);
-      const bool folds = alone(position) && (in_truth || (conditions[position] && varies(at(user[position]).a)));
-      if (folds && truths_[position].comparisons != 0) {
-        forms_[position] = Form::Folded;
-      } else if (conditions[position] && lower::is_comparison(at(position).op)) {
-        forms_[position] = Form::Ones;
-      }
-    }
-  }
-
-  // Finds the values that a condition can be made of without a register for each: comparisons, and And, Or and the negation (Eq with 0) of
-  // such values that have no other use.
-  template <class Alone>
-  void find_truths(const Alone& alone) {
-    truths_.assign(size_, {});
-    const auto truth = [&](ValueId value) { return alone(value.index) && varies(value) ? truths_[value.index] : Truth{}; };
-    for (std::uint32_t position = 0; position < size_; ++position) {
-      const Instruction& instruction = at(position);
-      if (!is_used(position) || !varies(position)) continue;
-      Truth& made = truths_[position];
-      if (instruction.op == Opcode::Eq && at(instruction.b.index).op == Opcode::Constant && at(instruction.b.index).imm == 0) {
-        made = truth(instruction.a);
-      } else if (instruction.op == Opcode::And || instruction.op == Opcode::Or) {
-        const Truth a = truth(instruction.a), b = truth(instruction.b);
-        // The side that needs more masks is made first.
-        const bool fits = a.comparisons != 0 && b.comparisons != 0 && std::min(a.masks, b.masks) == 1;
-        if (fits && a.comparisons + b.comparisons <= kMostComparisons) made = {a.comparisons + b.comparisons, 2, true};
-        continue;
-      }
-      if (made.comparisons != 0) {
-        made.combines = true;
-      } else if (lower::is_comparison(instruction.op)) {
-        made = {1, 1, false};
-      }
-    }
-  }
   void find_ternaries() {
     std::vector<bool> vectors(size_);
     for (std::uint32_t position = 0; position < size_; ++position) vectors[position] = varies(position) && forms_[position] == Form::Word;
     found_.ternaries = Ternaries(kernel_, found_.selected, vectors);
-  }
-
-  bool combines_truths(std::uint32_t position) const { return truths_[position].combines; }
-
-  template <class Visit>
-  void for_each_use(const Visit& visit) const {
-    for (std::uint32_t position = 0; position < size_; ++position) {
-      for_each_operand(at(position), found_.selected[position], [&](std::uint32_t value) { visit(position, value); });
-    }
-  }
-
-  // --- Strides ---
-
-  // Whether a vector's lanes always are neighbours along x in one row of the workgroup.
-  bool rows() const {
-    const auto& size = kernel_.workgroup_size;
-    return (size[1] == 1 && size[2] == 1) || size[0] % kWidest == 0;
-  }
-  static constexpr std::uint32_t kWidest = 16;
-
-  void find_strides() {
-    found_.strides.assign(size_, std::nullopt);
-    for (std::uint32_t position = 0; position < size_; ++position) {
-      if (at(position).lanes == 1) found_.strides[position] = stride(position);
-    }
-  }
-
-  std::optional<std::uint32_t> stride(std::uint32_t position) const {
-    const Instruction& instruction = at(position);
-    if (!varies(position)) return 0;
-    const auto of = [&](ValueId value) { return found_.strides[value.index]; };
-    const auto constant = [&](ValueId value) -> std::optional<std::uint32_t> {
-      if (at(value.index).op != Opcode::Constant) return std::nullopt;
-      return at(value.index).imm;
-    };
-    switch (instruction.op) {
-      case Opcode::InvocationId:
-      case Opcode::LocalId:
-      case Opcode::WorkgroupId:
-        return id_stride(instruction);
-      case Opcode::Add:
-        if (of(instruction.a) && of(instruction.b)) return *of(instruction.a) + *of(instruction.b);
-        return std::nullopt;
-      case Opcode::Sub:
-        if (of(instruction.a) && of(instruction.b)) return *of(instruction.a) - *of(instruction.b);
-        return std::nullopt;
-      case Opcode::Mul:
-        if (of(instruction.a) && constant(instruction.b)) return *of(instruction.a) * *constant(instruction.b);
-        if (of(instruction.b) && constant(instruction.a)) return *of(instruction.b) * *constant(instruction.a);
-        return both_same(instruction);
-      case Opcode::Shl:
-        if (of(instruction.a) && constant(instruction.b)) return *of(instruction.a) << (*constant(instruction.b) & 31);
-        return both_same(instruction);
-      case Opcode::Loop:
-        return of(instruction.a);  // the variable rises by one in every lane, also in lanes that have left the loop
-      default:
-        return lower::is_lanewise(instruction.op) ? both_same(instruction) : std::nullopt;
-    }
-  }
-  std::optional<std::uint32_t> both_same(const Instruction& instruction) const {
-    const auto same = [&](ValueId value) { return !value.valid() || found_.strides[value.index] == 0u; };
-    if (same(instruction.a) && same(instruction.b)) return 0;
-    return std::nullopt;
-  }
-  std::optional<std::uint32_t> id_stride(const Instruction& instruction) const {
-    const auto& size = kernel_.workgroup_size;
-    if (!found_.whole_workgroups) {
-      if (instruction.op == Opcode::InvocationId) return 1;  // only the axis x varies along a row
-      if (size[0] % kWidest != 0) return std::nullopt;
-      return instruction.op == Opcode::LocalId ? 1 : 0;
-    }
-    if (instruction.imm == 0) return rows() ? std::optional<std::uint32_t>(1) : std::nullopt;
-    if (size[0] % kWidest == 0) return 0;
-    return std::nullopt;
   }
 
   // --- Cells and live ranges ---
@@ -649,14 +513,6 @@ class Analyser {
   std::vector<Form> forms_;
   std::vector<std::uint32_t> region_;  // by instruction: the number of its region; kNone outside of regions
 
-  // The most comparisons that the recursion for a condition visits.
-  static constexpr int kMostComparisons = 8;
-  struct Truth {
-    int comparisons = 0;  // how many comparisons the condition combines; 0 if the value is no such condition
-    int masks = 0;        // how many masks computing it takes
-    bool combines = false;
-  };
-  std::vector<Truth> truths_;                         // by instruction
   std::vector<std::vector<std::uint32_t>> accesses_;  // by variable
 };
 

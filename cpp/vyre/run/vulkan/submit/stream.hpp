@@ -70,6 +70,8 @@ class Stream {
   void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
   // Retires an object that was used by a call which timed out or was interrupted.
   void abandon(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
+  // Reports that the callers have given up everything that was submitted so far.
+  void abandon_all() { raise(abandoned_, last()); }
   bool has_abandoned_work() { return !done(abandoned_); }
   // Throws DeviceError while the device works on a call that timed out or was interrupted.
   void check_nothing_is_abandoned();
