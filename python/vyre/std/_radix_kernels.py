@@ -12,8 +12,8 @@ from vyre.std._radix_scatter import EACH, scatter_tile
 
 __all__ = ["LARGE_TILE", "MEMORY_OF_LARGE", "TILE", "by_fours", "kernels"]
 
-# The keys of a tile. An NVIDIA H200 sorts u32 keys and pairs faster by the large one, whose longer runs make up for the
-# fewer workgroups that are under way together, and u64 keys by the other one.
+# The keys of a tile. An NVIDIA H200 sorts u32 keys, pairs and what is exchanged in workgroup memory faster by the large
+# one, whose longer runs make up for the fewer workgroups that are under way together, and other keys by the other one.
 TILE, LARGE_TILE = 128 * EACH, 256 * EACH
 MEMORY_OF_LARGE = 32768  # bytes of workgroup memory for a large tile; every device has half of it
 
@@ -27,8 +27,8 @@ def by_fours(keys: Any, key: DataType) -> Any:
 def kernels(key: DataType, value: DataType | None, tile: int, exchange: bool = False) -> SimpleNamespace:
     """The kernels of a pass over many keys, in tiles of `tile` keys.
 
-    With `exchange` keys and values go to their places by way of workgroup memory, and else by a load of each; those of
-    keys of u32 alone are in workgroup memory anyway.
+    With `exchange` a tile's keys and values are loaded and go to their places by way of workgroup memory, and else each
+    invocation loads those that it needs; keys of u32 are loaded by fours, and alone are in workgroup memory anyway.
 
     Gives: `count_digits`, and to scatter `keys_only`, with a type of values `pairs` and, for u32, `positions`.
     """
@@ -39,7 +39,7 @@ def kernels(key: DataType, value: DataType | None, tile: int, exchange: bool = F
 
     @vyre.kernel(workgroup_size=COUNTING)
     def count_digits(keys: In[key], quads: In[fours], rows: Out[u32], shift: u32, flip: flips) -> None:
-        count_tile(tile, keys, quads if whole else None, rows, shift, flip)
+        count_tile(tile, keys, quads if whole else None, rows, shift, flip, exchange)
 
     @vyre.kernel(workgroup_size=threads)
     def keys_only(keys: In[key], quads: In[fours], starts: In[u32], out: Out[key], shift: u32, flip: flips) -> None:

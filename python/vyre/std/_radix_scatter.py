@@ -6,6 +6,9 @@ to which place. Each invocation counts the half digits of its own 16 consecutive
 two registers hold. It writes them to its column of a table, two counts of 16 bits a word, and the sum over the table,
 row after row, gives the rank of each invocation's first item of each half digit.
 
+With `exchange` keys, but those of u32, and what goes to its place are loaded in the order of the array, and change
+owners in workgroup memory; else each invocation loads what it needs.
+
 The table's memory holds the items afterwards: an NVIDIA GPU has room for about 64 KiB of workgroup memory at a time,
 and the fewer bytes a tile takes, the more tiles are under way.
 """
@@ -15,7 +18,7 @@ from typing import Any
 
 import vyre
 from vyre import u32, u64
-from vyre.std._radix import DIGITS, digit_of, loaded_in, sum_and_total
+from vyre.std._radix import DIGITS, digit_of, sum_and_total
 
 __all__ = ["EACH", "POSITION", "scatter_tile"]
 
@@ -25,37 +28,44 @@ ROWS = 8  # rows of the table: row r has the counts of the half digits r and r +
 TOGETHER = 8  # keys of an invocation that are moved together
 
 
-def counted(items: list[Any], low: Any) -> tuple[list[Any], Any, Any]:
+def counted(items: list[Any], low: Any, flip: Any) -> tuple[list[Any], Any, Any]:
     """How many of this invocation's items before each have its half digit, and the counts of all but the last item.
 
-    The half digit is of the bits from `low` on. A count of all 16 items would not fit into 4 bits.
+    The half digit is of the bits from `low` on of an item's exclusive or with `flip`. A count of all 16 items would
+    not fit into 4 bits.
     """
-    less, more = vyre.u32(0), vyre.u32(0)  # the counts of the half digits below 8, and of the others
-    upper = vyre.u32(8) << low
+    even, odd = vyre.u32(0), vyre.u32(0)  # the counts of the even half digits, and of the odd ones
+    flipped, bit = flip.rotr(low - 1) & 28, vyre.u32(1) << low
     before = []
     for j in vyre.unroll(range(EACH)):
-        at = items[j].rotr(low - 2) & 28
-        is_upper = (items[j] & upper) != 0
-        before.append(vyre.select(is_upper, more, less) >> at & 15)
+        at = items[j].rotr(low - 1) & 28 ^ flipped
+        is_odd = ((items[j] ^ flip) & bit) != 0
+        before.append(vyre.select(is_odd, odd, even) >> at & 15)
         if j < EACH - 1:
             one = vyre.u32(1) << at
-            one_less = vyre.select(is_upper, vyre.u32(0), one)
-            less += one_less
-            more += one - one_less
-    return before, less, more
+            one_odd = vyre.select(is_odd, one, vyre.u32(0))
+            odd += one_odd
+            even += one - one_odd
+    return before, even, odd
 
 
-def ranks_by_half(items: list[Any], low: Any, table: Any, sums: Any, threads: int) -> list[Any]:
-    """The ranks of items by four of their bits, those from `low` on; of equal ones the first has the lower rank."""
+def ranks_by_half(items: list[Any], low: Any, flip: Any, table: Any, sums: Any, threads: int) -> list[Any]:
+    """The ranks of items by four bits of their exclusive or with `flip`, those from `low` on.
+
+    Of equal ones the first has the lower rank.
+    """
     k = vyre.lid(0)
     turn = min(threads // 32, 8) - 1
     column = k ^ k >> 5 & turn  # the banks of a group of columns differ where they are summed
-    before, less, more = counted(items, low)
+    before, even, odd = counted(items, low, flip)
     for r in vyre.unroll(range(ROWS)):
-        table[column + r * threads] = less >> 4 * r & 15 | (more >> 4 * r & 15) << 16
+        table[column + r * threads] = (odd if r % 2 else even) >> 4 * (r // 2) & 0x000F000F
     width = threads.bit_length() - 1
-    cell = items[EACH - 1].rotr(low - width) & (ROWS - 1) * threads | column
-    table[cell] = table[cell] + (vyre.u32(1) << (items[EACH - 1].rotr(low - 1) & 16))
+    rows = (ROWS - 1) * threads
+    flipped = flip.rotr(low - width) & rows | column
+    half = flip.rotr(low - 1) & 16
+    cell = items[EACH - 1].rotr(low - width) & rows ^ flipped
+    table[cell] = table[cell] + (vyre.u32(1) << (items[EACH - 1].rotr(low - 1) & 16 ^ half))
     vyre.barrier()
     # Each invocation sums eight cells of one row, in the order of the columns' owners.
     first = k << 3 | k >> 2 & turn
@@ -68,8 +78,8 @@ def ranks_by_half(items: list[Any], low: Any, table: Any, sums: Any, threads: in
     vyre.barrier()
     ranks = []
     for j in vyre.unroll(range(EACH)):
-        pair = table[items[j].rotr(low - width) & (ROWS - 1) * threads | column]
-        ranks.append((pair >> (items[j].rotr(low - 1) & 16)) + before[j] & threads * EACH - 1)
+        pair = table[items[j].rotr(low - width) & rows ^ flipped]
+        ranks.append((pair >> (items[j].rotr(low - 1) & 16 ^ half)) + before[j] & threads * EACH - 1)
     vyre.barrier()
     return ranks
 
@@ -79,15 +89,38 @@ def spread(index: Any) -> Any:
     return index + (index >> 5)
 
 
-def ordered(items: list[Any], ranks: list[Any], table: Any) -> list[Any]:
-    """This invocation's consecutive items of all, in the order of their ranks."""
-    for j in vyre.unroll(range(EACH)):
-        table[spread(ranks[j])] = items[j]
+def consecutive(table: Any) -> list[Any]:
+    """This invocation's consecutive items of those that all have written."""
     vyre.barrier()
     first = spread(vyre.lid(0) * EACH)
     got = [table[first + j] for j in vyre.unroll(range(EACH))]
     vyre.barrier()
     return got
+
+
+def ordered(items: list[Any], ranks: list[Any], table: Any) -> list[Any]:
+    """This invocation's consecutive items of all, in the order of their ranks."""
+    for j in vyre.unroll(range(EACH)):
+        table[spread(ranks[j])] = items[j]
+    return consecutive(table)
+
+
+def loaded_tile(array: Any, base: Any, count: Any, threads: int, turns: range) -> list[Any]:
+    """An element of each turn of the tile from `base` on, zero from `count` elements on.
+
+    In a turn all invocations load consecutive elements. Those of a whole tile are loaded without a condition each.
+    """
+    k = vyre.lid(0)
+    at = [k + threads * turn for turn in vyre.unroll(turns)]
+    own = [vyre.u64(0) if array.element is u64 else vyre.u32(0) for j in vyre.unroll(range(len(turns)))]
+    if count >= threads * EACH:
+        for j in vyre.unroll(range(len(turns))):
+            own[j] = array[base + at[j]]
+    else:
+        for j in vyre.unroll(range(len(turns))):
+            if at[j] < count:
+                own[j] = array[base + at[j]]
+    return own
 
 
 def loaded_keys(keys: Any, quads: Any, first: Any, count: Any, beyond: Any) -> list[Any]:
@@ -111,14 +144,28 @@ def item_of(key: Any, element: Any, shift: Any, flip: Any, position: Any) -> Any
     return digit_of(key, shift, flip) << POSITION | position
 
 
-def exchanged(array: Any, base: Any, count: Any, chosen: list[Any], table: Any, threads: int) -> list[Any]:
-    """The elements of the tile from `base` on at the `chosen` positions, by way of workgroup memory, a word at a time.
+def striped_items(keys: Any, base: Any, count: Any, shift: Any, flip: Any, table: Any, threads: int) -> list[Any]:
+    """This invocation's consecutive items of the tile, whose keys are loaded in order.
+
+    If each invocation loaded its own keys one by one, each load of 32 of them would touch up to 32 cache lines.
+    """
+    k = vyre.lid(0)
+    for b in vyre.unroll(range(0, EACH, TOGETHER)):
+        own = loaded_tile(keys, base, count, threads, range(b, b + TOGETHER))
+        for j in vyre.unroll(range(TOGETHER)):
+            at = k + threads * (b + j)
+            digit = vyre.select(at < count, digit_of(own[j], shift, flip), vyre.u32(DIGITS - 1))
+            table[spread(at)] = digit << POSITION | at
+    return consecutive(table)
+
+
+def exchanged(array: Any, base: Any, count: Any, items: list[Any], table: Any, threads: int) -> list[Any]:
+    """The elements of the tile from `base` on at the items' positions, by way of workgroup memory, a word at a time.
 
     They are loaded in order: a load from a position of its own in each invocation takes a GPU's cache a cycle for each.
     """
     k = vyre.lid(0)
-    at = [k + threads * j for j in vyre.unroll(range(EACH))]
-    own = loaded_in(array, base, at, count)
+    own = loaded_tile(array, base, count, threads, range(EACH))
     wide = array.element is u64
     words = [[vyre.u32(each) for each in own]]
     if wide:
@@ -127,12 +174,26 @@ def exchanged(array: Any, base: Any, count: Any, chosen: list[Any], table: Any, 
     for part in words:
         vyre.barrier()
         for j in vyre.unroll(range(EACH)):
-            table[at[j]] = part[j]
+            table[k + threads * j] = part[j]
         vyre.barrier()
-        got.append([table[i] for i in chosen])
+        got.append([table[item & threads * EACH - 1] for item in items])
     if wide:
         return [vyre.u64(low) | vyre.u64(high) << 32 for low, high in zip(*got, strict=True)]
     return got[0]
+
+
+def write_runs(items: list[Any], moved: list[Any], starts_of: Any, out: Any, count: Any, threads: int) -> None:
+    """Write the elements `moved` of items in their order, each digit from its place in `starts_of` on.
+
+    A place is computed where it is used, from the item: places of all items would take registers until then.
+    """
+    k = vyre.lid(0)
+    for b in vyre.unroll(range(0, EACH, TOGETHER)):
+        at = [k + threads * (b + j) for j in vyre.unroll(range(TOGETHER))]
+        to = [starts_of[items[b + j] >> POSITION & DIGITS - 1] + at[j] for j in vyre.unroll(range(TOGETHER))]
+        for j in vyre.unroll(range(TOGETHER)):
+            if at[j] < count:
+                out[to[j]] = moved[b + j]
 
 
 def write_exchanged(
@@ -140,21 +201,15 @@ def write_exchanged(
 ) -> None:
     """Write a tile whose items `table` has in order, each digit from its place in `starts_of` on."""
     k, base = vyre.lid(0), vyre.wid(0) * (threads * EACH)
-    at = [k + threads * j for j in vyre.unroll(range(EACH))]
-    items = [table[i] for i in at]
-    chosen = [item & threads * EACH - 1 for item in items]
-    to = [starts_of[item >> POSITION & DIGITS - 1] + i for item, i in zip(items, at, strict=True)]
-    moved = exchanged(keys, base, count, chosen, table, threads)
-    for j in vyre.unroll(range(EACH)):
-        if at[j] < count:
-            out[to[j]] = moved[j]
-    if out_values is not None:
-        brought = [base + i for i in chosen] if values is None else []
-        if values is not None:
-            brought = exchanged(values, base, count, chosen, table, threads)
-        for j in vyre.unroll(range(EACH)):
-            if at[j] < count:
-                out_values[to[j]] = brought[j]
+    items = [table[k + threads * j] for j in vyre.unroll(range(EACH))]
+    moved = exchanged(keys, base, count, items, table, threads)
+    write_runs(items, moved, starts_of, out, count, threads)
+    if out_values is None:
+        return
+    brought = [base + (item & threads * EACH - 1) for item in items] if values is None else []
+    if values is not None:
+        brought = exchanged(values, base, count, items, table, threads)
+    write_runs(items, brought, starts_of, out_values, count, threads)
 
 
 def scatter_tile(
@@ -180,16 +235,17 @@ def scatter_tile(
     shares = range(max(1, DIGITS // threads))
     begins = [starts[vyre.wid(0) * DIGITS + (j * threads + k & DIGITS - 1)] for j in vyre.unroll(shares)]
     # What lies beyond the end has the last digit, and comes after all keys.
-    own = loaded_keys(keys, quads, base + mine, max(count, mine) - mine, ~flip)
     whole = keys.element is u32 and out_values is None
-    low = shift
+    low, turned = (shift, flip) if whole else (POSITION, vyre.u32(0))
     if whole:
-        items = [key ^ flip for key in own]
+        items = loaded_keys(keys, quads, base + mine, max(count, mine) - mine, ~flip)
+    elif exchange and quads is None:
+        items = striped_items(keys, base, count, shift, flip, table, threads)
     else:
-        low = POSITION
+        own = loaded_keys(keys, quads, base + mine, max(count, mine) - mine, ~flip)
         items = [item_of(own[j], keys.element, shift, flip, mine + j) for j in vyre.unroll(range(EACH))]
-    items = ordered(items, ranks_by_half(items, low, table, sums, threads), table)
-    ranks = ranks_by_half(items, low + 4, table, sums, threads)
+    items = ordered(items, ranks_by_half(items, low, turned, table, sums, threads), table)
+    ranks = ranks_by_half(items, low + 4, turned, table, sums, threads)
     for j in vyre.unroll(range(EACH)):
         table[ranks[j]] = items[j]
     for j in vyre.unroll(shares):
@@ -201,10 +257,10 @@ def scatter_tile(
     for b in vyre.unroll(range(0, EACH, TOGETHER)):
         at = [k + threads * (b + j) for j in vyre.unroll(range(TOGETHER))]
         items = [table[i] for i in at]
-        to = [sums[item >> low & DIGITS - 1] + i for item, i in zip(items, at, strict=True)]
+        to = [sums[(item ^ turned) >> low & DIGITS - 1] + i for item, i in zip(items, at, strict=True)]
         moved, brought = [], []
         if whole:
-            moved = [item ^ flip for item in items]
+            moved = items
         else:
             chosen = [base + (item & (1 << POSITION) - 1) for item in items]
             moved = [keys[i] for i in chosen]

@@ -34,8 +34,8 @@ def sorter(
         value: the type of the values that go with the keys, u32 or u64, or None.
         positions: whether the values are the keys' positions, which are not given; then `value` is u32.
         tile: keys of a tile, a power of two from 512 to 4,096; the result does not depend on it. By default one of
-            4,096 for keys of u32 and for keys with values, where the device has the workgroup memory for it, and else
-            of 2,048.
+            4,096 for keys of u32, for keys with values and with `exchange`, where the device has the workgroup memory
+            for it, and else of 2,048.
         exchange: how keys and values reach their places in a tile (see `kernels`); the result does not depend on it.
 
     Gives: `procedure(keys, flip)` -> sorted keys, `procedure(keys, values, flip)` -> (keys, values), or with
@@ -46,9 +46,10 @@ def sorter(
     name = "_".join(["std.sort", form, *(each.name.lower() for each in (key, value) if each is not None)])
     # Their arrays take no memory where another of the three runs: they are procedures of their own.
     small = _recorded(f"{name}_small", *types, functools.partial(_small, getattr(small_kernels(key, value), form)))
+    small_only = value is None and key is not u32 and not exchange
     large = {
         each: _recorded(f"{name}_{each}", *types, functools.partial(_large, each, exchange))
-        for each in ([tile] if tile else [TILE] if value is None and key is not u32 else [TILE, LARGE_TILE])
+        for each in ([tile] if tile else [TILE] if small_only else [TILE, LARGE_TILE])
     }
     tiny = getattr(tiny_kernels(key, value), form)
 

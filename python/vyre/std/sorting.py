@@ -64,7 +64,7 @@ def sort(
     """
     x = elements(x, "argument `x` of vyre.std.sort", KEYS)
     keys, key, flip, where = _keys_of(x, "sort", descending, backend, device)
-    return viewed(sorter(key)(keys, flip, **where), x.dtype)
+    return viewed(sorter(key, exchange=_exchanges(keys))(keys, flip, **where), x.dtype)
 
 
 def argsort(

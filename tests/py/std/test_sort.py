@@ -113,26 +113,28 @@ def test_the_size_of_a_tile_does_not_show(rng, tile):
 ELEMENTS = {u8: "uint8", u32: "uint32", u64: "uint64"}
 
 
-@pytest.mark.parametrize(("key", "value"), [(u8, u32), (u32, u64), (u64, None), (u64, u32)])
+@pytest.mark.parametrize(("key", "value"), [(u8, None), (u8, u32), (u32, u64), (u64, None), (u64, u32), (u64, u64)])
 def test_the_way_to_a_place_in_a_tile_does_not_show(target, rng, key, value):
     n = 2 * TILE + 1
     x = drawn(rng, n, ELEMENTS[key])
     x[::2] = x[0]  # many are equal
     order = stable_order(x)
-    made = sorter(key, value, tile=TILE, exchange=True)
     if value is None:
-        assert np.array_equal(made(x, 0, **target), x[order])
+        for tile in (TILE, None):
+            assert np.array_equal(sorter(key, tile=tile, exchange=True)(x, 0, **target), x[order])
         return
+    made = sorter(key, value, tile=TILE, exchange=True)
     carried = drawn(rng, n, ELEMENTS[value])
     keys, values = made(x, carried, 0, **target)
     assert np.array_equal(keys, x[order])
     assert np.array_equal(values, carried[order])
 
 
-def test_positions_are_those_of_both_ways(target, rng):
-    x = rng.integers(0, 50, 9000, dtype=np.uint32)
+@pytest.mark.parametrize("key", [u32, u64])
+def test_positions_are_those_of_both_ways(target, rng, key):
+    x = rng.integers(0, 50, 9000, dtype=ELEMENTS[key])
     for exchange in (False, True):
-        keys, order = sorter(u32, u32, True, tile=4096, exchange=exchange)(x, 0, **target)
+        keys, order = sorter(key, u32, True, tile=4096, exchange=exchange)(x, 0, **target)
         assert np.array_equal(keys, np.sort(x))
         assert np.array_equal(order, stable_order(x))
 
