@@ -95,14 +95,17 @@ def keys_of_tile(tile: int, keys: Any, quads: Any, base: Any) -> list[Any]:
     return [key for four in fours for key in (four.x, four.y, four.z, four.w)]
 
 
-def count_tile(tile: int, keys: Any, quads: Any, rows: Any, shift: Any, flip: Any) -> None:
-    """Count the digits of a tile; `quads` are the same keys by fours, or None."""
+def count_tile(tile: int, keys: Any, quads: Any, rows: Any, shift: Any, flip: Any, exchange: bool) -> None:
+    """Count the digits of a tile; `quads` are the same keys by fours, or None.
+
+    With `exchange` the keys of a whole tile are loaded without a condition each, by which processors lose.
+    """
     counts = vyre.shared(u32, DIGITS)
     sums = vyre.shared(u32, 2 * COUNTING)
     k = vyre.lid(0)
     base = vyre.wid(0) * tile
     left = keys.shape[0] - base
-    if left >= tile:
+    if (quads is not None or exchange) and left >= tile:
         for key in keys_of_tile(tile, keys, quads, base):
             counts.atomic_add(digit_of(key, shift, flip), 1)
     else:

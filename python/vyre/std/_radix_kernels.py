@@ -39,7 +39,7 @@ def kernels(key: DataType, value: DataType | None, tile: int, exchange: bool = F
 
     @vyre.kernel(workgroup_size=COUNTING)
     def count_digits(keys: In[key], quads: In[fours], rows: Out[u32], shift: u32, flip: flips) -> None:
-        count_tile(tile, keys, quads if whole else None, rows, shift, flip)
+        count_tile(tile, keys, quads if whole else None, rows, shift, flip, exchange)
 
     @vyre.kernel(workgroup_size=threads)
     def keys_only(keys: In[key], quads: In[fours], starts: In[u32], out: Out[key], shift: u32, flip: flips) -> None:
