@@ -43,6 +43,7 @@ std::optional<std::string> repr_of(py::handle object) {
 }
 
 constexpr const char* kInRange = "write an integer in that range";
+constexpr const char* kAnyTypeFix = "write DataType.U32 or another type of that table";
 
 std::string with_fix(const std::string& fix, const char* otherwise) { return fix.empty() ? otherwise : fix; }
 
@@ -70,7 +71,7 @@ std::string type_fix(py::handle object) {
   } catch (const py::error_already_set&) {
     // numpy does not know the name either.
   }
-  return "write DataType.U32 or another type of that table";
+  return kAnyTypeFix;
 }
 
 // The Fix for a float in an expression.
@@ -203,7 +204,9 @@ std::string to_text(py::handle object, const std::string& where, const std::stri
 }
 
 ir::DataType to_type(py::handle object, const std::string& where) {
-  return to_member<ir::DataType>(object, ir::kTypes.size(), where, "a vyre.DataType", type_fix(object));
+  // Asking numpy for the Fix takes longer than the rest of a call, and numpy knows no DataType.
+  const std::string fix = py::isinstance<ir::DataType>(object) ? kAnyTypeFix : type_fix(object);
+  return to_member<ir::DataType>(object, ir::kTypes.size(), where, "a vyre.DataType", fix);
 }
 
 ir::BufferAccess to_access(py::handle object, const std::string& where) {
