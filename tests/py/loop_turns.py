@@ -25,8 +25,9 @@ from vyre._kernel.intervals import ANY, MOST, Interval
 from vyre._kernel.recording import RECORDING
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.bisect import inputs_of
+from vyre._procedure.check import Memory
 from vyre._procedure.core import core_procedure
-from vyre._procedure.flat import _WIDTHS, call_of
+from vyre._procedure.flat import _WIDTHS, Part, call_of
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.recorder import ACTIVE
 
@@ -266,34 +267,33 @@ def note_steps(found: dict[tuple[Any, ...], Step], procedure: Any, shapes: Any, 
     return whole
 
 
-def counted(procedure: ProcedureFunction, given: dict[str, Any]) -> Counter[str]:
-    """Run a call on the reference; the most turns of an invocation, by kernels."""
+def counted(procedure: ProcedureFunction, given: dict[str, Any]) -> Counter[tuple[str, str]]:
+    """Run a call on the reference; the most turns of an invocation, by procedures and kernels."""
     call = call_of(procedure, given)
-    memory, _ = call.memory()
-    most: Counter[str] = Counter()
+    memory = Memory(call)
+    most: Counter[tuple[str, str]] = Counter()
     for step in call.steps:
         if step.kind != "dispatch":
-            target = step.bound[-1].of(memory)
-            target[:] = 0 if len(step.bound) == 1 else step.bound[0].of(memory)
+            memory.move(step)
             continue
-        groups = step.grid if step.counts is None else step.groups(step.counts.of(memory))
+        groups = memory.groups(step)
         if not all(groups):
             continue
         program, arrays = _counting(step.program, groups), inputs_of(step, memory)
         total = int(np.prod([a * b for a, b in zip(groups, step.program.workgroup_size, strict=True)]))
         made = vyre.run(program, {**arrays, "__turns": total}, groups, backend="reference")
-        kernel = re.findall(r"`([^`]*)`", step.place.what)[0]
-        most[kernel] = max(most[kernel], int(made["__turns"].max()))
+        kernel, *_, owner = re.findall(r"`([^`]*)`", step.place.what)
+        most[owner, kernel] = max(most[owner, kernel], int(made["__turns"].max()))
         for decl, part in zip(step.buffers, step.bound, strict=True):
-            if decl.access == vyre.BufferAccess.ReadWrite:
-                part.of(memory)[:] = np.ascontiguousarray(made[decl.name]).reshape(-1).view(np.uint8)
+            if decl.access == vyre.BufferAccess.ReadWrite and isinstance(part, Part):
+                part.of(memory.bytes)[:] = np.ascontiguousarray(made[decl.name]).reshape(-1).view(np.uint8)
     return most
 
 
 @contextlib.contextmanager
-def counting_calls() -> Iterator[Counter[str]]:
-    """Gives the most turns of an invocation by kernels, of the calls of procedures until the end of the block."""
-    most: Counter[str] = Counter()
+def counting_calls() -> Iterator[Counter[tuple[str, str]]]:
+    """Gives the most turns of an invocation by procedures and kernels, of the calls until the end of the block."""
+    most: Counter[tuple[str, str]] = Counter()
     call = ProcedureFunction.__call__
 
     def counting(self: ProcedureFunction, *args: Any, **kwargs: Any) -> Any:

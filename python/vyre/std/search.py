@@ -188,8 +188,9 @@ class Patterns:
         """Units of the text that an invocation may take: at each place it counts, and then it writes.
 
         Each is a walk along the longest pattern, and writing takes one turn more for each pattern that begins there.
+        Each of these three loops also takes a turn to find its end.
         """
-        return _MOST_TURNS // (UNIT * max(2 * self._longest + trie.most, 1))
+        return _MOST_TURNS // (UNIT * (2 * self._longest + trie.most + 3))
 
     def find(
         self, data: Any, limit: int | None = None, *, backend: str | None = None, device: int | Device | None = None
@@ -217,7 +218,8 @@ class Patterns:
             walk = n, piece, lead, made.stride
             counts, offsets, total = counted(vectors, classes, table, *walk)
             most = most_of(total, limit, place, "vyre.std.find")
-            if piece * (1 + 16 * made.most) + lead <= _MOST_TURNS:
+            # A walk along a chain takes a turn to find its end.
+            if piece * (1 + 16 * (made.most + 1)) + lead + 1 <= _MOST_TURNS:
                 found = written(vectors, classes, table, chains, counts, offsets, *walk, most)
             else:
                 links = self._links_on((vectors.backend, vectors.device))

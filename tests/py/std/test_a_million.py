@@ -1,7 +1,7 @@
 """Calls of the library on 10^6 elements or bytes on each driver, and on 10^4 on the reference.
 
 What is expected comes from numpy, scipy and the libraries of a processor. Products of matrices have as many
-multiplications. Not here are calls that no such library has in C, and alignments.
+multiplications, and tables of alignments as many cells.
 """
 
 from __future__ import annotations
@@ -98,6 +98,9 @@ def hashes(rng, n):
     yield "blake3", lambda s: s.blake3(data), blake3.blake3(data).digest()
     yield "crc32", lambda s: s.crc32(data), zlib.crc32(data)
     yield "adler32", lambda s: s.adler32(data), zlib.adler32(data)
+    yield "fnv1a32", lambda s: s.fnv1a32(many), [fnv1a(each, 0x811C9DC5, 0x01000193, 32) for each in many]
+    basis, prime = 0xCBF29CE484222325, 0x100000001B3
+    yield "fnv1a64", lambda s: s.fnv1a64(many), [fnv1a(each, basis, prime, 64) for each in many]
     yield "xxhash32", lambda s: s.xxhash32(many), [xxhash.xxh32_intdigest(each) for each in many]
     yield "xxhash64", lambda s: s.xxhash64(many), [xxhash.xxh64_intdigest(each) for each in many]
     yield "murmur3_32", lambda s: s.murmur3_32(many), [mmh3.hash(each, signed=False) for each in many]
@@ -113,6 +116,23 @@ def hashes(rng, n):
     yield "chacha20", lambda s: s.chacha20(KEY, bytes(12), data), chacha
     aes = Cipher(algorithms.AES(KEY), modes.CTR(bytes(16))).encryptor().update(data)
     yield "aes_ctr", lambda s: s.aes_ctr(KEY, bytes(16), data), aes
+
+
+def fnv1a(data, value, prime, bits):
+    """FNV-1a by its definition."""
+    for byte in data:
+        value = (value ^ byte) * prime % 2**bits
+    return value
+
+
+def hashes_of_other_packages(rng, n):
+    """Beside packages that come with the extra `bench` alone."""
+    google_crc32c, siphash24 = (pytest.importorskip(name) for name in ("google_crc32c", "siphash24"))
+    data = rng.bytes(n)
+    many = [data[k : k + 101] for k in range(0, n, 101)]
+    yield "crc32c", lambda s: s.crc32c(data), google_crc32c.value(data)
+    keyed = [int.from_bytes(siphash24.siphash24(each, key=KEY[:16]).digest(), "little") for each in many]
+    yield "siphash24", lambda s: s.siphash24(many, KEY[:16]), keyed
 
 
 def texts(rng, n):
@@ -147,6 +167,34 @@ def texts(rng, n):
     yield "regex", lambda s: s.matched(rb"ab+c?", letters), spans
 
 
+def randoms(rng, n):
+    randomgen = pytest.importorskip("randomgen")
+    key, number = np.array([1, 2], np.uint32), 1 | 2 << 32
+    counters = np.zeros((n // 4 + 1, 4), np.uint32)
+    counters[:, 0] = np.arange(len(counters))
+    # randomgen counts on before it makes words: it begins one counter before ours.
+    wanted = words_of(randomgen.Philox(counter=2**128 - 1, key=number, number=4, width=32), n)
+    yield "philox4x32_10", lambda s: s.philox4x32_10(counters, key).reshape(-1)[:n], wanted
+    yield "random_u32", lambda s: s.random_u32(n, number), wanted
+    pairs = np.zeros((n // 2 + 1, 2), np.uint32)
+    pairs[:, 0] = np.arange(len(pairs))
+    wanted = words_of(randomgen.ThreeFry(counter=2**64 - 1, key=number, number=2, width=32), n)
+    yield "threefry2x32_20", lambda s: s.threefry2x32_20(pairs, key).reshape(-1)[:n], wanted
+
+
+def words_of(generator, n):
+    return np.random.Generator(generator).integers(0, 2**32, n, dtype=np.uint32)
+
+
+def alignments(rng, n):
+    parasail, rapidfuzz = (pytest.importorskip(name) for name in ("parasail", "rapidfuzz.distance"))
+    a, b = (np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, size)].tobytes() for size in (n // 700, 700))
+    yield "edit_distance", lambda s: s.edit_distance(a, b), rapidfuzz.Levenshtein.distance(a, b)
+    costs = parasail.matrix_create("ACGT", 2, -1)
+    score = parasail.sw_scan_sat(a.decode(), b.decode(), 1, 1, costs).score
+    yield "smith_waterman", lambda s: s.smith_waterman(a, b), score
+
+
 def graphs(rng, n):
     vertices = n // 8
     degrees = np.bincount(rng.integers(0, vertices, n), minlength=vertices)
@@ -176,7 +224,7 @@ def ranks_of(degrees, targets, rounds):
     return ranks.astype(np.uint32)
 
 
-FAMILIES = [reductions, selections, hashes, texts, graphs]
+FAMILIES = [reductions, selections, hashes, hashes_of_other_packages, texts, graphs, randoms, alignments]
 
 
 class Library:

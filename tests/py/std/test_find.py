@@ -423,3 +423,15 @@ def test_a_driver_that_ends_long_loops_finds_a_hundred_thousand_patterns_at_one_
     patterns = std.Patterns([b"ab"] * 100_000)
     found = patterns.find(b"zzab", backend=device.backend, device=device.index)
     assert found.tolist() == [(2, 4, k) for k in range(100_000)]
+
+
+def test_the_longest_walks_stay_within_what_drivers_allow(slow_target):
+    """A piece of 1,216 vectors, in which three patterns begin at each place but the last ones."""
+    if slow_target["backend"] == "reference":
+        pytest.skip("the reference has no limit")
+    length, n = 4864, 25_000
+    found = std.find([b"a" * length] * 3, b"a" * n, **slow_target)
+    starts = np.repeat(np.arange(n - length + 1), 3)
+    assert np.array_equal(found.start, starts)
+    assert np.array_equal(found.end, starts + length)
+    assert np.array_equal(found.pattern, np.tile([0, 1, 2], n - length + 1))
