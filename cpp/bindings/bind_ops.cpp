@@ -169,7 +169,7 @@ enum SpecArgument : std::size_t {
 };
 using SpecArguments = std::vector<py::object>;
 
-py::object or_else(const py::object& given, py::object otherwise) { return given ? given : std::move(otherwise); }
+py::object or_else(const py::object& given, const py::object& otherwise) { return given ? given : otherwise; }
 
 std::vector<OpLaw> to_laws(py::handle laws) {
   std::vector<OpLaw> result;

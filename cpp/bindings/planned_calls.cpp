@@ -11,9 +11,9 @@ namespace vyre::python {
 namespace {
 
 // Enough for a program that is called with several sets of arrays in turn. A larger number would keep more command buffers alive.
-constexpr std::size_t kMostCalls = 16;
+constexpr std::size_t kMostPlannedCalls = 16;
 
-bool fits(const Planned& call, std::uint64_t generation, std::span<const PyArray* const> arrays, const CallGrid& grid) {
+bool serves(const Planned& call, std::uint64_t generation, std::span<const PyArray* const> arrays, const CallGrid& grid) {
   const run::Grid& most = grid.most;
   if (call.generation != generation || call.grid.x != most.x || call.grid.y != most.y || call.grid.z != most.z) return false;
   if (call.counts != grid.role) return false;
@@ -61,7 +61,7 @@ PlannedCalls::PlannedCalls(const ir::Program& program) : program_(program) {
 std::shared_ptr<Planned> PlannedCalls::find(std::uint64_t generation, std::span<const PyArray* const> arrays, const CallGrid& grid,
                                             const std::optional<run::Optimize>& optimize) {
   for (auto known = calls_.begin(); known != calls_.end(); ++known) {
-    if (!fits(**known, generation, arrays, grid) || (*known)->optimize != optimize) continue;
+    if (!serves(**known, generation, arrays, grid) || (*known)->optimize != optimize) continue;
     if (known != calls_.begin()) std::rotate(calls_.begin(), known, known + 1);
     return calls_.front();
   }
@@ -70,7 +70,7 @@ std::shared_ptr<Planned> PlannedCalls::find(std::uint64_t generation, std::span<
 
 std::shared_ptr<Planned> PlannedCalls::insert(std::shared_ptr<Planned> call) {
   calls_.push_front(std::move(call));
-  if (calls_.size() <= kMostCalls) return nullptr;
+  if (calls_.size() <= kMostPlannedCalls) return nullptr;
   std::shared_ptr<Planned> dropped = std::move(calls_.back());
   calls_.pop_back();
   return dropped;
