@@ -6,283 +6,68 @@
     python tests/mutation/gate.py --at REV            on another commit than the last one
     python tests/mutation/gate.py --working-tree      with what is not committed yet
     python tests/mutation/gate.py --list              no building: the list, checked against the tree
+    python tests/mutation/gate.py --jobs N            so many faults at once (default: one a processor)
+    python tests/mutation/gate.py --record            write down in caught_by.json which test caught each fault
 
-Everything happens in a copy of the tree below build/mutation, with a build folder of its own; the user's tree is only
-read. The suites nearest to a fault run first, and the first failure ends its trial; a fault is called a survivor only
-when every suite has passed. A run that was cut short goes on where it stopped: outcomes are kept by the fault's text
-and by the sources that it was tried on.
+Faults are tried in copies of the tree below build/mutation, as many as there are jobs, each with a build folder of its
+own. The copies share what ccache has compiled, and the user's tree is only read. The test that caught a fault in an
+earlier run comes first, and counts if it passes once the fault is taken out again. Without such a test, the suites
+nearest to the fault run first, and the first failure ends its trial; a fault is called a survivor only when every suite
+has passed. A run that was cut short goes on where it stopped: outcomes are kept in build/mutation/results.jsonl by the
+fault's text and by the sources that it was tried on.
 """  # noqa: E501
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import fcntl
 import hashlib
 import io
 import json
 import os
 import re
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import tarfile
+import threading
 import time
-from dataclasses import asdict, dataclass, replace
+from collections import deque
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tomllib
+from copies import LOGS, WORK, Copy, Processes
+from faults import ROOT, Fault, GateError, load
+from suites import OWN_TESTS, SUITES, Suite, failed_test, suites_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 try:
     from tqdm import tqdm
 except ImportError:
     tqdm = None
 
-ROOT = Path(__file__).resolve().parents[2]
-LIST = ROOT / "tests/mutation/faults.toml"
-WORK = ROOT / "build/mutation"
-TREE, BUILD, LOGS = WORK / "tree", WORK / "build", WORK / "logs"
+# By fault, the suite and the test that caught it last. It only decides what is tried first.
+CAUGHT_BY = ROOT / "tests/mutation/caught_by.json"
 RESULTS, BASELINE = WORK / "results.jsonl", WORK / "baseline.json"
+
+# Seconds that one test may take, which is several times what the slowest takes. If the test of a hint takes longer
+# without the fault too, it is no hint.
+TEST_LIMIT = 300
 
 # What decides an outcome. The list itself does not: each fault's own text is part of its key.
 SOURCES = ("cpp/", "python/", "tests/", "CMakeLists.txt", "pyproject.toml")
-NOT_SOURCES = ("tests/mutation/", "tests/py/test_mutation_list.py")
-
-
-class GateError(Exception):
-    """Why no score can be given."""
-
-
-# --- The list ---
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One deliberate fault.
-
-    Attributes:
-        id: its name, used once.
-        file: what it changes, from the root of the repository.
-        old: text that stands in the file exactly once.
-        new: what takes its place.
-        breaks: what is wrong then.
-        by_compiler: whether it must not compile, because the sources state there what it breaks.
-    """
-
-    id: str
-    file: str
-    old: str
-    new: str
-    breaks: str
-    by_compiler: bool = False
-
-    def key(self) -> str:
-        return hashlib.sha256(json.dumps([self.file, self.old, self.new]).encode()).hexdigest()[:16]
-
-    def applied(self, text: str) -> str:
-        """The file's text with the fault in it."""
-        found = text.count(self.old)
-        if found != 1:
-            raise GateError(
-                f"fault {self.id}: its old text occurs {found} times in {self.file}. "
-                "Fix: the list is stale; bring `old` up to date, or replace the fault."
-            )
-        return text.replace(self.old, self.new)
-
-
-def load(path: Path = LIST) -> list[Fault]:
-    """The faults of the list, in its order."""
-    faults = [Fault(**row) for row in tomllib.loads(path.read_text(encoding="utf-8"))["fault"]]
-    seen: set[str] = set()
-    for fault in faults:
-        if fault.id in seen:
-            raise GateError(f"fault {fault.id} stands in the list twice. Fix: rename one of them.")
-        seen.add(fault.id)
-    return faults
-
-
-# --- The suites ---
-
-
-@dataclass(frozen=True)
-class Suite:
-    name: str
-    target: str  # what has to be built
-    command: tuple[str, ...]
-    part_of: str = ""  # the suite that holds these tests too
-
-    def only(self, test: str) -> Suite:
-        """One of its tests alone."""
-        if self.is_gtest():
-            command = (self.command[0], f"--gtest_filter={test}")
-        else:
-            command = (*self.command[: self.command.index("--")], "--", test)
-        return replace(self, command=command)
-
-    def without(self, test: str) -> Suite:
-        """All of its tests but one."""
-        if self.is_gtest():
-            option, filter = self.command[-1].split("=", 1)
-            filter += (":" if "-" in filter else "-") + test
-            return replace(self, command=(*self.command[:-1], f"{option}={filter}"))
-        at = self.command.index("--")
-        return replace(self, command=(*self.command[:at], f"--deselect={test}", *self.command[at:]))
-
-    def is_gtest(self) -> bool:
-        return self.target != "_core"
-
-
-def _gtest(name: str, layer: str, filter: str = "*") -> Suite:
-    target = f"vyre_{layer}_tests"
-    return Suite(name, target, (str(BUILD / "tests/cpp" / target), "--gtest_fail_fast", f"--gtest_filter={filter}"))
-
-
-def _pytest(name: str, *arguments: str, without: tuple[str, ...] = (), part_of: str = "") -> Suite:
-    # Random tests take one seed, so that a score is the same twice. Not -v: doctest finds that in sys.argv and talks.
-    fixed = ("-x", "--verbosity=1", "--tb=short", "-p", "no:cacheprovider", "--hypothesis-seed=0")
-    # This one cannot pass while a fault is in the tree.
-    ignored = (f"--ignore={path}" for path in ("tests/py/test_mutation_list.py", *without))
-    return Suite(name, "_core", (sys.executable, "-m", "pytest", *fixed, *ignored, "--", *arguments), part_of)
-
-
-def _tests(pattern: str) -> list[str]:
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/py").glob(pattern))
-
-
-SUITES = {
-    suite.name: suite
-    for suite in (
-        _gtest("base", "base"),
-        _gtest("lower", "lower"),
-        _gtest("ops", "ops"),
-        _gtest("validate", "validate"),
-        _gtest("emit", "emit"),
-        _gtest("transform", "transform"),
-        _gtest("run", "run", "-*Vulkan*:PipelineFile*:UnfitDevices*:EveryFunction*"),
-        _gtest("ir", "ir"),
-        _gtest("fuzz_programs", "fuzz_programs"),
-        _gtest("vulkan", "run", "*Vulkan*:PipelineFile*:UnfitDevices*"),
-        _gtest("vulkan-failures", "run", "EveryFunction*"),
-        _gtest("corpus", "corpus"),
-        _gtest("memory", "memory"),
-        _gtest("threads", "threads"),
-        _gtest("vulkan-memory", "vulkan_memory"),
-        # Last: minutes, where the others take seconds.
-        _pytest("python", "tests/py", "python/vyre"),
-        _pytest("proofs", "tests/py/test_proofs.py", part_of="python"),
-        _pytest("wgsl", "tests/py/conformance/test_wgsl.py", part_of="python"),
-        _pytest("ptx", "tests/py/conformance/test_ptx.py", part_of="python"),
-        _pytest("std", "tests/py/std", part_of="python"),
-        _pytest("html", "tests/py/test_html.py", part_of="python"),
-        _pytest("kernels", *_tests("test_kernel*.py"), part_of="python"),
-        _pytest("procedures", *_tests("test_procedure*.py"), part_of="python"),
-        _pytest(
-            "python-api",
-            "tests/py",
-            "python/vyre/_run.py",
-            "python/vyre/ops.py",
-            "python/vyre/errors.py",
-            without=("tests/py/conformance", "tests/py/test_scale.py", "tests/py/test_notebooks.py"),
-            part_of="python",
-        ),
-    )
-}
-
-# By the beginning of a fault's file, the suites that come first; the others follow in the order above, each test once.
-NEAREST = {
-    "cpp/vyre/base/": ("base", "ir", "memory"),
-    "cpp/vyre/ir/semantics.hpp": ("ir", "ops", "run"),
-    "cpp/vyre/ir/": ("ir", "ops", "run"),
-    "cpp/vyre/ops/": ("ops",),
-    "cpp/vyre/validate/": ("validate",),
-    "cpp/vyre/transform/rewrites.def": ("transform", "proofs"),
-    "cpp/vyre/transform/": ("transform",),
-    "cpp/vyre/lower/": ("lower", "emit", "vulkan"),
-    "cpp/vyre/emit/wgsl/": ("emit", "wgsl"),
-    "cpp/vyre/emit/ptx/": ("emit", "ptx"),
-    "cpp/vyre/emit/": ("emit", "vulkan"),
-    "cpp/vyre/run/cpu/": ("run", "memory", "threads"),
-    "cpp/vyre/run/vulkan/": ("vulkan", "vulkan-failures"),
-    "cpp/vyre/run/": ("run",),
-    "cpp/vyre/fuzz/": ("fuzz_programs",),
-    "cpp/bindings/": ("python-api",),
-    "python/vyre/_html/": ("html", "python-api"),
-    "python/vyre/std/": ("std", "python-api"),
-    "python/vyre/_kernel/": ("kernels", "python-api"),
-    "python/vyre/_procedure/": ("procedures", "std", "python-api"),
-    "python/": ("python-api",),
-}
-
-
-def suites_for(file: str) -> list[Suite]:
-    near = next((names for prefix, names in NEAREST.items() if file.startswith(prefix)), ())
-    whole = [suite.name for suite in SUITES.values() if not suite.part_of]
-    return [SUITES[name] for name in dict.fromkeys((*near, *whole))]
-
-
-# --- Commands ---
-
-
-def environment() -> dict[str, str]:
-    # Of the copy, and nothing of the user's: no module, no cache; no bytecode, which a quick change would not outdate.
-    return {
-        **os.environ,
-        "PYTHONPATH": str(TREE / "python"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "VYRE_CACHE_DIR": str(WORK / "cache"),
-        "VYRE_SEED": "1",
-    }
-
-
-@dataclass(frozen=True)
-class Ran:
-    status: int | None  # None: it ran out of time
-    output: str
-    seconds: float
-
-
-def execute(command: tuple[str, ...], timeout: float | None = None) -> Ran:
-    start = time.monotonic()
-    # A session of its own, so that whatever it starts ends with it.
-    process = subprocess.Popen(
-        command,
-        cwd=TREE,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=timeout)
-        status: int | None = process.returncode
-    except subprocess.TimeoutExpired:
-        _end(process)
-        output, _ = process.communicate()
-        status = None
-    except BaseException:
-        _end(process)
-        raise
-    return Ran(status, output.decode(errors="replace"), time.monotonic() - start)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+NOT_SOURCES = ("tests/mutation/", *OWN_TESTS)
 
 
 def git(*arguments: str) -> bytes:
     return subprocess.run(["git", "-C", str(ROOT), *arguments], check=True, capture_output=True).stdout
 
 
-# --- The copy of the tree ---
+# --- Copies of the tree ---
 
 
 def committed(revision: str) -> dict[str, tuple[bytes, int]]:
@@ -301,21 +86,6 @@ def present() -> dict[str, tuple[bytes, int]]:
     names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").decode().split("\0")
     files = [ROOT / name for name in names if name and (ROOT / name).is_file()]
     return {str(file.relative_to(ROOT)): (file.read_bytes(), file.stat().st_mode & 0o777) for file in files}
-
-
-def copy_tree(files: dict[str, tuple[bytes, int]]) -> None:
-    """Makes the copy equal to `files`, and touches only what differs, so that little is built again."""
-    known = WORK / "tree.json"
-    before = json.loads(known.read_text()) if known.exists() else []
-    for name in {*before} - {*files}:
-        (TREE / name).unlink(missing_ok=True)
-    for name, (content, mode) in files.items():
-        file = TREE / name
-        if not file.is_file() or file.read_bytes() != content:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-        file.chmod(mode)
-    known.write_text(json.dumps(sorted(files)))
 
 
 def fingerprint(files: dict[str, tuple[bytes, int]]) -> str:
@@ -349,141 +119,132 @@ class Outcome:
         return shown if self.how == "test" else f"{self.how}, {shown}" if shown else self.how
 
 
-def failed_test(suite: Suite, output: str) -> str:
-    """The test that failed, or was running when everything ended."""
-    if suite.is_gtest():
-        failed = re.findall(r"^\[  FAILED  \] ([^\s,]+)", output, re.MULTILINE)
-        started = re.findall(r"^\[ RUN      \] (\S+)", output, re.MULTILINE)
-        return failed[0] if failed else started[-1] if started else ""
-    failed = re.findall(r"^(\S+\.py::.*?) +(?:FAILED|ERROR)\b", output, re.MULTILINE)
-    failed += re.findall(r"^ERROR (\S+\.py)", output, re.MULTILINE)  # it could not even be imported
-    started = re.findall(r"^(\S+\.py::.*?)(?: +(?:PASSED|SKIPPED|XFAIL).*)?$", output, re.MULTILINE)
-    return (failed or started[-1:] or [""])[0].strip()
-
-
 class Gate:
-    def __init__(self, options: argparse.Namespace, files: dict[str, tuple[bytes, int]], say: Callable[[str], None]):
-        self.jobs: int = options.jobs
-        self.say = say
-        self.tree = fingerprint(files)
-        self.commit = git("rev-parse", options.at).decode().strip()
+    """Judges faults, on several threads at once, each of which brings a copy."""
+
+    def __init__(self, tree: str, commit: str, say: Callable[[str], None]):
+        self.tree, self.commit, self.say = tree, commit, say
+        self.one_baseline = {name: threading.Lock() for name in SUITES}
         self.usual: dict[str, float] = {}  # seconds of each suite that has passed without a fault
         if BASELINE.exists() and (before := json.loads(BASELINE.read_text()))["tree"] == self.tree:
             self.usual = before["seconds"]
 
-    def configure(self) -> None:
-        if (BUILD / "build.ninja").exists():
-            return
-        # Quick to build; the meaning is the same. What a fault leaves unused is no reason to refuse it.
-        linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld", "-DCMAKE_MODULE_LINKER_FLAGS=-fuse-ld=lld"]
-        command = ["cmake", "-G", "Ninja", "-S", str(TREE), "-B", str(BUILD), "-DCMAKE_BUILD_TYPE=Mutation"]
-        command += ["-DCMAKE_C_FLAGS_MUTATION=-O1", "-DCMAKE_CXX_FLAGS_MUTATION=-O1", "-DVYRE_WERROR=OFF"]
-        command += ["-DVYRE_PYTHON=ON", "-DVYRE_PYTHON_INPLACE=ON", f"-DPython_EXECUTABLE={sys.executable}"]
-        ran = execute((*command, *(linker if shutil.which("ld.lld") else [])))
-        if ran.status != 0:
-            shutil.rmtree(BUILD, ignore_errors=True)
-            raise GateError(f"the copy could not be configured:\n{ran.output}")
+    def attempt(self, copy: Copy, fault: Fault, hint: tuple[str, str] | None) -> Outcome:
+        start = time.monotonic()
+        copy.baselines = 0.0
+        try:
+            found = self.by_hint(copy, fault, hint) if hint else None
+            how, suite, test = found or self.by_suites(copy, fault)
+        finally:
+            copy.take_out()
+        seconds = round(time.monotonic() - start - copy.baselines, 1)
+        return Outcome(fault.id, fault.key(), self.tree, self.commit, how, suite, test, seconds)
 
-    def build(self, target: str) -> Ran:
-        return execute(("ninja", "-C", str(BUILD), "-j", str(self.jobs), target))
+    def by_hint(self, copy: Copy, fault: Fault, hint: tuple[str, str]) -> tuple[str, str, str] | None:
+        """The outcome if a test fails with the fault and passes without it. It may be gone, or pass by now."""
+        suite, test = SUITES[hint[0]], hint[1]
+        copy.put_in(fault)
+        if (refused := self.refused(copy, fault, suite)) is not None:
+            return refused
+        ran = copy.run(suite.only(test), fault.id, TEST_LIMIT)
+        if ran.status == 0:
+            return None
+        # Where the hint names several tests, the one that failed must do so alone too: they may have run out of time.
+        if (failed := failed_test(suite, ran.output) or test) != test:
+            return self.by_hint(copy, fault, (suite.name, failed))
+        copy.make_without_a_fault(suite.target)
+        if copy.run(suite.only(test), f"{fault.id}-without", TEST_LIMIT).status != 0:
+            return None
+        return ran.how(), suite.name, test
 
-    def run(self, suite: Suite, log: str) -> Ran:
-        shutil.rmtree(WORK / "cache", ignore_errors=True)
-        # Generous: the machine may be busy, and a fault that makes a program endless is found all the same.
-        usual = self.usual.get(suite.name)
-        ran = execute(suite.command, None if usual is None else 60 + 5 * usual)
-        (LOGS / f"{log}.log").write_text(f"{shlex.join(suite.command)}\n{ran.output}")
-        return ran
+    def by_suites(self, copy: Copy, fault: Fault) -> tuple[str, str, str]:
+        for suite in suites_for(fault.file):
+            self.baseline(copy, suite)
+            copy.put_in(fault)
+            if (refused := self.refused(copy, fault, suite)) is not None:
+                return refused
+            if (failure := self.failure(copy, suite, fault.id)) is not None:
+                return failure[0], suite.name, failure[1]
+        return "survived", "", ""
 
-    def failure(self, suite: Suite, log: str) -> tuple[str, str] | None:
+    def refused(self, copy: Copy, fault: Fault, suite: Suite) -> tuple[str, str, str] | None:
+        """The outcome if what the suite tests does not compile."""
+        ran = copy.make(suite.target)
+        if ran.status == 0:
+            return None
+        (LOGS / f"{fault.id}.log").write_text(ran.output)
+        if not fault.by_compiler:
+            return "error", "does not compile", ""
+        error = re.search(r"error: (.*)", ran.output)
+        return "compiler", error[1] if error else "", ""
+
+    def failure(self, copy: Copy, suite: Suite, log: str) -> tuple[str, str] | None:
         """How the suite fails, and at which test; None when it passes.
 
         A failure that the test does not repeat when it runs alone is no failure: a busy machine misses a time limit.
         """
+        # Generous: other faults are tried meanwhile, and one that makes a program endless is found all the same.
+        usual = self.usual.get(suite.name)
+        limit = None if usual is None else 60 + 5 * usual
         for _ in range(5):
-            ran = self.run(suite, log)
+            ran = copy.run(suite, log, limit)
             if ran.status == 0:
                 return None
             test = failed_test(suite, ran.output)
-            how = "time-out" if ran.status is None else "crash" if ran.status < 0 else "test"
-            if how != "test" or not test:
-                return how, test
-            if self.run(suite.only(test), f"{log}-alone").status != 0:
-                return how, test
+            if ran.how() == "crash" or not test:
+                break
+            if copy.run(suite.only(test), f"{log}-alone", limit and min(limit, TEST_LIMIT)).status != 0:
+                break
             suite = suite.without(test)
-        return how, test
+        return ran.how(), test
 
-    def baseline(self, suite: Suite) -> None:
-        """The suite passes without a fault, or no failure would mean anything."""
-        self.say(f"without a fault: {suite.name}")
-        built = self.build(suite.target)
-        if built.status != 0:
-            raise GateError(f"the tree does not build without a fault:\n{built.output[-4000:]}")
-        if not suite.is_gtest():
-            self.check_module()
+    def baseline(self, copy: Copy, suite: Suite) -> None:
+        """The suite passes without a fault, or no failure would mean anything. One thread finds that out for all."""
         start = time.monotonic()
-        if (failure := self.failure(suite, f"baseline-{suite.name}")) is not None:
-            raise GateError(
-                f"suite {suite.name} fails without a fault: {' '.join(failure)}. "
-                f"Fix: see build/mutation/logs/baseline-{suite.name}.log."
-            )
-        self.usual[suite.name] = time.monotonic() - start
-        BASELINE.write_text(json.dumps({"tree": self.tree, "seconds": self.usual}))
-
-    def check_module(self) -> None:
-        ran = execute((sys.executable, "-c", "import vyre; print(vyre.__file__)"))
-        if ran.output.strip() != str(TREE / "python/vyre/__init__.py"):
-            raise GateError(f"Python tests would test another vyre: {ran.output.strip()}")
-
-    def attempt(self, fault: Fault, hint: Outcome | None) -> Outcome:
-        file = TREE / fault.file
-        before = file.read_bytes()
-        faulty = fault.applied(before.decode()).encode()
-        start = time.monotonic()
-
-        def outcome(how: str, suite: str = "", test: str = "") -> Outcome:
-            seconds = round(time.monotonic() - start, 1)
-            return Outcome(fault.id, fault.key(), self.tree, self.commit, how, suite, test, seconds)
-
-        try:
-            built: set[str] = set()
-            for suite in self.trials(fault, hint):
-                if suite.name not in self.usual:
-                    file.write_bytes(before)
-                    paused = time.monotonic()
-                    self.baseline(SUITES[suite.name])
-                    start += time.monotonic() - paused
-                    built.clear()
-                if suite.target not in built:
-                    if file.read_bytes() != faulty:
-                        file.write_bytes(faulty)
-                    ran = self.build(suite.target)
-                    if ran.status != 0:
-                        (LOGS / f"{fault.id}.log").write_text(ran.output)
-                        if not fault.by_compiler:
-                            return outcome("error", "does not compile")
-                        error = re.search(r"error: (.*)", ran.output)
-                        return outcome("compiler", error[1] if error else "")
-                    built.add(suite.target)
-                failure = self.failure(suite, fault.id)
-                # Without a name, what failed may be that the test of the hint is gone.
-                if failure is not None and (failure[1] or suite == SUITES[suite.name]):
-                    return outcome(failure[0], suite.name, failure[1])
-            return outcome("survived")
-        finally:
-            file.write_bytes(before)
-
-    def trials(self, fault: Fault, hint: Outcome | None) -> Iterator[Suite]:
-        # What caught it before, and passes without it, is the quickest way to catch it again.
-        if hint is not None and hint.killed and hint.test and hint.suite in SUITES:
-            yield SUITES[hint.suite].only(hint.test)
-        yield from suites_for(fault.file)
+        with self.one_baseline[suite.name]:
+            if suite.name in self.usual:
+                copy.baselines += time.monotonic() - start
+                return
+            self.say(f"without a fault: {suite.name}")
+            copy.make_without_a_fault(suite.target)
+            built = time.monotonic()
+            if (failure := self.failure(copy, suite, f"baseline-{suite.name}")) is not None:
+                raise GateError(
+                    f"suite {suite.name} fails without a fault: {' '.join(failure)}. "
+                    f"Fix: see build/mutation/logs/baseline-{suite.name}.log."
+                )
+            self.usual[suite.name] = time.monotonic() - built
+            BASELINE.write_text(json.dumps({"tree": self.tree, "seconds": dict(self.usual)}))
+        copy.baselines += time.monotonic() - start
 
 
 def read_results() -> list[Outcome]:
     if not RESULTS.exists():
         return []
     return [Outcome(**json.loads(line)) for line in RESULTS.read_text().splitlines()]
+
+
+def hints(known: list[Outcome]) -> dict[str, tuple[str, str]]:
+    """By fault, the suite and the test that caught it last: here, or where caught_by.json was written."""
+    found = {fault: (suite, test) for fault, (suite, test) in json.loads(CAUGHT_BY.read_text()).items()}
+    found.update((outcome.fault, (outcome.suite, outcome.test)) for outcome in known if outcome.killed and outcome.test)
+    return {fault: (suite, test) for fault, (suite, test) in found.items() if suite in SUITES}
+
+
+def record(faults: list[Fault], outcomes: list[Outcome]) -> None:
+    """Writes down what caught each fault of the list, a line each."""
+    known = hints(outcomes)
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(known[name])}"
+        for name in sorted(fault.id for fault in faults)
+        if name in known
+    ]
+    CAUGHT_BY.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def in_order(faults: list[Fault]) -> list[Fault]:
+    """Headers and tables first: they take longest to compile, and no job should be left with one at the end."""
+    return sorted(faults, key=lambda fault: not fault.file.endswith((".hpp", ".def", ".inc")))
 
 
 def commits_between(revision: str, last: str) -> set[str]:
@@ -514,7 +275,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--at", metavar="REV", default="HEAD", help="the commit to try the faults on")
     parser.add_argument("--working-tree", action="store_true", help="with what is not committed yet")
     parser.add_argument("--list", action="store_true", help="show the list and check it, without building")
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="how many compilers at once")
+    parser.add_argument("--record", action="store_true", help="write down in caught_by.json what caught each fault")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="how many faults at once")
     options = parser.parse_args(arguments)
 
     faults = load()
@@ -547,39 +309,32 @@ def main(arguments: list[str] | None = None) -> int:
 def try_all(faults: list[Fault], files: dict[str, tuple[bytes, int]], options: argparse.Namespace) -> int:
     bar = tqdm(total=len(faults), unit="fault", dynamic_ncols=True) if tqdm and sys.stderr.isatty() else None
     write = bar.write if bar else lambda text: print(text, flush=True)
-
-    def say(text: str) -> None:
-        if bar:
-            bar.set_postfix_str(text)
-        else:
-            print(text, flush=True)
-
-    copy_tree(files)
-    gate = Gate(options, files, say)
+    gate = Gate(fingerprint(files), git("rev-parse", options.at).decode().strip(), write)
     known = read_results()
-    latest = {outcome.key: outcome for outcome in known}
     recent = commits_between(options.since, options.at) if options.since else set()
     done = {
         o.key: o
         for o in known
         if not options.again and o.how != "error" and (o.tree == gate.tree or (o.killed and o.commit in recent))
     }
-    outcomes: list[Outcome] = []
+    todo = in_order([fault for fault in faults if fault.key() not in done])
+    if bar:
+        bar.update(len(faults) - len(todo))
+
+    def tell(fault: Fault, outcome: Outcome) -> None:
+        done[fault.key()] = outcome
+        with RESULTS.open("a") as results:
+            results.write(json.dumps(asdict(outcome)) + "\n")
+        if not outcome.killed:
+            write(f"{fault.id}: {outcome.by()} ({fault.breaks})")
+        elif not bar:
+            write(f"{fault.id}: {outcome.by()}, {outcome.seconds} s")
+        if bar:
+            bar.update()
+
     try:
-        if any(fault.key() not in done for fault in faults):
-            gate.configure()
-        for fault in faults:
-            outcome = done.get(fault.key())
-            if outcome is None:
-                say(fault.id)
-                outcome = gate.attempt(fault, latest.get(fault.key()))
-                with RESULTS.open("a") as results:
-                    results.write(json.dumps(asdict(outcome)) + "\n")
-                if not outcome.killed:
-                    write(f"{fault.id}: {outcome.by()} ({fault.breaks})")
-            outcomes.append(outcome)
-            if bar:
-                bar.update()
+        if todo:
+            try_in_copies(gate, todo, hints(known), files, options.jobs, tell)
     except KeyboardInterrupt:
         write("interrupted: run it again to go on from here")
         return 130
@@ -587,12 +342,66 @@ def try_all(faults: list[Fault], files: dict[str, tuple[bytes, int]], options: a
         if bar:
             bar.close()
 
+    outcomes = [done[fault.key()] for fault in faults]
     print(table(outcomes))
     survivors = [fault for fault, outcome in zip(faults, outcomes, strict=True) if not outcome.killed]
     for fault in survivors:
         print(f"\nnot caught: {fault.id} ({fault.file})\n  {fault.breaks}")
     print(score(outcomes))
+    if options.record:
+        record(load(), outcomes)
     return 1 if survivors else 0
+
+
+def try_in_copies(
+    gate: Gate,
+    faults: list[Fault],
+    hints: dict[str, tuple[str, str]],
+    files: dict[str, tuple[bytes, int]],
+    jobs: int,
+    tell: Callable[[Fault, Outcome], None],
+) -> None:
+    """Tries each fault in whichever copy is free."""
+    processes, lock = Processes(), threading.Lock()
+    processors = os.cpu_count() or 1
+    copies = [Copy(number, -(-processors // jobs), processes) for number in range(min(jobs, len(faults)))]
+    left = deque(faults)
+    targets = {SUITES[hints[fault.id][0]].target for fault in faults if fault.id in hints}
+    if any(fault.id not in hints for fault in faults):
+        targets = {suite.target for suite in SUITES.values()}
+
+    def prepare(copy: Copy) -> None:
+        copy.fill(files)
+        copy.configure()
+
+    def build(copy: Copy) -> None:
+        gate.say("without a fault: the build")
+        copy.make_without_a_fault(*sorted(targets))
+
+    def work(copy: Copy) -> None:
+        while True:
+            with lock:
+                if not left:
+                    return
+                fault = left.popleft()
+            outcome = gate.attempt(copy, fault, hints.get(fault.id))
+            with lock:
+                tell(fault, outcome)
+
+    with ThreadPoolExecutor(len(copies)) as pool:
+
+        def on_each(do: Callable[[Copy], None], of: list[Copy]) -> None:
+            for future in wait([pool.submit(do, copy) for copy in of], return_when=FIRST_EXCEPTION).done:
+                future.result()
+
+        try:
+            on_each(prepare, copies)
+            # The first build, by all processors, fills the compiler cache from which the others take their objects.
+            on_each(build, [Copy(0, processors, processes)])
+            on_each(work, copies)
+        except BaseException:
+            processes.stop()
+            raise
 
 
 def interrupt(*_: object) -> None:

@@ -110,7 +110,6 @@ class Pool {
   }
 
   void withdraw(Job& job) {
-    job.wanted = 0;
     for (Job** link = &jobs_; *link != nullptr; link = &(*link)->next) {
       if (*link == &job) {
         *link = job.next;

@@ -570,6 +570,46 @@ TEST_F(VulkanFailuresTest, a_submission_that_fails_beside_the_caller_is_told_to_
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
 }
 
+// A value that was never submitted is never signalled, so a wait that already sleeps must ask whether the thread has failed.
+TEST_F(VulkanFailuresTest, a_wait_that_sleeps_ends_when_the_submission_thread_fails) {
+  on_each_device([&](std::size_t device, const DeviceInfo&) {
+    auto backend = this->backend({.submission_thread = true});
+    auto executable = backend.prepare_shader(xor_shader(), device);
+    std::vector<std::unique_ptr<run::Storage>> storages;
+    std::vector<run::StorageView> views;
+    for (int k = 0; k < 3; ++k) {
+      storages.push_back(backend.allocate(device, 400, true));
+      views.push_back({storages.back().get(), 0, 400, 100});
+    }
+    const auto plan = executable->plan(views, {2, 1, 1});
+    // The device appears to be busy with the first of these, so the submission thread takes over before the last.
+    vulkan_.hold_submissions(true);
+    for (int turn = 0; turn < 16; ++turn) plan->submit(views, {});
+    vulkan_.hold_calls("vkQueueSubmit");
+    plan->submit(views, {});
+    vulkan_.wait_for_held_call();
+    vulkan_.fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    RunOptions options;
+    options.timeout = std::chrono::seconds(30);  // were the failure not noticed, the wait would last for ever
+    // The host asks for the first time when it has stopped spinning.
+    options.interrupted = [&] {
+      vulkan_.release_calls();
+      return false;
+    };
+    std::string kind = "none";
+    try {
+      storages[2]->wait(options);
+    } catch (const std::exception& error) {
+      kind = kind_of(error);
+    }
+    EXPECT_EQ(kind, "memory");
+    vulkan_.work();
+    vulkan_.hold_submissions(false);
+    vulkan_.release_submissions();
+  });
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
 TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend();

@@ -95,14 +95,14 @@ TEST(Workers, that_have_not_begun_are_not_waited_for) {
   begun.wait();
   std::atomic<bool> came = false;
   auto work = [&] { came = true; };
-  {
-    Helpers others(work);
-    others.ask(2);
-    EXPECT_TRUE(others.done_within(std::chrono::nanoseconds(0)));
-  }
+  Helpers others(work);
+  others.ask(2);
+  EXPECT_TRUE(others.done_within(std::chrono::nanoseconds(0)));
   EXPECT_FALSE(busy.done_within(std::chrono::nanoseconds(0)));
   end.count_down();
   EXPECT_TRUE(busy.done_within(minutes(1)));
+  // Workers serve the oldest request first, so one of the others would have been served before these.
+  with_all_at_work(2, [] {});
   EXPECT_FALSE(came);
 }
 
@@ -181,6 +181,20 @@ TEST(WorkersAndForks, a_child_starts_workers_of_its_own) {
   ids_of_workers(3);
   EXPECT_EQ(status_of_child([] { return threads_of_this_process() == 1 && ids_of_workers(3).size() == 3; }), 0);
   EXPECT_EQ(ids_of_workers(3).size(), 3u);
+}
+
+TEST(WorkersAndForks, a_child_does_not_count_on_workers_that_were_at_work) {
+  std::latch begun(2), end(1);
+  auto blocks = [&] {
+    begun.count_down();
+    end.wait();
+  };
+  Helpers helpers(blocks);
+  helpers.ask(2);
+  begun.wait();
+  EXPECT_EQ(status_of_child([] { return ids_of_workers(2).size() == 2; }), 0);
+  end.count_down();
+  EXPECT_TRUE(helpers.done_within(minutes(1)));
 }
 
 TEST(WorkersAndForks, parked_workers_have_ended_before_the_fork) {

@@ -93,6 +93,19 @@ TEST(Simplify, knows_a_type_only_where_all_statements_agree) {
   expect_unchanged(simplify, {node::block({node::let("x", gid(0)), store(bits)}), node::block({node::let("x", i32(-1)), store(bits)})});
 }
 
+TEST(Simplify, follows_a_variable_through_another_only_to_what_is_not_assigned_meanwhile) {
+  const auto entry = [](bool assigned, ExprHandle stored) {
+    std::vector<NodeHandle> statements = {node::let("x", gid(0)), node::let("y", sum(var("x"), u32(1))),
+                                          node::let("z", sum(var("y"), u32(2)))};
+    if (assigned) statements.push_back(node::assign("x", u32(5)));
+    statements.push_back(store(std::move(stored)));
+    return statements;
+  };
+  const auto difference = [] { return binary(BinOp::Sub, var("z"), sum(sum(var("x"), u32(1)), u32(2))); };
+  expect_unchanged(simplify, entry(true, difference()));
+  expect(simplify, entry(false, difference()), entry(false, u32(0)));
+}
+
 TEST(Simplify, knows_that_zero_divided_by_itself_is_zero) { expect_unchanged(simplify, {store(binary(BinOp::Div, gid(0), gid(0)))}); }
 
 // Every rule for literals, against the definitions: for all operators, edge values and a variable in both places.
