@@ -71,7 +71,8 @@ TEST(LoopInvariants, a_division_moves_with_its_operands) {
 template <class Add>
 bool chains_gathers(const Add& add) {
   run::cpu::native::Refusal refusal;
-  const std::optional<run::cpu::native::Analysis> found = run::cpu::native::analyse(summing(false, add), run::cpu::native::Vectors::Avx2, refusal);
+  const std::optional<run::cpu::native::Analysis> found =
+      run::cpu::native::analyse(summing(false, add), run::cpu::native::Vectors::Avx2, refusal);
   EXPECT_TRUE(found) << refusal.reason;
   return found && found->chains_gathers;
 }
