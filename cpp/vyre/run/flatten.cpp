@@ -33,19 +33,6 @@ constexpr std::uint64_t kMostElements = std::numeric_limits<std::uint32_t>::max(
 // The most steps of any kind that are walked. Repetitions without dispatches need a limit too.
 constexpr std::size_t kMostWalked = 10 * kMostDispatches;
 
-std::uint32_t element_bytes(ir::DataType element) { return std::max(ir::min_bytes(element), 1u); }
-
-// The number of elements, or 2^64 - 1 if it does not fit 64 bits.
-std::uint64_t product(std::span<const std::uint64_t> shape) {
-  std::uint64_t total = 1;
-  bool large = false;
-  for (const std::uint64_t length : shape) {
-    if (length == 0) return 0;
-    large = __builtin_mul_overflow(total, length, &total) || large;
-  }
-  return large ? std::numeric_limits<std::uint64_t>::max() : total;
-}
-
 // named() adds no place of a step to the message of this error.
 struct TooManySteps : ArgumentError {
   using ArgumentError::ArgumentError;
@@ -130,7 +117,7 @@ class Flattener {
 
   std::uint64_t checked_bytes(const ir::Procedure& procedure, const ir::ArrayDecl& decl, const Shape& shape) const {
     VYRE_ASSERT(shape.size() == decl.axes);
-    const std::uint64_t total = product(shape);
+    const std::uint64_t total = element_count(shape);
     if (total > kMostElements) {
       throw ArgumentError(
           fmt::format("array `{}` of procedure `{}` would have shape {}, and an array has at most {} elements. Fix: process "
@@ -303,7 +290,7 @@ struct Flattener::Frame {
     Shape shape = shapes[part.array];
     const ir::ArrayDecl& array = decl(part.array);
     if (part.offset.valid()) {
-      const std::uint64_t row = product(std::span(shape).subspan(1));
+      const std::uint64_t row = element_count(std::span(shape).subspan(1));
       shape[0] = row == 0 ? 0 : value(part.length) / row;
     } else if (part.view) {
       shape[0] = shape[0] * element_bytes(array.element) / element_bytes(*part.view);
@@ -560,14 +547,6 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
 }
 
 }  // namespace
-
-std::uint64_t bytes_of(ir::DataType element, const Shape& shape) { return product(shape) * element_bytes(element); }
-
-std::string text_of(const Shape& shape) {
-  std::string text = "(";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) text += fmt::format("{}{}", axis == 0 ? "" : ", ", shape[axis]);
-  return text + (shape.size() == 1 ? ",)" : ")");
-}
 
 Flattened flatten(const ir::Procedure& procedure, const ToFlatten& given) { return Flattener(procedure, given).flatten(); }
 

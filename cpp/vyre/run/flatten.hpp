@@ -12,11 +12,9 @@
 #include "vyre/ir/procedure.hpp"
 #include "vyre/run/flat_steps.hpp"
 #include "vyre/run/procedure_numbers.hpp"
+#include "vyre/run/shape.hpp"
 
 namespace vyre::run {
-
-// The lengths of an array along its axes, without that of a vector's lanes.
-using Shape = std::vector<std::uint64_t>;
 
 struct Flattened {
   FlatSteps steps;
@@ -41,10 +39,5 @@ inline constexpr std::size_t kMostDispatches = 100'000;
 // Throws ArgumentError for sizes that no array can have and for too many steps, and BindingError for arrays that overlap; the messages name
 // the array or the step.
 Flattened flatten(const ir::Procedure& procedure, const ToFlatten& given);
-
-// The bytes of an array.
-std::uint64_t bytes_of(ir::DataType element, const Shape& shape);
-// "(3, 5)", as Python writes it.
-std::string text_of(const Shape& shape);
 
 }  // namespace vyre::run

@@ -8,7 +8,8 @@
 
 #include "vyre/base/id.hpp"
 #include "vyre/ir/procedure.hpp"
-#include "vyre/run/flatten.hpp"
+#include "vyre/run/procedure_numbers.hpp"
+#include "vyre/run/shape.hpp"
 
 namespace vyre::run {
 

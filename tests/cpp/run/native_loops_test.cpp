@@ -10,7 +10,7 @@
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
 #include "vyre/lower/lower.hpp"
-#include "vyre/run/cpu/native/analysis.hpp"
+#include "vyre/run/cpu/native/analyse.hpp"
 #include "vyre/run/cpu/native/loop_invariants.hpp"
 #include "vyre/validate/validate.hpp"
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "vyre/lower/kernel.hpp"
@@ -79,13 +78,5 @@ struct Analysis {
   bool waits_for_memory = false;
   std::vector<bool> exits;  // by If and Loop: lanes may return or break in it while others go on
 };
-
-// Why a kernel has no native code, and what to change about its program.
-struct Refusal {
-  std::string_view reason, fix;
-};
-
-// Returns nothing if the kernel cannot be translated to native code; `refusal` then says why.
-std::optional<Analysis> analyse(const lower::Kernel& kernel, Vectors vectors, Refusal& refusal);
 
 }  // namespace vyre::run::cpu::native

@@ -1,6 +1,6 @@
 // The analysis walks over the code a fixed number of times. It finds blocks and regions, uses and forms, strides, cells, and live ranges,
 // in this order, because each step needs the results of the steps before it.
-#include "vyre/run/cpu/native/analysis.hpp"
+#include "vyre/run/cpu/native/analyse.hpp"
 
 #include <algorithm>
 #include <numeric>
