@@ -94,6 +94,15 @@ def invoke(id: str, *args: Any, **kwargs: Any) -> Any:
     >>> x
     array([5, 5, 5], dtype=uint32)
     """
+    from vyre._kernel.mistakes import Mistake
+    from vyre._kernel.tracer import is_tracing
+
+    if is_tracing():
+        raise Mistake(
+            "K005",
+            "vyre.ops.invoke calls a procedure, which works on whole arrays, and a kernel is what one invocation does",
+            "call it beside this kernel, in a function under @vyre.procedure or where the kernel is called",
+        )
     spec = get(id)
     if spec.procedure is None:
         raise ArgumentError(

@@ -237,6 +237,18 @@ def test_an_expression_that_calls_a_procedure_is_v020():
     with pytest.raises(vyre.KernelError) as error:
         calling(X, backend="cpu")
     assert [found.rule for found in error.value.diagnostics] == ["V020"]
+    assert error.value.diagnostics[0].hint == found.hint
+
+    @vyre.kernel
+    def invoking(x: In[u32], y: vyre.Out[u32]):
+        y[0] = ops.invoke(spec.id, x)
+
+    with pytest.raises(vyre.KernelError) as error:
+        invoking(X, backend="cpu")
+    assert error.value.diagnostics[0].message == (
+        "vyre kernel: vyre.ops.invoke calls a procedure, which works on whole arrays, and a kernel is what one invocation "
+        "does. Fix: call it beside this kernel, in a function under @vyre.procedure or where the kernel is called."
+    )
 
 
 def test_a_function_of_values_is_no_step():

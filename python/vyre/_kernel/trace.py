@@ -245,6 +245,8 @@ def _in_words_of_kernels(diagnostics: Sequence[Any], tracer: Tracer, spots: Call
         hint = f"wrap the value in vyre.{_ALIASES.get(cast[1], cast[1].lower())}(...)." if cast else ""
         if each.rule == "V010":
             hint = _barrier_hint(each.hint)
+        if each.rule in ("V016", "V020"):  # the operations that there are, and how one that is a procedure is called
+            hint = each.hint
         message = re.sub(r"variable `(\w+)`", lambda found: f"variable `{slots.get(found[1], found[1])}`", each.message)
         small = _TOO_SMALL.match(message)
         # A literal that is the whole value of a statement is one with which a variable begins.
