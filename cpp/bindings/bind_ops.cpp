@@ -246,7 +246,8 @@ ir::Procedure to_procedure(const std::string& id, const SpecArguments& given) {
       std::pair{kExamples, "examples"},
   };
   for (const auto& [which, name] : kOfFunctions) {
-    if (!given[which]) continue;
+    const py::handle value = given[which];
+    if (!value || value.is_none() || (py::isinstance<py::tuple>(value) && py::len(value) == 0)) continue;  // the defaults
     throw ArgumentError(
         fmt::format("OpSpec `{}` has a procedure and `{}`, which is for functions of values: a procedure declares its arrays itself. "
                     "Fix: leave out `{}`.",

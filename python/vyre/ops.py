@@ -1,4 +1,4 @@
-"""The registry of operations: what ``Expr.call`` names, functions of values, and what ``invoke`` does, procedures.
+"""The registry of operations: functions of values, which ``Expr.call`` names, and procedures, which ``invoke`` calls.
 
 >>> get("primitive.bitwise.xor").signature
 <vyre.OpSignature (U32, U32) -> U32>
@@ -59,7 +59,7 @@ def call(id: str, *args: Any) -> Expr:
     return Expr.call(id, args)
 
 
-def invoke(id: str, *args: Any, **kwargs: Any) -> Any:
+def invoke(id: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call a registered procedure: in a function under ``@vyre.procedure`` it becomes a step, elsewhere it runs.
 
     The procedure of this id is taken when the step is recorded, and stays in the procedure that invokes it: what is
@@ -170,7 +170,7 @@ def _reduced(value: Any) -> tuple[Any, ...]:
 
 
 class Operation:
-    """A registered operation that is called: with expressions, or where it is a procedure as ``invoke`` does.
+    """A registered operation as a function: of expressions, or, where it is a procedure, of arrays and numbers.
 
     Attributes:
         spec: its OpSpec.

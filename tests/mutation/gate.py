@@ -125,6 +125,7 @@ class Gate:
     def __init__(self, tree: str, commit: str, say: Callable[[str], None]):
         self.tree, self.commit, self.say = tree, commit, say
         self.one_baseline = {name: threading.Lock() for name in SUITES}
+        self.writing = threading.Lock()  # the times of all suites
         self.usual: dict[str, float] = {}  # seconds of each suite that has passed without a fault
         if BASELINE.exists() and (before := json.loads(BASELINE.read_text()))["tree"] == self.tree:
             self.usual = before["seconds"]
@@ -213,8 +214,9 @@ class Gate:
                     f"suite {suite.name} fails without a fault: {' '.join(failure)}. "
                     f"Fix: see build/mutation/logs/baseline-{suite.name}.log."
                 )
-            self.usual[suite.name] = time.monotonic() - built
-            BASELINE.write_text(json.dumps({"tree": self.tree, "seconds": dict(self.usual)}))
+            with self.writing:
+                self.usual[suite.name] = time.monotonic() - built
+                BASELINE.write_text(json.dumps({"tree": self.tree, "seconds": self.usual}))
         copy.baselines += time.monotonic() - start
 
 

@@ -360,3 +360,9 @@ def test_exact_message_of_statements(make, message):
     with pytest.raises(vyre.ArgumentError) as error:
         make()
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("number", [2**32 - 1, 2**32, 2**32 + 5, 2**64 - 1])
+def test_a_literal_beside_an_expression_keeps_all_its_digits(number):
+    assert repr(Expr.gid_x() + number) == f"Expr(invocation_id(0) + {number})"
+    assert repr(number - Expr.gid_x()) == f"Expr({number} - invocation_id(0))"

@@ -285,12 +285,36 @@ def test_wrong_arguments_name_the_operation():
     spec = registered(padded.procedure)
     with pytest.raises(vyre.CallError) as error:
         ops.invoke(spec.id, X)
-    assert message(error) == f"procedure `{spec.id}` misses argument `k`. Fix: write {spec.id}(x, k, more)."
+    assert message(error) == (
+        f'procedure `{spec.id}` misses argument `k`. Fix: write vyre.ops.invoke("{spec.id}", x, k, more).'
+    )
     with pytest.raises(vyre.BindingError) as error:
         ops.invoke(spec.id, X.astype(np.int32), 1, 1)
     assert message(error) == (
         f"argument `x` of procedure `{spec.id}` must be an array of uint32, got int32. Fix: write .astype(np.uint32)."
     )
+
+
+def test_a_parameter_may_be_called_id():
+    @vyre.procedure
+    def named(id: In[u32], k: u32):
+        return padded(id, k, 0)
+
+    spec = registered(named.procedure)
+    assert ops.invoke(spec.id, id=X, k=2, backend="cpu").tolist() == (X + 2).tolist()
+
+
+def test_the_defaults_of_functions_may_stand_beside_a_procedure():
+    defaults = {
+        "signature": None,
+        "parameters": (),
+        "body": (),
+        "result": None,
+        "convention": None,
+        "laws": (),
+        "examples": (),
+    }
+    assert OpSpec("whole.defaults", procedure=padded.procedure, **defaults).procedure == padded.procedure
 
 
 def test_checks_look_into_the_steps_of_an_invoked_operation():

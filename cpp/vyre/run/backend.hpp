@@ -139,9 +139,9 @@ class Backend {
   // Records calls of executables of this backend and of one device. Each submission of the recording names the arrays. `waiting` is as for
   // prepare. See recording.hpp.
   virtual std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) = 0;
-  // Executable::run does both by itself: a run that ends early leaves work to the device, and other runs are refused until it is done.
-  // These do the same for a call of host arrays that its caller copies. The first throws DeviceError while the device still works on a call
-  // that timed out or was interrupted; the second says that the caller has given up what was submitted so far.
+  // A run that ends early leaves work to the device, and other runs are refused until it is done. Executable::run does both by itself;
+  // these two do the same for a call of host arrays that its caller copies. The first throws DeviceError while the device still works on a
+  // call that timed out or was interrupted; the second says that the caller has given up what was submitted so far.
   virtual void check_nothing_is_abandoned(std::size_t /*device*/) {}
   virtual void abandon(std::size_t /*device*/) {}
 };

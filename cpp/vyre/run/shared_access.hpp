@@ -29,8 +29,8 @@ class SharedAccess {
     acquire(Use::Write, options);
     return Writing(*this, std::adopt_lock);
   }
-  // For what is no array: a time-out's message names what was waited for, on the device `name()`, which is called only by a call that
-  // waits.
+  // For resources other than arrays. The message of a time-out says what was awaited, on the device `name()`. `name` is called only if the
+  // call has to wait.
   template <class Name>
   Writing write(const RunOptions& options, Awaited awaited, const Name& name) {
     if (!try_acquire(Use::Write)) wait(Use::Write, options, awaited, name());

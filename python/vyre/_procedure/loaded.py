@@ -4,6 +4,7 @@ invoke them, as functions under ``@vyre.procedure`` do.
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from vyre._core import Procedure
 
-__given_ = ["LoadedFunction"]
+__all__ = ["LoadedFunction"]
 
 _KINDS = {"input": "In", "in_out": "InOut", "number": "scalar"}
 _NAMES = {text: name for name, text in OPERATION_TEXTS.items()}
@@ -47,6 +48,9 @@ class LoadedFunction(ProcedureFunction):
 
     def _recorded(self, constants: dict[str, Any]) -> Recorded:
         return self._loaded
+
+    def _call_text(self) -> str:
+        return f"vyre.ops.invoke({', '.join([json.dumps(self.name), *(each.name for each in self._parameters)])})"
 
 
 def _recorded(procedure: Procedure, name: str, rows: Sequence[tuple[str, str, Any, int]]) -> Recorded:

@@ -3,7 +3,7 @@
 //
 // The driver's compiler takes as many registers as it likes, and does not know how few workgroups are resident then. Where they are one or
 // two, the text is compiled once more with a limit that lets one more be resident, which hides more of the time that memory takes. The
-// second code is used, and kept in the file, if it moves no register to memory: a pass of a sort of pairs takes longer for 8 bytes.
+// second code is used, and kept in the file, if it spills no register: 8 spilled bytes already slow a pass of a sort.
 #include "vyre/run/cuda/kernel.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace {
 
 // The workgroup memory that a kernel may use without cuFuncSetAttribute, in bytes.
 constexpr std::uint64_t kUsualSharedBytes = 48 << 10;
-// So few resident workgroups are increased by one if that moves no register to memory.
+// Kernels with at most so many resident workgroups are compiled again for one more.
 constexpr std::uint32_t kFewResident = 2;
 // The registers of an invocation are a multiple of this.
 constexpr std::uint32_t kRegisterUnit = 8;
