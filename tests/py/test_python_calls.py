@@ -147,7 +147,7 @@ def test_a_wrong_call_is_told_what_fits(name):
 def written_in_python() -> dict[str, types.FunctionType]:
     """Public functions, and what makes objects of public classes and their public methods."""
     found = {}
-    for module in (vyre, vyre.ops, vyre.fuzz, vyre.conformance):
+    for module in (vyre, vyre.ops, vyre.std, vyre.fuzz, vyre.conformance):
         for name in module.__all__:
             value, whole = getattr(module, name), f"{module.__name__}.{name}"
             if isinstance(value, types.FunctionType):

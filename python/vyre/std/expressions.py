@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre._calls import explain_calls
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import bytes_of, count_of, place_of
@@ -177,3 +178,6 @@ def regex(pattern: bytes) -> Regex:
     [(0, 2), (7, 8)]
     """
     return Regex(pattern)
+
+
+explain_calls(globals(), "vyre.std")

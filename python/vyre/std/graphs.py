@@ -8,6 +8,7 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, boolean, u32
+from vyre._calls import explain_calls
 from vyre._text import shown
 from vyre.errors import ArgumentError
 from vyre.std import _bfs, _components
@@ -173,3 +174,6 @@ def pagerank(
         )
     rows, edges, place = graph_of("vyre.std.pagerank", offsets, targets, backend, device)
     return place.result(ranked(rows, edges, rounds, int(float(damping) * 2**32)))
+
+
+explain_calls(globals(), "vyre.std")

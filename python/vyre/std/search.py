@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from vyre._calls import explain_calls
 from vyre._core import Array
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._automaton import Automaton, Trie
@@ -265,3 +266,6 @@ def find(
     check_order(is_text and isinstance(data, (Patterns, list, tuple, set, frozenset)), "find", "patterns", "data")
     made = patterns if isinstance(patterns, Patterns) else Patterns(patterns)
     return made.find(data, limit, backend=backend, device=device)
+
+
+explain_calls(globals(), "vyre.std")
