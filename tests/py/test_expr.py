@@ -366,3 +366,14 @@ def test_exact_message_of_statements(make, message):
 def test_a_literal_beside_an_expression_keeps_all_its_digits(number):
     assert repr(Expr.gid_x() + number) == f"Expr(invocation_id(0) + {number})"
     assert repr(number - Expr.gid_x()) == f"Expr({number} - invocation_id(0))"
+
+
+def test_what_takes_a_u32_refuses_a_larger_number():
+    assert repr(Expr.load("a", 2**32 - 1)) == "Expr(a[4294967295])"
+    for number in (2**32, 2**32 + 5, 2**64):
+        with pytest.raises(vyre.ArgumentError) as error:
+            Expr.load("a", number)
+        assert str(error.value) == (
+            "argument `index` of Expr.load must be an Expr, an integer from 0 to 4294967295 or a bool, got "
+            f"{number} (int). Fix: write an index below 2^32."
+        )
