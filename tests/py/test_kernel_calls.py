@@ -588,3 +588,18 @@ def test_a_captured_container_is_read_anew_when_a_type_in_it_changes():
     for CAPTURED[0], CAPTURED[1] in ((1, (2, 0)), (True, (2, 0)), (True, (2, False)), (1.0, (2, 0))):
         found.append(int(captured(np.zeros(1, np.uint32), backend="cpu")[0]))
     assert found == [11, 21, 22, 31]
+
+
+@vyre.kernel
+def bounded_by_a(a: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(a):
+        out[i] = a[i] + 1
+
+
+@pytest.mark.parametrize("count", [100, 99, 3])
+def test_an_out_is_zero_behind_the_array_that_bounds_its_stores(target, count):
+    """The grid reaches the end of the Out, and its stores do not."""
+    out = vyre.array(np.full(100, 7, np.uint32), **target)
+    bounded_by_a(vyre.array(np.arange(count, dtype=np.uint32), **target), out, grid=100)
+    assert out.numpy().tolist() == [*range(1, count + 1), *[0] * (100 - count)]
