@@ -1,4 +1,4 @@
-// What a program keeps of its calls on resident arrays: the plans of the most recent ones, and the values of their Uniform buffers.
+// Keeps for a program the plans of its most recent calls on resident arrays, and the values of their Uniform buffers.
 #pragma once
 
 #include <cstdint>

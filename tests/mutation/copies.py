@@ -103,8 +103,8 @@ class Copy:
         self.checked = False  # whether Python is known to find the module of this copy
 
     def environment(self) -> dict[str, str]:
-        # Of the copy, and nothing of the user's: no module, no cache; no bytecode, which a quick change would not
-        # outdate. Paths below the base are the same for ccache in every copy.
+        # The module and the cache are the copy's, not the user's. Python writes no bytecode, which a quick change would
+        # not outdate. Paths below the base are the same for ccache in every copy.
         return {
             **os.environ,
             "PYTHONPATH": str(self.tree / "python"),

@@ -98,7 +98,7 @@ def keys_of_tile(tile: int, keys: Any, quads: Any, base: Any) -> list[Any]:
 def count_tile(tile: int, keys: Any, quads: Any, rows: Any, shift: Any, flip: Any, exchange: bool) -> None:
     """Count the digits of a tile; `quads` are the same keys by fours, or None.
 
-    With `exchange` the keys of a whole tile are loaded without a condition each, by which processors lose.
+    With `exchange` the keys of a whole tile are loaded without a condition each, which is slower on processors.
     """
     counts = vyre.shared(u32, DIGITS)
     sums = vyre.shared(u32, 2 * COUNTING)

@@ -23,7 +23,7 @@ TEST(HostMemory, is_as_large_as_it_was_asked_for_where_smaller_memory_is_kept) {
   }
   const HostMemory large = HostMemory::uninitialised(kLarge);
   ASSERT_NE(large.data(), nullptr);
-  // What is kept stays mapped, so nothing larger begins in it.
+  // The kept memory stays mapped, so no larger memory may begin in it.
   EXPECT_FALSE(kept <= place(large) && place(large) < kept + kSmall);
   EXPECT_EQ(place(HostMemory::uninitialised(kSmall)), kept);
   std::fill_n(large.data(), kLarge, std::byte{1});

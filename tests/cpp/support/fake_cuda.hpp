@@ -62,7 +62,7 @@ class FakeCuda {
     int registers = 40, local_bytes = 30;
     bool operator==(const Compiled&) const = default;
   };
-  // What the compiler makes of every text from now on: of one as it is, and of one that wants `workgroups` resident.
+  // Sets what the compiler gives from now on: `limited` for a text that wants `workgroups` resident, and `plain` for any other.
   void set_compiled(const Compiled& plain, int workgroups, const Compiled& limited);
 
   int calls(std::string_view function) const;

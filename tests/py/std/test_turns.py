@@ -110,8 +110,8 @@ GRAPHS = {"bfs", "components", "pagerank", "reachable"}
 
 
 RANGE = np.arange(2**16, dtype=np.uint32)
-# Kernels with loops whose turns memory decides, by procedures: the most turns that they can make, all loops together,
-# and why; a call that drives them there or far towards it, and the turns that were counted in it.
+# The kernels with loops whose turns memory decides, by procedure. A row has the most turns that all loops of the kernel
+# can make together, the reason, a call that makes as many or nearly as many, and the turns that were counted in it.
 BY_DATA = {
     ("std.aes_ctr.long", "one"): (
         13, "rounds of AES behind the first",
@@ -167,7 +167,7 @@ BY_DATA = {
 }  # fmt: skip
 # Calls that choose by the backend (see _routes.py), and take other kernels on a GPU.
 ROUTED = "argsort,blake3 65536,blake3 of one,crc32 of one,crc32c 65536,find,sha224 65536,sha256 65536,sort,sort_pairs"
-# What takes a second or more. Of the digests of 4 GiB, which differ in their blocks, some are in the fast suite.
+# SLOW has the calls that take a second or more. A few digests of 4 GiB with blocks of different sizes are fast.
 FAST = {f"{name} {BYTES - 16}" for name in ("md5", "fnv1a32", "crc32", "xxhash64")}
 SLOW = {name for name in LARGEST if name.endswith(f" {BYTES - 16}")} - FAST | {"find of the longest", "lz4_decompress"}
 

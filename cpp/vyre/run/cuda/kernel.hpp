@@ -55,7 +55,7 @@ class Kernel {
 
  private:
   struct Module;
-  // What the driver made of the text.
+  // The code that the driver has compiled from the text, and the loaded function.
   struct Made {
     std::vector<std::byte> code;
     std::unique_ptr<Module> module;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "vyre/run/cpu/native/basic_blocks.hpp"
+
 namespace vyre::run::cpu::native {
 namespace {
 
@@ -26,13 +28,8 @@ class FormFinder {
       user[value] = position;
       conditions[value] = conditions[value] && is_condition(position, value);
     });
-    std::uint32_t straight = 0;  // the number of the basic block; a Barrier ends a block, too
-    std::vector<std::uint32_t> piece(size_);
-    for (std::uint32_t position = 0; position < size_; ++position) {
-      piece[position] = straight;
-      if (lower::jumps(at(position).op) || at(position).op == Opcode::Barrier) ++straight;
-    }
-    const auto alone = [&](std::uint32_t value) { return uses[value] == 1 && piece[user[value]] == piece[value]; };
+    const std::vector<std::uint32_t> blocks = basic_blocks(kernel_);
+    const auto alone = [&](std::uint32_t value) { return uses[value] == 1 && blocks[user[value]] == blocks[value]; };
     find_truths(alone);
     // Users come after what they use, and decide first.
     for (std::uint32_t position = size_; position-- > 0;) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "vyre/run/cpu/native/basic_blocks.hpp"
+
 namespace vyre::run::cpu::native {
 namespace {
 
@@ -40,14 +42,11 @@ struct Expression {
 class Search {
  public:
   Search(const Kernel& kernel, const std::vector<Selected>& selected, const std::vector<bool>& vectors)
-      : kernel_(kernel), uses_(kernel.code.size(), 0), piece_(kernel.code.size(), 0), open_(kernel.code.size(), false) {
-    std::uint32_t piece = 0;
+      : kernel_(kernel), uses_(kernel.code.size(), 0), blocks_(basic_blocks(kernel)), open_(kernel.code.size(), false) {
     for (std::uint32_t position = 0; position < kernel.code.size(); ++position) {
       const Opcode op = kernel.code[position].op;
       for_each_operand(kernel.code[position], selected[position], [&](std::uint32_t value) { ++uses_[value]; });
       open_[position] = works_bit_by_bit(op) && selected[position] != Selected::Nothing && vectors[position];
-      piece_[position] = piece;
-      if (lower::jumps(op) || op == Opcode::Barrier) ++piece;
     }
   }
 
@@ -74,7 +73,7 @@ class Search {
 
   // Whether all uses of the value are in the expression, and its operands may be read at the root in its place.
   bool may_replace(std::uint32_t root, const Expression& expression, std::uint32_t value) const {
-    if (!open_[value] || piece_[value] != piece_[root] || root - value > kSpan) return false;
+    if (!open_[value] || blocks_[value] != blocks_[root] || root - value > kSpan) return false;
     const auto of = [&](std::uint32_t user) {
       const lower::Instruction& i = kernel_.code[user];
       return static_cast<std::uint32_t>((i.a.valid() && i.a.index == value) + (i.b.valid() && i.b.index == value));
@@ -127,8 +126,9 @@ class Search {
   }
 
   const Kernel& kernel_;
-  std::vector<std::uint32_t> uses_, piece_;  // the number of the basic block; a Barrier ends one, too
-  std::vector<bool> open_;                   // may be the root of an expression, or inside of one
+  std::vector<std::uint32_t> uses_;
+  const std::vector<std::uint32_t> blocks_;
+  std::vector<bool> open_;  // may be the root of an expression, or inside of one
 };
 
 }  // namespace

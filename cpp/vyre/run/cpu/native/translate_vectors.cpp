@@ -154,8 +154,8 @@ bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
   return true;
 }
 
-// The instruction's first operand is also its result. It is the operand that has the result's register, or one that must be loaded anyway,
-// and else a copy. The last one may be in memory.
+// The instruction's first operand is also its result. The code takes for it the operand that has the result's register, or one that must be
+// loaded anyway, or else copies one. The last operand may be in memory.
 void Translator::vector_ternary(const Ternary& ternary, CellId dest, int part) {
   const Xmm to = target(dest, part, 0);
   const auto id = [&](int k) { return cell_of(ternary.operands[static_cast<std::size_t>(k)]); };
