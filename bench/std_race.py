@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "std"
 SECONDS = 0.2  # of a round
 ROUNDS = 3
+STEADY = 0.3  # seconds in which calls became no quicker: the clock of a GPU that was idle rises during the first ones
+WARMING = 3.0  # seconds of calls before the rounds, at most
 LONG = 1e-3  # seconds of a call from which on each is waited for
 LIMIT = 10.0  # seconds from which on a call is made once
 PROCESSOR: dict[tuple[str, int], float] = {}  # seconds of a peer by case and size: on a processor it has one mode
@@ -70,16 +72,32 @@ def wait_for(result: Any) -> None:
         cupy.cuda.Device().synchronize()
 
 
+def once_of(call: Callable[[], Any]) -> float:
+    """The seconds of one call and the wait for its result."""
+    start = time.perf_counter()
+    wait_for(call())
+    return time.perf_counter() - start
+
+
+def warmed(call: Callable[[], Any]) -> float:
+    """The seconds of one call, after as many calls as it takes until they become no quicker."""
+    begin = since = time.perf_counter()
+    best = max(once_of(call), 1e-6)
+    while time.perf_counter() - since < STEADY and time.perf_counter() - begin < WARMING:
+        took = max(once_of(call), 1e-6)
+        if took < 0.98 * best:
+            since = time.perf_counter()
+        best = min(best, took)
+    return best
+
+
 def seconds(call: Callable[[], Any], of_round: float = SECONDS) -> float:
     """Of one call, when many are made one after the other."""
+    first = once_of(call)  # compiles and plans
+    if first > LIMIT:
+        return first
+    best = once = warmed(call)
     begin = time.perf_counter()
-    wait_for(call())  # compiles and plans
-    if time.perf_counter() - begin > LIMIT:
-        return time.perf_counter() - begin
-    begin = start = time.perf_counter()
-    wait_for(call())
-    once = max(time.perf_counter() - start, 1e-6)
-    best = once
     count = max(1, round(of_round / once))
     for _ in range(ROUNDS):
         if time.perf_counter() - begin > ENOUGH * of_round:
