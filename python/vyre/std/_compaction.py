@@ -12,10 +12,11 @@ import vyre
 from vyre import DataType, In, Out, i32, u8, u32, vec4u32
 from vyre._procedure.vouched import vouched
 from vyre.std._mask_bits import bits_of_four, rest_bits
+from vyre.std._mask_counts import count_tiles
 from vyre.std._operators import operator_of
 from vyre.std._reductions import LANES
 from vyre.std._scans import scanner
-from vyre.std._vector_compaction import TILE, count_many, move_vectors
+from vyre.std._vector_compaction import TILE, move_vectors
 
 __all__ = ["compactor", "sum_before"]
 
@@ -49,27 +50,6 @@ def _bits(words: Any, rest: Any, first: Any, each: int, mask: DataType) -> Any:
         if first + k == len(words):
             bits |= rest_bits(rest) << 4 * k
     return bits
-
-
-@functools.cache
-def _counter(mask: DataType, each: int) -> Any:
-    load = u32 if mask is u8 else vyre.vec4u32
-
-    @vyre.kernel(workgroup_size=LANES)
-    def count_tiles(words: In[load], rest: In[mask], counts: Out[u32]) -> None:
-        sums = vyre.shared(u32, 8)
-        t = vyre.lid(0)
-        selected = vyre.popcount(_bits(words, rest, vyre.gid(0) * (each // 4), each, mask))
-        if selected > 0:
-            sums.atomic_add(t & 7, selected)
-        vyre.barrier()
-        if t == 0:
-            total = sums[0]
-            for k in vyre.unroll(range(1, 8)):
-                total += sums[k]
-            counts[vyre.wid(0)] = total
-
-    return count_tiles
 
 
 @functools.cache
@@ -135,11 +115,10 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
     vectors = element in (u32, i32) and not rest_too
 
     def by_vectors(x: Any, selected: Any, words: Any, rest: Any, y: Any, count: Any) -> None:
-        tiles = vyre.ceil_div(selected.length, TILE)
-        counts = vyre.scratch(u32, tiles, name="counts")
-        count_many(mask)(words, rest, counts, grid=32 * tiles)
+        before = sums(count_tiles(mask, TILE, selected, words, rest))
         quads = x[: selected.length // 4 * 4].view(vec4u32)
-        move_vectors(element, mask)(quads, x, words, rest, sums(counts), y, count, workgroups=tiles)
+        tiles = vyre.ceil_div(selected.length, TILE)
+        move_vectors(element, mask)(quads, x, words, rest, before, y, count, workgroups=tiles)
 
     def record(x: Any, selected: Any) -> tuple[Any, Any]:
         n = selected.length
@@ -154,11 +133,9 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
             if vectors:
                 by_vectors(x, selected, words, rest, y, count)
             else:
-                tiles = vyre.ceil_div(n, tile)
-                counts = vyre.scratch(u32, tiles, name="counts")
-                _counter(mask, each)(words, rest, counts, workgroups=tiles)
+                before = sums(count_tiles(mask, tile, selected, words, rest))
                 move = _mover(element, mask, rest_too, each, False)
-                move(given, words, rest, sums(counts), y, count, workgroups=tiles)
+                move(given, words, rest, before, y, count, workgroups=vyre.ceil_div(n, tile))
         return y, count
 
     if element is None:

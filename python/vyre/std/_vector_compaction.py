@@ -11,41 +11,29 @@ from typing import Any
 import vyre
 from vyre import DataType, In, Out, u8, u32, vec4u32
 from vyre.std._mask_bits import bits_of_four, rest_bits
-from vyre.std._radix import sum_before
 
-__all__ = ["TILE", "count_many", "move_vectors"]
+__all__ = ["TILE", "move_vectors"]
 
-THREADS = 256
-TILE = 4 * THREADS  # a vector for each invocation; tiles of two and four take longer on an NVIDIA H200
-_GROUP = 32  # invocations that count a tile
-_TILES = 8  # tiles that a workgroup counts
+THREADS = 128  # 64 and 256 take longer on an NVIDIA H200
+TILE = 4 * THREADS  # a vector for each invocation; tiles of two and four take longer there, too
 
 
-@functools.cache
-def count_many(mask: DataType) -> Any:
-    """The kernel that counts the selected elements of each tile."""
-    load = u32 if mask is u8 else vec4u32
-    words_of_tile = TILE // 4
+def _rank(marks: Any, ahead: Any, bits: Any) -> Any:
+    """How many elements are selected in front of this invocation's four, whose selected ones are `bits`.
 
-    @vyre.kernel(workgroup_size=_GROUP * _TILES)
-    def count_tiles(words: In[load], rest: In[mask], counts: Out[u32]) -> None:
-        sums = vyre.shared(u32, _TILES)
-        t = vyre.lid(0)
-        group = t // _GROUP
-        tile = vyre.wid(0) * _TILES + group
+    A word of `marks` has the bits of eight invocations, and `ahead` what is selected in front of each word.
+    """
+    t = vyre.lid(0)
+    word, bit = t // 8, 4 * (t % 8)
+    marks.atomic_or_(word, bits << bit)
+    vyre.barrier()
+    if t < THREADS // 8:
         selected = vyre.u32(0)
-        at = [tile * words_of_tile + t % _GROUP + _GROUP * k for k in vyre.unroll(range(words_of_tile // _GROUP))]
-        loaded = [words[i] for i in at]
-        for k in vyre.unroll(range(words_of_tile // _GROUP)):
-            selected += vyre.popcount(bits_of_four(loaded[k], mask))
-            if at[k] == len(words):
-                selected += vyre.popcount(rest_bits(rest))
-        sums.atomic_add(group, selected)
-        vyre.barrier()
-        if t < _TILES:
-            counts[vyre.wid(0) * _TILES + t] = sums[t]
-
-    return count_tiles
+        for k in vyre.unroll(range(THREADS // 8 - 1)):
+            selected += vyre.select(k < t, vyre.popcount(marks[k]), vyre.u32(0))
+        ahead[t] = selected
+    vyre.barrier()
+    return ahead[word] + vyre.popcount(marks[word] & (vyre.u32(1) << bit) - 1)
 
 
 @functools.cache
@@ -66,7 +54,8 @@ def move_vectors(element: DataType, mask: DataType) -> Any:
         t, tile = vyre.lid(0), vyre.wid(0)
         # Elements that are not selected go to the end, where nothing reads them.
         held = vyre.shared(u32, TILE + THREADS)
-        sums = vyre.shared(u32, 2 * THREADS)
+        marks, ahead = vyre.shared(u32, THREADS // 8), vyre.shared(u32, THREADS // 8)
+        end = vyre.shared(u32, 1)
         at = vyre.gid(0)
         word = words[at]
         four = quads[at]
@@ -76,15 +65,15 @@ def move_vectors(element: DataType, mask: DataType) -> Any:
             bits |= rest_bits(rest)
             for j in vyre.unroll(range(3)):
                 lanes[j] = vyre.u32(x[4 * at + j])
-        rank = sum_before(sums, vyre.popcount(bits), THREADS)
+        rank = _rank(marks, ahead, bits)
         for j in vyre.unroll(range(4)):
             one = bits >> j & 1
             held[(rank & (TILE - 1)) if one else TILE + t] = lanes[j]
             rank += one
         if t == THREADS - 1:
-            sums[0] = rank
+            end[0] = rank
         vyre.barrier()
-        total = sums[0]
+        total = end[0]
         everything = before[len(before) - 1]
         place = before[tile] - total
         if tile == 0 and t == 0:

@@ -72,7 +72,23 @@ def test_each_bit_of_a_byte_selects(value):
             assert std.nonzero(mask, **CPU).tolist() == [at]
 
 
-@pytest.mark.parametrize("each", [4, 8])
+@pytest.mark.parametrize("mask", ["uint8", "uint32"])
+def test_elements_behind_the_last_whole_vector_of_a_mask_are_counted(rng, mask):
+    for n in range(4096, 4096 + 18):
+        x, selected = drawn(rng, "uint32", n), np.zeros(n, mask)
+        selected[5] = selected[-(n % 16 + 3) :] = 1
+        check(x, selected, **CPU)
+
+
+def test_all_of_a_tile_that_several_loads_cover_can_be_selected(rng):
+    for each in (8, 32):
+        x = drawn(rng, "uint32", 40_000)
+        y, count = compactor(u32, u8, rest_too=True, each=each)(x, np.ones(40_000, np.uint8), **CPU)
+        assert count[0] == 40_000
+        assert np.array_equal(y, x)
+
+
+@pytest.mark.parametrize("each", [4, 8, 16, 32])
 @pytest.mark.parametrize("mask", [u8, u32])
 def test_the_elements_of_an_invocation_do_not_show(rng, mask, each):
     x = drawn(rng, "uint32", 9001)
