@@ -71,7 +71,7 @@ NativeVectors native_vectors(std::string_view instructions) {
 
 // Names the vectors that machine code uses on this processor, or the reason why programs are interpreted.
 std::string about_machine_code(const NativeVectors& vectors) {
-  if (!vectors) return "none: the processor lacks AVX2";
+  if (!vectors) return "none: the processor lacks SSE4.1";
   constexpr std::byte kReturn[] = {std::byte{0xc3}};
   if (native::CodePages::make(kReturn) == nullptr) return "none: the system executes nothing that a process has written";
   return std::string(native::name(*vectors));
