@@ -15,7 +15,8 @@ namespace vyre::run {
 struct CpuOptions {
   // The number of threads that a call may use; by default, as many as the process may use.
   std::optional<unsigned> threads{};
-  // "baseline", "sse41", "avx2" or "avx512"; without a name, the best that this processor has.
+  // "baseline", "sse41", "avx2" or "avx512"; without a name, the one that the environment variable
+  // VYRE_INSTRUCTIONS names, or else the best that this processor has.
   std::optional<std::string> instructions{};
 };
 
