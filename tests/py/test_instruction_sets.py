@@ -57,6 +57,6 @@ def test_random_programs_have_the_references_bytes(instructions):
     if not has(instructions):
         pytest.skip(f"this processor has no {instructions}")
     done = python(
-        "-m", "vyre", "fuzz", "--backend", "cpu", "--combinations", "--count", "40", instructions=instructions
+        "-m", "vyre", "fuzz", "--backend", "cpu", "--combinations", "--count", "20", instructions=instructions
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -67,6 +67,7 @@ std::vector<Choice> ranked(std::span<Backend* const> backends) {
   }
   std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });
   std::vector<Choice> choices;
+  choices.reserve(all.size());
   for (const Ranked& each : all) choices.push_back(each.choice);
   return choices;
 }

@@ -1,4 +1,6 @@
 // The instructions of the assembler that SSE4.1 has in another form than AVX. Everything here uses the encodings from before AVX.
+#include <cstddef>
+
 #include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/native/assembler.hpp"
 
@@ -118,7 +120,7 @@ void Assembler::load_lanes(const Xmm& to, int mask, const Address& from) {
     Xbyak::Label next;
     test(ecx, 1 << lane);
     jz(next);
-    pinsrd(to, dword[from.getRegExp() + 4 * lane], static_cast<std::uint8_t>(lane));
+    pinsrd(to, dword[from.getRegExp() + std::size_t{4} * lane], static_cast<std::uint8_t>(lane));
     L(next);
   }
   L(done);
@@ -130,7 +132,7 @@ void Assembler::store_lanes(const Address& to, int mask, const Xmm& from) {
     Xbyak::Label next;
     test(ecx, 1 << lane);
     jz(next);
-    pextrd(dword[to.getRegExp() + 4 * lane], from, static_cast<std::uint8_t>(lane));
+    pextrd(dword[to.getRegExp() + std::size_t{4} * lane], from, static_cast<std::uint8_t>(lane));
     L(next);
   }
 }
