@@ -117,7 +117,7 @@ void bind_emit(py::module_& m) {
         const Source source = to_source(program, optimize);
         std::optional<std::string> name;
         if (!instructions.is_none()) {
-          name = to_text(instructions, "argument `instructions` of vyre.lower", "write \"avx2\", \"avx512\" or None");
+          name = to_text(instructions, "argument `instructions` of vyre.lower", "write \"sse41\", \"avx2\", \"avx512\" or None");
         }
         run::cpu::MachineCode code;
         {

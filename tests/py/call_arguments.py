@@ -295,7 +295,7 @@ FITTING: dict[str, Callable[[random.Random], Any]] = {
     "checks": lambda rng: rng.choice(["all", "race", ["race", "out-of-bounds"]]),
     "max_reports": lambda rng: rng.choice([1, 100]),
     "target": lambda rng: rng.choice(["spirv", "wgsl", "spirv-asm", "ptx", "asm", vyre.u32, vyre.i32]),
-    "instructions": lambda rng: rng.choice([None, "avx2", "avx512"]),
+    "instructions": lambda rng: rng.choice([None, "sse41", "avx2", "avx512"]),
     "text": lambda rng: rng.choice([DOUBLE.to_text(), "vyre 1\n", _fuzz_case(rng).to_json()]),
     "data": lambda rng: rng.choice([DOUBLE.to_bytes(), b"abc", np.ones(3, np.uint8)]),
     "words": lambda _: np.ones(3, np.uint32),

@@ -37,14 +37,14 @@ def test_it_prints_what_lower_gives(form, optimize, path, capsys):
     assert vyre.lower(PROGRAM, form, optimize=True) != vyre.lower(PROGRAM, form, optimize=False)
 
 
-@pytest.mark.parametrize("instructions", [None, "avx2", "avx512"])
+@pytest.mark.parametrize("instructions", [None, "sse41", "avx2", "avx512"])
 @pytest.mark.parametrize("optimize", [True, False])
 def test_machine_code_is_printed_as_lower_gives_it(instructions, optimize, path, capsys):
     options = [] if instructions is None else ["--instructions", instructions]
     assert main(["lower", path, "--to", "asm", *options, *([] if optimize else ["--no-optimize"])]) == 0
     chosen = True if optimize else ["compilation"]
     assert capsys.readouterr().out == vyre.lower(PROGRAM, "asm", optimize=chosen, instructions=instructions)
-    assert vyre.lower(PROGRAM, "asm", instructions="avx2") != vyre.lower(PROGRAM, "asm", instructions="avx512")
+    assert len({vyre.lower(PROGRAM, "asm", instructions=each) for each in ("sse41", "avx2", "avx512")}) == 3
 
 
 def test_instructions_are_of_machine_code(path, capsys):

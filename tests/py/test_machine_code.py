@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import capstone
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ from vyre import BufferDecl, Expr, Node, Program, _core, fuzz
 from vyre.conformance import cases
 
 GOLDEN = Path(__file__).parent / "golden"
-SETS = ["avx2", "avx512"]
+SETS = ["sse41", "avx2", "avx512"]
 GID = Expr.gid_x()
 XOR = Program(
     [BufferDecl.read("a", 0, vyre.u32), BufferDecl.read("b", 1, vyre.u32), BufferDecl.output("out", 2, vyre.u32)],
@@ -81,6 +82,27 @@ def test_the_text_is_what_binutils_make_of_the_bytes(listed, tmp_path):
                 if member[1] in names:
                     instruction = instruction.replace(member[0], f"[r15+{names[member[1]]}]")
             assert plain(instruction) == plain(known[at][1]), f"at {offset:x} of\n{program.to_text()}"
+
+
+NOT_IN_SSE41 = {"popcnt", "lzcnt", "tzcnt", "movbe", "crc32"}
+GROUPS_OF_SSE41 = {"sse1", "sse2", "ssse3", "sse41", "cmov", "mode64", "branch_relative", "jump", "call", "ret"}
+PREFIXES, AVX = b"\x66\x67\xf0\xf2\xf3\x2e\x36\x3e\x26\x64\x65", (0xC4, 0xC5, 0x62)
+
+
+def test_code_for_sse41_has_only_what_processors_without_avx_run():
+    machine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    machine.detail = True
+    for program in some_programs():
+        _, _, _, _, code, _, constants, _ = _core._machine_code(program, True, "sse41")
+        end = constants[0] if constants else len(code)
+        at = 0
+        for each in machine.disasm(code[:end], 0):
+            shown = f"{each.mnemonic} {each.op_str} of\n{program.to_text()}"
+            assert each.bytes.lstrip(PREFIXES)[0] not in AVX, shown
+            assert each.mnemonic not in NOT_IN_SSE41, shown
+            assert {each.group_name(group) for group in each.groups} <= GROUPS_OF_SSE41, shown
+            at = each.address + each.size
+        assert at == end
 
 
 def test_all_bytes_are_shown(listed):
@@ -232,12 +254,13 @@ def test_wrong_arguments_say_what_to_write():
     with pytest.raises(vyre.ArgumentError) as caught:
         vyre.lower(XOR, "asm", instructions="sse")
     assert str(caught.value) == (
-        'argument `instructions` of vyre.lower must be "avx2" or "avx512", got "sse". Fix: write one of them.'
+        'argument `instructions` of vyre.lower must be "sse41", "avx2" or "avx512", got "sse". Fix: write one of them.'
     )
     with pytest.raises(vyre.ArgumentError) as caught:
         vyre.lower(XOR, "asm", instructions=512)
     assert str(caught.value) == (
-        'argument `instructions` of vyre.lower must be a str, got 512 (int). Fix: write "avx2", "avx512" or None.'
+        "argument `instructions` of vyre.lower must be a str, got 512 (int). "
+        'Fix: write "sse41", "avx2", "avx512" or None.'
     )
     with pytest.raises(vyre.ArgumentError) as caught:
         vyre.lower(XOR, "ptx", instructions="avx2")

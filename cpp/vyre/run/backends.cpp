@@ -27,12 +27,15 @@ Rank rank(const Backend& backend, const DeviceInfo& device) {
 
 const std::vector<Backend*>& backends() {
   // Never destroyed: threads that outlive main may still wait for a device.
-  static const std::vector<Backend*>& list = *new std::vector<Backend*>{
-      make_vulkan_backend().release(),
-      make_cuda_backend().release(),
-      make_cpu_backend().release(),
-      make_reference_backend().release(),
-  };
+  static const std::vector<Backend*>& list = *new std::vector<Backend*>([] {
+    std::unique_ptr<Backend> cpu = make_cpu_backend();  // first, because it throws where VYRE_INSTRUCTIONS names nothing
+    return std::vector<Backend*>{
+        make_vulkan_backend().release(),
+        make_cuda_backend().release(),
+        cpu.release(),
+        make_reference_backend().release(),
+    };
+  }());
   return list;
 }
 
@@ -64,6 +67,7 @@ std::vector<Choice> ranked(std::span<Backend* const> backends) {
   }
   std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });
   std::vector<Choice> choices;
+  choices.reserve(all.size());
   for (const Ranked& each : all) choices.push_back(each.choice);
   return choices;
 }

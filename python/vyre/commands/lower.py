@@ -36,7 +36,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--no-optimize", action="store_true", help="without what is done for speed alone")
     parser.add_argument(
         "--instructions",
-        choices=("avx2", "avx512"),
+        choices=("sse41", "avx2", "avx512"),
         help="of --to asm, also those that this processor lacks; without it, its best",
     )
     add_json(parser)

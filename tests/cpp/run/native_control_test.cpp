@@ -60,8 +60,8 @@ TEST(NativeControl, lanes_that_do_not_break_take_the_else) {
           .add(store("out", i, var("n")))
           .make();
   run::cpu::native::Refusal refusal;
-  for (const auto vectors : {run::cpu::native::Vectors::Avx2, run::cpu::native::Vectors::Avx512}) {
-    EXPECT_TRUE(run::cpu::native::translate(lower::lower(valid(program), {}, lower::kCpuTarget), vectors, refusal)) << refusal.reason;
+  for (const run::cpu::native::InstructionSet& each : run::cpu::native::kInstructionSets) {
+    EXPECT_TRUE(run::cpu::native::translate(lower::lower(valid(program), {}, lower::kCpuTarget), each.vectors, refusal)) << refusal.reason;
   }
   expect_same(program, {numbers(150), Words(150)}, {3, 1, 1});
 }

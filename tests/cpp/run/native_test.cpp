@@ -184,6 +184,7 @@ TEST(Native, translation_is_the_code_that_runs) {
 TEST(Native, every_set_is_translated_on_every_processor) {
   const lower::Kernel kernel = kernel_of(Sample().out("out").size(64).add(store("out", gid(0), u32(1))).make());
   run::cpu::native::Refusal refusal;
+  EXPECT_EQ(run::cpu::native::translate(kernel, Vectors::Sse41, refusal)->width, 4);
   EXPECT_EQ(run::cpu::native::translate(kernel, Vectors::Avx2, refusal)->width, 8);
   EXPECT_EQ(run::cpu::native::translate(kernel, Vectors::Avx512, refusal)->width, 16);
 }

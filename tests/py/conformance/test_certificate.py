@@ -534,7 +534,7 @@ def test_a_processor_says_what_it_computes_with():
     place = certify("cpu", levels=FEW).content["target"]
     cpuinfo = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     assert f": {place['device']}\n" in cpuinfo or "model name" not in cpuinfo
-    assert re.fullmatch(r"vyre, (baseline|avx2|avx512), \d+ threads?", place["driver"])
+    assert re.fullmatch(r"vyre, (baseline|sse41|avx2|avx512), \d+ threads?", place["driver"])
     assert place["limits"]["maxComputeWorkGroupInvocations"] == 2**16
 
 

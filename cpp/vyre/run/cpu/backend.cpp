@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -71,7 +72,8 @@ NativeVectors native_vectors(std::string_view instructions) {
 
 // Names the vectors that machine code uses on this processor, or the reason why programs are interpreted.
 std::string about_machine_code(const NativeVectors& vectors) {
-  if (!vectors) return "none: the processor lacks AVX2";
+  if (!vectors && native::available_vectors().empty()) return "none: the processor lacks SSE4.1";
+  if (!vectors) return "none: the vectors `baseline` were asked for";
   constexpr std::byte kReturn[] = {std::byte{0xc3}};
   if (native::CodePages::make(kReturn) == nullptr) return "none: the system executes nothing that a process has written";
   return std::string(native::name(*vectors));
@@ -425,13 +427,16 @@ class CpuBackend : public Backend {
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
   const auto available = cpu::available_lanes();
   const cpu::Lanes* chosen = available.back();
-  if (options.instructions) {
-    const auto found =
-        std::find_if(available.begin(), available.end(), [&](const cpu::Lanes* lanes) { return lanes->name == *options.instructions; });
+  const char* const variable = std::getenv("VYRE_INSTRUCTIONS");
+  const bool asked = !options.instructions && variable != nullptr && *variable != '\0';
+  if (options.instructions || asked) {
+    const std::string_view wanted = asked ? variable : std::string_view(*options.instructions);
+    const auto found = std::ranges::find(available, wanted, &cpu::Lanes::name);
     if (found == available.end()) {
       std::string names;
       for (const cpu::Lanes* lanes : available) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", lanes->name);
-      throw ArgumentError(fmt::format("this processor has no instructions `{}`. Fix: use one of {}.", *options.instructions, names));
+      throw ArgumentError(fmt::format("this processor has no instructions `{}`{}. Fix: use one of {}.", wanted,
+                                      asked ? ", which the environment variable `VYRE_INSTRUCTIONS` names" : "", names));
     }
     chosen = *found;
   }

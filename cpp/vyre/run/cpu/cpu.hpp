@@ -1,6 +1,7 @@
 // The default backend. It is part of the library and gives the same bytes as the reference. As soon as it pays (work.hpp), the backend
-// translates a lowered kernel to machine code (native/), which computes one invocation in each lane of AVX2 or AVX-512 vectors. Until then,
-// and for kernels and processors without machine code, an interpreter runs each instruction over the lanes of a batch (machine.hpp).
+// translates a lowered kernel to machine code (native/), which computes one invocation in each lane of SSE4.1, AVX2 or AVX-512 vectors.
+// Until then, and for kernels and processors without machine code, an interpreter runs each instruction over the lanes of a batch
+// (machine.hpp).
 #pragma once
 
 #include <memory>
@@ -14,7 +15,8 @@ namespace vyre::run {
 struct CpuOptions {
   // The number of threads that a call may use; by default, as many as the process may use.
   std::optional<unsigned> threads{};
-  // "baseline", "avx2" or "avx512"; without a name, the best that this processor has.
+  // "baseline", "sse41", "avx2" or "avx512"; without a name, the one that the environment variable
+  // VYRE_INSTRUCTIONS names, or else the best that this processor has.
   std::optional<std::string> instructions{};
 };
 

@@ -6,6 +6,7 @@ namespace vyre::run::cpu {
 
 extern const Lanes lanes_baseline;
 #if VYRE_X86_LANES
+extern const Lanes lanes_sse41;
 extern const Lanes lanes_avx2;
 extern const Lanes lanes_avx512;
 #endif
@@ -16,6 +17,7 @@ std::span<const Lanes* const> available_lanes() {
     std::vector<const Lanes*> found{&lanes_baseline};
 #if VYRE_X86_LANES
     __builtin_cpu_init();
+    if (__builtin_cpu_supports("sse4.1")) found.push_back(&lanes_sse41);
     if (__builtin_cpu_supports("avx2")) found.push_back(&lanes_avx2);
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl")) {

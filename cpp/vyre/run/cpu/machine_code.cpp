@@ -19,17 +19,18 @@ namespace {
 
 native::Vectors chosen_vectors(const std::optional<std::string>& instructions) {
   if (instructions) {
-    for (const native::Vectors vectors : {native::Vectors::Avx2, native::Vectors::Avx512}) {
-      if (native::name(vectors) == *instructions) return vectors;
+    for (const native::InstructionSet& each : native::kInstructionSets) {
+      if (each.name == *instructions) return each.vectors;
     }
-    throw ArgumentError(fmt::format(
-        "argument `instructions` of vyre.lower must be \"avx2\" or \"avx512\", got \"{}\". Fix: write one of them.", *instructions));
+    throw ArgumentError(
+        fmt::format("argument `instructions` of vyre.lower must be \"sse41\", \"avx2\" or \"avx512\", got \"{}\". Fix: write one of them.",
+                    *instructions));
   }
   const std::vector<native::Vectors> available = native::available_vectors();
   if (available.empty()) {
     throw LoweringError(
-        "programs have no machine code here, because the processor lacks AVX2. "
-        "Fix: write instructions=\"avx2\" or instructions=\"avx512\" for the code of another machine.");
+        "programs have no machine code here, because the processor lacks SSE4.1. "
+        "Fix: write instructions=\"sse41\", \"avx2\" or \"avx512\" for the code of another machine.");
   }
   return available.back();
 }

@@ -21,7 +21,7 @@ struct MachineCode {
     std::uint32_t line = 0;
     std::string label{};  // a name for the place, if it has one
   };
-  std::string instructions;  // "avx2" or "avx512"
+  std::string instructions;  // "sse41", "avx2" or "avx512"
   std::string program;       // the text of what was lowered, after passes and inlining
   int width = 0, lanes = 0;  // the lanes of a vector, and the lanes that are computed at a time
   std::vector<std::byte> code;

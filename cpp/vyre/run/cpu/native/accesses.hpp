@@ -27,8 +27,8 @@ void Translator::when_some_lanes(int part, const Rare& rare) {
   });
 }
 
-// Emits `row`. Rows of elements of four words overwrite vector 4. With AVX2, this vector holds the execution mask of the first part, so the
-// mask is saved around `row`.
+// Emits `row`. Rows of elements of four words overwrite vector 4. Except with AVX-512, this vector holds the execution mask of the first
+// part, so the mask is saved around `row`.
 template <class Row>
 void Translator::keeping_mask(const AccessedArray& accessed, const Row& row) {
   const bool is_taken = accessed.lanes == 4 && !a_.wide();
@@ -50,10 +50,10 @@ void Translator::for_each_lane(const Xmm& words, const AccessedArray& accessed, 
     a_.jz(done);
   }
   a_.L(next);
-  a_.tzcnt(a_.eax, a_.ecx);
+  a_.lowest_bit(a_.eax, a_.ecx);
   a_.mov(a_.r11d, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kWords)]);
   each();
-  a_.blsr(a_.ecx, a_.ecx);
+  a_.clear_lowest_bit(a_.ecx);
   a_.jnz(next);
   a_.L(done);
 }

@@ -52,7 +52,7 @@ struct Region {
 struct Analysis {
   Uniformity uniformity;
   std::vector<Selected> selected;
-  Ternaries ternaries;  // none with AVX2, which has no such instruction
+  Ternaries ternaries;  // with AVX-512 alone, which has such an instruction
   bool whole_workgroups = false;
   std::vector<Cell> cells;
   std::vector<std::array<CellId, 4>> of_value;     // by instruction: the cells of its lanes

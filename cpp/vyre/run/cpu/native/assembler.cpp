@@ -47,6 +47,8 @@ std::vector<Vectors> available_vectors() {
   using Xbyak::util::Cpu;
   const Cpu cpu;
   std::vector<Vectors> found;
+  if (!cpu.has(Cpu::tSSSE3 | Cpu::tSSE41)) return found;
+  found.push_back(Vectors::Sse41);
   if (!cpu.has(Cpu::tAVX2 | Cpu::tBMI1 | Cpu::tBMI2 | Cpu::tPOPCNT | Cpu::tLZCNT)) return found;
   found.push_back(Vectors::Avx2);
   if (cpu.has(Cpu::tAVX512F | Cpu::tAVX512BW | Cpu::tAVX512DQ | Cpu::tAVX512VL | Cpu::tAVX512CD)) found.push_back(Vectors::Avx512);
@@ -54,12 +56,16 @@ std::vector<Vectors> available_vectors() {
 }
 
 Assembler::Assembler(Vectors vectors)
-    : CodeGenerator(std::size_t{1} << 16, Xbyak::AutoGrow, &plain_memory), wide_(vectors == Vectors::Avx512) {
+    : CodeGenerator(std::size_t{1} << 16, Xbyak::AutoGrow, &plain_memory),
+      vectors_(vectors),
+      wide_(vectors == Vectors::Avx512),
+      narrow_(vectors == Vectors::Sse41) {
   setDefaultJmpNEAR(true);
 }
 
 Assembler::Xmm Assembler::v(int reg) const {
   if (wide_) return Xbyak::Zmm(reg);
+  if (narrow_) return Xmm(reg);
   return Xbyak::Ymm(reg);
 }
 
@@ -67,11 +73,12 @@ Assembler::Xmm Assembler::v(int reg) const {
 
 void Assembler::move(const Xmm& to, const Xmm& from) {
   if (to.getIdx() == from.getIdx()) return;
-  wide_ ? vmovdqa32(to, from) : vmovdqa(to, from);
+  if (wide_) return vmovdqa32(to, from);
+  narrow_ ? movdqa(to, from) : vmovdqa(to, from);
 }
 void Assembler::load(const Xmm& to, const Address& from) { wide_ ? vmovdqu32(to, from) : vmovdqu(to, from); }
 void Assembler::store(const Address& to, const Xmm& from) { wide_ ? vmovdqu32(to, from) : vmovdqu(to, from); }
-void Assembler::broadcast(const Xmm& to, const Operand& word) { vpbroadcastd(to, word); }
+void Assembler::broadcast(const Xmm& to, const Operand& word) { narrow_ ? broadcast_word(to, word) : vpbroadcastd(to, word); }
 void Assembler::bit_and(const Xmm& to, const Xmm& a, const Operand& b) { wide_ ? vpandd(to, a, b) : vpand(to, a, b); }
 void Assembler::bit_or(const Xmm& to, const Xmm& a, const Operand& b) { wide_ ? vpord(to, a, b) : vpor(to, a, b); }
 void Assembler::bit_xor(const Xmm& to, const Xmm& a, const Operand& b) { wide_ ? vpxord(to, a, b) : vpxor(to, a, b); }
@@ -204,6 +211,10 @@ void Assembler::select(const Xmm& to, const Mask& mask, const Xmm& if_true, cons
   const Xmm& no = mask.inverted ? if_true : if_false;
   if (wide_) {
     vpblendmd(to | Opmask(mask.reg), no, yes);
+  } else if (narrow_) {  // the instruction that selects wants the mask in vector 0
+    vpxor(spare(), yes, no);
+    vpand(spare(), spare(), v(mask.reg));
+    vpxor(to, no, spare());
   } else {
     vpblendvb(to, no, yes, v(mask.reg));
   }
@@ -241,7 +252,10 @@ void Assembler::mask_all(int to) { wide_ ? kxnorw(Opmask(to), Opmask(to), Opmask
 void Assembler::mask_none(int to) { wide_ ? kxorw(Opmask(to), Opmask(to), Opmask(to)) : vpxor(v(to), v(to), v(to)); }
 void Assembler::mask_load(int to, const Address& from) { wide_ ? kmovw(Opmask(to), from) : vmovdqu(v(to), from); }
 void Assembler::mask_store(const Address& to, int from) { wide_ ? kmovw(to, Opmask(from)) : vmovdqu(to, v(from)); }
-void Assembler::mask_bits(const Xbyak::Reg32& to, int mask) { wide_ ? kmovw(to, Opmask(mask)) : vmovmskps(to, Xbyak::Ymm(mask)); }
+void Assembler::mask_bits(const Xbyak::Reg32& to, int mask) {
+  if (wide_) return kmovw(to, Opmask(mask));
+  narrow_ ? movmskps(to, v(mask)) : vmovmskps(to, v(mask));
+}
 void Assembler::mask_without(int to, int a, int b) { wide_ ? kandnw(Opmask(to), Opmask(b), Opmask(a)) : vpandn(v(to), v(b), v(a)); }
 void Assembler::mask_or_to_memory(const Address& memory, int mask, int scratch) {
   mask_load(scratch, memory);
@@ -250,13 +264,16 @@ void Assembler::mask_or_to_memory(const Address& memory, int mask, int scratch) 
 }
 
 void Assembler::load_masked(const Xmm& to, int mask, const Address& from) {
+  if (narrow_) return load_lanes(to, mask, from);
   wide_ ? vmovdqu32(to | Opmask(mask) | T_z, from) : vpmaskmovd(to, v(mask), from);
 }
 void Assembler::store_masked(const Address& to, int mask, const Xmm& from) {
+  if (narrow_) return store_lanes(to, mask, from);
   wide_ ? vmovdqu32(to | Opmask(mask), from) : vpmaskmovd(to, v(mask), from);
 }
 
 void Assembler::gather(const Xmm& to, const Xbyak::Reg64& base, int offset, const Xmm& index, int scale, int mask) {
+  if (narrow_) return gather_lanes(to, base, offset, index, scale, mask);
   zero(to);
   if (wide_) {
     vpgatherdd(to | Opmask(mask), ptr[base + Xbyak::Zmm(index.getIdx()) * scale + offset]);

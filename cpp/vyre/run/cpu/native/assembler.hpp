@@ -1,7 +1,11 @@
-// xbyak's assembler with one vocabulary for vectors of 8 lanes (AVX2) and of 16 lanes (AVX-512): vectors, masks of lanes, constants.
+// xbyak's assembler with one vocabulary for vectors of 4 lanes (SSE4.1), of 8 lanes (AVX2) and of 16 lanes (AVX-512): vectors, masks of
+// lanes, constants.
 //
-// With AVX2, a mask is a vector whose lanes are ~0 or 0; with AVX-512, it is a mask register. Some comparisons compute the inverse of their
-// mask, and Mask::inverted says so. The inverse costs nothing if the user of the mask can exchange two operands.
+// With SSE4.1 and AVX2, a mask is a vector whose lanes are ~0 or 0; with AVX-512, it is a mask register. Some comparisons compute the
+// inverse of their mask, and Mask::inverted says so. The inverse costs nothing if the user of the mask can exchange two operands.
+//
+// The vector instructions below that have the name of an AVX instruction hide xbyak's function of that name: with SSE4.1 they emit
+// instructions of two operands that do the same (assembler_sse41.cpp). The assembler then has vector 15 to itself.
 #pragma once
 
 #include <xbyak/xbyak.h>
@@ -19,7 +23,7 @@
 namespace vyre::run::cpu::native {
 
 struct Mask {
-  int reg;  // the number of a vector register (AVX2) or of a mask register (AVX-512)
+  int reg;  // the number of a vector register, or of a mask register (AVX-512)
   bool inverted = false;
 };
 
@@ -32,13 +36,13 @@ class Assembler : public Xbyak::CodeGenerator {
 
   explicit Assembler(Vectors vectors);
 
-  bool wide() const { return wide_; }
-  int width() const { return wide_ ? 16 : 8; }
+  bool wide() const { return wide_; }      // AVX-512
+  bool narrow() const { return narrow_; }  // SSE4.1
+  int width() const { return row_of(vectors_).width; }
   int vector_bytes() const { return 4 * width(); }
-  int vector_count() const { return wide_ ? 32 : 16; }
+  int vector_count() const { return wide_ ? 32 : narrow_ ? 15 : 16; }  // of which the translator disposes
 
   Xmm v(int reg) const;
-  static Xbyak::Ymm half(int reg) { return Xbyak::Ymm(reg); }
 
   // --- Vectors ---
   void move(const Xmm& to, const Xmm& from);
@@ -52,7 +56,39 @@ class Assembler : public Xbyak::CodeGenerator {
   void zero(const Xmm& to);
   void shift_left(const Xmm& to, const Xmm& a, int amount) { vpslld(to, a, static_cast<std::uint8_t>(amount)); }
   void shift_right(const Xmm& to, const Xmm& a, int amount) { vpsrld(to, a, static_cast<std::uint8_t>(amount)); }
-  void negate_mask(const Xmm& to, const Xmm& mask);
+
+  // --- AVX instructions by their names, which any instruction set has in some form ---
+#define THREE(avx, sse, commutes) void avx(const Xmm& to, const Xmm& a, const Operand& b);
+#define TWO(avx, sse) void avx(const Xmm& to, const Operand& a);
+#define SHIFT(avx, sse) void avx(const Xmm& to, const Operand& a, std::uint8_t amount);
+#include "vyre/run/cpu/native/instructions.def"
+  void vroundpd(const Xmm& to, const Xmm& a, std::uint8_t how);
+  void vshufps(const Xmm& to, const Xmm& a, const Xmm& b, std::uint8_t which);
+  void vmovd(const Xmm& to, const Xbyak::Reg32& from);
+  void vmovd(const Xbyak::Reg32& to, const Xmm& from);
+  void vmovd(const Address& to, const Xmm& from);
+  void vmovq(const Address& to, const Xmm& from);
+  void vmovdqu(const Xmm& to, const Address& from);
+  void vmovdqu(const Address& to, const Xmm& from);
+  void vmovntdq(const Address& to, const Xmm& from);
+  void vpextrd(const Address& to, const Xmm& from, std::uint8_t lane);
+  void vzeroupper();
+  void upper_half(int reg);  // moves the upper half of the lanes to the lower half; not with AVX-512
+
+  // SSE4.1 only: to = a shifted by the amount in the lowest 64 bits of `amount`. The opcode is Shl, Shr or SShr.
+  void shift_all(lower::Opcode op, const Xmm& to, const Xmm& a, const Xmm& amount);
+  // SSE4.1 only: to = a, each lane shifted by its own amount, which is less than 2^16. Vectors 2 and 3 are scratch, and none of the
+  // operands.
+  void shift_each(lower::Opcode op, const Xmm& to, const Xmm& a, const Xmm& amounts);
+
+  // --- Bits of general registers ---
+  void lowest_bit(const Xbyak::Reg32& to, const Xbyak::Reg32& from);  // the number of the lowest bit of a number that is not zero
+  // Clears the lowest bit of a number that is not in eax, and sets the flags by what is left. With SSE4.1, eax is scratch.
+  void clear_lowest_bit(const Xbyak::Reg32& bits);
+  // Count the bits of eax, or its zeros from one end. With SSE4.1, ecx is scratch.
+  void count_ones();
+  void count_leading_zeros();
+  void count_trailing_zeros();
 
   // --- Constants, in memory behind the code ---
   Address constant(std::uint32_t word);                                 // in all lanes
@@ -64,7 +100,7 @@ class Assembler : public Xbyak::CodeGenerator {
   // The offsets at which write_constants() wrote the constants, in order. Each constant has the size of a vector.
   const std::vector<std::uint32_t>& constant_offsets() const { return constant_offsets_; }
 
-  // --- Masks; `scratch` names a vector (AVX2) or a mask register (AVX-512) that the result may take ---
+  // --- Masks; `scratch` names a vector, or with AVX-512 a mask register, that the result may take ---
   // `b_register` is `b` if it is in a register, else null.
   Mask compare(lower::Opcode op, const Xmm& a, const Operand& b, const Xmm* b_register, int scratch);
   Mask non_zero(const Xmm& a, int scratch);
@@ -86,11 +122,12 @@ class Assembler : public Xbyak::CodeGenerator {
   // to = a without b
   void mask_without(int to, int a, int b);
   void mask_or_to_memory(const Address& memory, int mask, int scratch);
-  // Load and store the lanes of a mask. Loads set the other lanes of `to` to zero. The memory of the other lanes is not accessed.
+  // Load and store the lanes of a mask. Loads set the other lanes of `to` to zero. The memory of the other lanes is not accessed. With
+  // SSE4.1, ecx is scratch, and `to` is not the mask.
   void load_masked(const Xmm& to, int mask, const Address& from);
   void store_masked(const Address& to, int mask, const Xmm& from);
   // Loads the words at base + offset + index * scale in the lanes of a mask, and zeros in the others. Destroys the mask. All registers must
-  // differ.
+  // differ. With SSE4.1, eax, ecx and r11d are scratch.
   void gather(const Xmm& to, const Xbyak::Reg64& base, int offset, const Xmm& index, int scale, int mask);
 
   // Keeps `emit`, which writes a cold path, until write_later() calls it behind the other code.
@@ -104,7 +141,18 @@ class Assembler : public Xbyak::CodeGenerator {
  private:
   Xbyak::Label& bytes_at(const std::vector<std::uint8_t>& bytes);
 
-  bool wide_;
+  // The forms that SSE4.1 has.
+  Xmm spare() const { return Xmm(15); }
+  void copy(const Xmm& to, const Operand& from);
+  template <class Operation>
+  void in_place(const Xmm& to, const Xmm& a, const Operand& b, bool commutes, const Operation& operation);
+  void broadcast_word(const Xmm& to, const Operand& word);
+  void load_lanes(const Xmm& to, int mask, const Address& from);
+  void store_lanes(const Address& to, int mask, const Xmm& from);
+  void gather_lanes(const Xmm& to, const Xbyak::Reg64& base, int offset, const Xmm& index, int scale, int mask);
+
+  const Vectors vectors_;
+  const bool wide_, narrow_;
   std::map<std::vector<std::uint8_t>, Xbyak::Label> constants_;
   struct Later {
     std::function<void()> emit;

@@ -71,7 +71,7 @@ void Translator::atomic_once(const Instruction& i, const AccessedArray& accessed
     }
   }
   if (!is_needed) return;
-  a_.tzcnt(a_.eax, a_.ecx);
+  a_.lowest_bit(a_.eax, a_.ecx);
   a_.mov(a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kResults)], a_.edx);
 }
 

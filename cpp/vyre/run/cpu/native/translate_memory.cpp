@@ -48,7 +48,8 @@ Translator::Address Translator::extent(const AccessedArray& accessed, std::size_
 }
 void Translator::base_to_rdx(const AccessedArray& accessed) { a_.mov(a_.rdx, extent(accessed, offsetof(Extent, words))); }
 
-// Returns the lanes that are active and whose index is in range. Overwrites vector 2, and with AVX2 vector 3, which then holds the mask.
+// Returns the lanes that are active and whose index is in range. Overwrites vector 2, and except with AVX-512 vector 3, which then holds
+// the mask.
 Translator::Active Translator::active_lanes(const AccessedArray& accessed, const Xmm& index, int part) {
   if (!accessed.bounded) return {exec(part), !masked_};
   const int to = mask_scratch(0);

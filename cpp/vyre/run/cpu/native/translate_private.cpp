@@ -98,11 +98,11 @@ void Translator::store_private(std::uint32_t position) {
         a_.jz(done);
         a_.mov(a_.rdx, a_.qword[a_.r14 + (scratch_memory_ + kBase)]);
         a_.L(next);
-        a_.tzcnt(a_.eax, a_.ecx);
+        a_.lowest_bit(a_.eax, a_.ecx);
         a_.mov(a_.r11d, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kWords)]);
         a_.mov(a_.eax, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues)]);
         a_.mov(a_.dword[a_.rdx + a_.r11 * 4], a_.eax);
-        a_.blsr(a_.ecx, a_.ecx);
+        a_.clear_lowest_bit(a_.ecx);
         a_.jnz(next);
         a_.L(done);
         continue;

@@ -71,10 +71,10 @@ void Translator::store_masked_row(std::uint32_t position, const AccessedArray& a
   const Xmm value = in(cell_of(i.b), part, 1);
   const Address to = a_.ptr[a_.rdx + a_.rax * 4];
   if (a_.wide()) return a_.store_masked(to, active.mask, value);
-  // With AVX2, a masked store takes many times as long as a plain store.
+  // Except with AVX-512, a masked store takes many times as long as a plain store.
   Label some, end;
   a_.mask_bits(a_.ecx, active.mask);
-  a_.cmp(a_.ecx, 0xFF);
+  a_.cmp(a_.ecx, (1u << a_.width()) - 1);
   a_.jne(some);
   a_.store(to, value);
   a_.jmp(end);
@@ -261,6 +261,7 @@ void Translator::store_narrow_row(const AccessedArray& accessed, const Xmm& valu
   constexpr std::array<std::uint8_t, 16> kBytes = {0, 4, 8, 12, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128};
   constexpr std::array<std::uint8_t, 16> kHalves = {0, 1, 4, 5, 8, 9, 12, 13, 128, 128, 128, 128, 128, 128, 128, 128};
   a_.vpshufb(a_.v(1), value, a_.constant_bytes(accessed.narrow == 1 ? kBytes : kHalves));
+  if (a_.narrow()) return accessed.narrow == 1 ? a_.vmovd(to, a_.v(1)) : a_.vmovq(to, a_.v(1));
   a_.vextracti128(Xbyak::Xmm(2), Ymm(1), 1);
   if (accessed.narrow == 1) {
     a_.vpunpckldq(Xbyak::Xmm(1), Xbyak::Xmm(1), Xbyak::Xmm(2));

@@ -28,13 +28,6 @@ bool commutes(lower::Opcode op) {
   }
 }
 
-// The byte shuffle that rotates each word to the left by `bytes`.
-std::array<std::uint8_t, 16> rotated_bytes(std::uint32_t bytes) {
-  std::array<std::uint8_t, 16> order{};
-  for (std::uint32_t k = 0; k < 16; ++k) order[k] = static_cast<std::uint8_t>(k / 4 * 4 + (k + 4 - bytes) % 4);
-  return order;
-}
-
 constexpr std::array<std::uint8_t, 16> kReversedBytes = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
 constexpr std::array<std::uint8_t, 16> kBitsOfNibble = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 constexpr std::array<std::uint8_t, 16> kReversedNibbles = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
@@ -116,9 +109,11 @@ bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
   CellId first = cell_of(i.a), second = cell_of(i.b);
   // The second operand may be in memory.
   if (commutes(i.op) && (!cell(first).varying || !in_register(first))) std::swap(first, second);
-  const Xmm a = in(first, part, 0);
   const Source b = source(second, part, 1);
   const Xmm to = target(dest, part, 0);
+  // SSE4.1 overwrites the first operand, so it is loaded to where the result goes.
+  const bool free = a_.narrow() && (b.in_memory || b.reg.getIdx() != to.getIdx());
+  const Xmm a = in(first, part, free ? to.getIdx() : 0);
   switch (i.op) {
     case Opcode::Add:
       a_.vpaddd(to, a, b);
@@ -177,76 +172,6 @@ void Translator::vector_ternary(const Ternary& ternary, CellId dest, int part) {
   out(dest, part, to);
 }
 
-// The operand of a shift by a constant, which may be in memory with AVX-512 alone.
-Translator::Source Translator::shifted(CellId id, int part) {
-  if (a_.wide()) return source(id, part, 0);
-  return {false, in(id, part, 0), a_.ptr[a_.rax]};
-}
-
-void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
-  if (is_constant(i.b)) {
-    const Source a = shifted(cell_of(i.a), part);
-    const auto amount = static_cast<std::uint8_t>(at(i.b).imm & 31);
-    const Xmm to = target(dest, part, 0);
-    if (i.op == Opcode::Shl) {
-      a_.vpslld(to, a, amount);
-    } else if (i.op == Opcode::Shr) {
-      a_.vpsrld(to, a, amount);
-    } else {
-      a_.vpsrad(to, a, amount);
-    }
-    return out(dest, part, to);
-  }
-  const Xmm a = in(cell_of(i.a), part, 0);
-  const Source b = source(cell_of(i.b), part, 1);
-  const Xmm to = target(dest, part, 0);
-  if (i.op == Opcode::Shl) {
-    a_.vpsllvd(to, a, b);
-  } else if (i.op == Opcode::Shr) {
-    a_.vpsrlvd(to, a, b);
-  } else {
-    a_.vpsravd(to, a, b);
-  }
-  out(dest, part, to);
-}
-
-void Translator::vector_rotate(const Instruction& i, CellId dest, int part) {
-  const bool left = i.op == Opcode::RotateLeft;
-  const std::uint32_t by = is_constant(i.b) ? at(i.b).imm & 31 : 0, amount = left ? by : (32 - by) & 31;  // to the left
-  if (a_.wide() && is_constant(i.b)) {
-    const Source from = shifted(cell_of(i.a), part);
-    const Xmm to = target(dest, part, 0);
-    a_.vprold(to, from, static_cast<std::uint8_t>(amount));
-    return out(dest, part, to);
-  }
-  const Xmm a = in(cell_of(i.a), part, 0);
-  if (is_constant(i.b)) {
-    const Xmm to = target(dest, part, 0);
-    if (amount % 8 == 0) {
-      a_.vpshufb(to, a, a_.constant_bytes(rotated_bytes(amount / 8)));
-    } else {
-      a_.vpslld(a_.v(1), a, static_cast<std::uint8_t>(amount));
-      a_.vpsrld(a_.v(2), a, static_cast<std::uint8_t>(32 - amount));
-      a_.vpor(to, a_.v(1), a_.v(2));
-    }
-    return out(dest, part, to);
-  }
-  if (a_.wide()) {
-    const Source b = source(cell_of(i.b), part, 1);
-    const Xmm to = target(dest, part, 0);
-    left ? a_.vprolvd(to, a, b) : a_.vprorvd(to, a, b);
-    return out(dest, part, to);
-  }
-  // A shift by 32 gives zero, which is what a rotation by 0 needs.
-  a_.vpand(a_.v(1), in(cell_of(i.b), part, 1), a_.constant(31));
-  a_.vmovdqa(a_.v(2), a_.constant(32));
-  a_.vpsubd(a_.v(2), a_.v(2), a_.v(1));
-  left ? a_.vpsllvd(a_.v(1), a, a_.v(1)) : a_.vpsrlvd(a_.v(1), a, a_.v(1));
-  left ? a_.vpsrlvd(a_.v(2), a, a_.v(2)) : a_.vpsllvd(a_.v(2), a, a_.v(2));
-  a_.vpor(a_.v(1), a_.v(1), a_.v(2));
-  out(dest, part, a_.v(1));
-}
-
 // `to` is none of the operands; vector 3 is scratch.
 void Translator::vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b) {
   const Xmm odd = a_.v(3);
@@ -281,30 +206,29 @@ void Translator::unsigned_quotient(int a, int b) {
     a_.vinserti64x4(Zmm(a), Zmm(2), Ymm(a), 1);
     return;
   }
-  using Xbyak::Xmm;
-  using Xbyak::Ymm;
   constexpr std::uint64_t kTwoTo52 = 0x4330000000000000u;  // the bits of 2^52 as a double, whose lowest bits are free for a word
-  const auto to_double = [&](const Ymm& to) {
+  const auto to_double = [&](const Xmm& to) {
     a_.vpor(to, to, a_.constant_quad(kTwoTo52));
     a_.vsubpd(to, to, a_.constant_quad(kTwoTo52));
   };
-  const auto quotient = [&](const Ymm& to, const Ymm& divisor) {
+  const auto quotient = [&](const Xmm& to, const Xmm& divisor) {
     to_double(to);
     to_double(divisor);
     a_.vdivpd(to, to, divisor);
     a_.vroundpd(to, to, 3);
     a_.vaddpd(to, to, a_.constant_quad(kTwoTo52));
   };
-  a_.vpmovzxdq(Ymm(2), Xmm(a));
-  a_.vpmovzxdq(Ymm(3), Xmm(b));
-  quotient(Ymm(2), Ymm(3));
-  a_.vextracti128(Xmm(a), Ymm(a), 1);
-  a_.vextracti128(Xmm(b), Ymm(b), 1);
-  a_.vpmovzxdq(Ymm(a), Xmm(a));
-  a_.vpmovzxdq(Ymm(3), Xmm(b));
-  quotient(Ymm(a), Ymm(3));
-  a_.vshufps(Ymm(a), Ymm(2), Ymm(a), 0x88);
-  a_.vpermq(Ymm(a), Ymm(a), 0xD8);
+  // The lower half of the lanes in vectors 2 and 3, then the upper half in vectors a and 3.
+  a_.vpmovzxdq(a_.v(2), Xbyak::Xmm(a));
+  a_.vpmovzxdq(a_.v(3), Xbyak::Xmm(b));
+  quotient(a_.v(2), a_.v(3));
+  a_.upper_half(a);
+  a_.upper_half(b);
+  a_.vpmovzxdq(a_.v(a), Xbyak::Xmm(a));
+  a_.vpmovzxdq(a_.v(3), Xbyak::Xmm(b));
+  quotient(a_.v(a), a_.v(3));
+  a_.vshufps(a_.v(a), a_.v(2), a_.v(a), 0x88);
+  if (!a_.narrow()) a_.vpermq(Xbyak::Ymm(a), Xbyak::Ymm(a), 0xD8);  // puts the quarters of both vectors in order
 }
 
 // Divides signed numbers by a power of two from 1 to 2^30. A shift rounds down and the division towards zero, so 2^k - 1 is added to

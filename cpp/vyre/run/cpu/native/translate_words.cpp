@@ -105,13 +105,13 @@ void Translator::scalar_lanewise(std::uint32_t position) {
       a_.cmovc(a_.eax, a_.edx);
       break;
     case Opcode::Popcount:
-      a_.popcnt(a_.eax, a_.eax);
+      a_.count_ones();
       break;
     case Opcode::Clz:
-      a_.lzcnt(a_.eax, a_.eax);
+      a_.count_leading_zeros();
       break;
     case Opcode::Ctz:
-      a_.tzcnt(a_.eax, a_.eax);
+      a_.count_trailing_zeros();
       break;
     case Opcode::ReverseBits:
       scalar_reverse();

@@ -28,7 +28,9 @@ Translator::Translator(const lower::Kernel& kernel, Analysis analysis, Vectors v
 
 // Chooses how many vectors a group has. More vectors hide the latency of operations, as long as all of their values fit into registers.
 void Translator::choose_parts() {
-  if (kernel_.code.size() > kLargest || analysis_.waits_for_memory) return;
+  if (kernel_.code.size() > kLargest) return;
+  // Four vectors of SSE4.1 are one line of the cache, so that they read line by line all the same.
+  if (analysis_.waits_for_memory && !a_.narrow()) return;
   // Where lanes take different numbers of turns, all parts wait for the last lane: little is lost where a turn is arithmetic alone, more
   // where it goes through the lanes one by one.
   const int most = analysis_.accesses_in_parted_loop ? 2 : 4;

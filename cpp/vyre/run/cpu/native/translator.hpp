@@ -5,7 +5,7 @@
 // several independent chains to work on. Uniform values are computed once for a group, in general registers.
 //
 //   r15 the Context   r14 the frame   r13 the first lane of the group   r12 the group's words of the cells that cross barriers
-//   rax rcx rdx r11 and vectors 0 to 3: scratch   the execution mask of each part: vectors 4 and up (AVX2) or k1 to k4 (AVX-512)
+//   rax rcx rdx r11 and vectors 0 to 3: scratch   the execution mask of each part: vectors 4 and up, or k1 to k4 (AVX-512)
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,8 @@ class Translator {
   using Reg64 = Xbyak::Reg64;
   using Label = Xbyak::Label;
 
-  // Vectors 0 to 4 are scratch. With AVX2, vector 4 is scratch only in code without masks, because it holds the first execution mask.
+  // Vectors 0 to 4 are scratch. Except with AVX-512, vector 4 is scratch only in code without masks, because it holds the first execution
+  // mask.
   int first_vector() const { return a_.wide() ? 5 : 4 + parts_; }
   // A kernel with more instructions gets only one copy of its code, and groups of one vector.
   static constexpr std::uint32_t kLargest = 4096;
@@ -96,9 +97,11 @@ class Translator {
   void vector_lanewise(std::uint32_t position, int part);  // translate_vectors.cpp
   bool vector_simple(const Instruction& i, CellId dest, int part);
   void vector_ternary(const Ternary& ternary, CellId dest, int part);
-  Source shifted(CellId id, int part);
+  Source shifted(CellId id, int part);  // translate_shifts.cpp
   void vector_shift(const Instruction& i, CellId dest, int part);
+  void vector_shift_narrow(const Instruction& i, CellId dest, int part);
   void vector_rotate(const Instruction& i, CellId dest, int part);
+  void vector_rotate_narrow(const Instruction& i, CellId dest, int part);
   void vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b);
   void vector_divide(const Instruction& i, CellId dest, int part);
   void vector_divide_by_power(const Instruction& i, CellId dest, int part);
