@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre import _core, _log
 from vyre._calls import explain_calls
-from vyre._kernel.call import call, checked_call, noted_call, text_without_outs
+from vyre._kernel.arguments import text_without_outs
+from vyre._kernel.call import call, checked_call, noted_call
 from vyre._kernel.constants import told_apart
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN

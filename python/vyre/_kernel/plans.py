@@ -19,7 +19,8 @@ from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
 from vyre._dtype_names import NAME_OF
-from vyre._kernel.call import _RANGES, _given, _kept, _shapes, _workgroups, overlap, run_resident
+from vyre._kernel.arguments import RANGES, matched, overlap, shapes_of
+from vyre._kernel.call import _kept, _workgroups, run_resident
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.smaller import in_halves
 from vyre._kernel.tails import with_tail
@@ -146,7 +147,7 @@ class _Plan:
         for each in kernel._parameters:
             if each.kind != "scalar":
                 continue
-            low, high = (0, 1) if each.element is DataType.Bool else _RANGES[each.element]  # type: ignore[index]
+            low, high = (0, 1) if each.element is DataType.Bool else RANGES[each.element]  # type: ignore[index]
             is_wide = each.element is DataType.U64
             place = self._places.get(each.name)
             if place is None:
@@ -364,10 +365,10 @@ def plan_of(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _H
     names = tuple(name for name in kwargs if name not in _OF_RUN)
     counts = {name: kwargs[name] for name in _COUNTS if name in kwargs}
     try:
-        given = _given(kernel, args, {name: kwargs[name] for name in names if name not in counts})
+        given = matched(kernel, args, {name: kwargs[name] for name in names if name not in counts})
     except ValueError:
         return None
-    shapes = _shapes(kernel, given)
+    shapes = shapes_of(kernel, given)
     traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
     workgroups = _workgroups(kernel, traced, shapes, counts.copy())
     places = {each.name: k for k, each in enumerate(kernel._parameters) if k < len(args)}
