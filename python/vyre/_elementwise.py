@@ -34,7 +34,7 @@ _MOST_AXES = 32
 
 
 class _Element(NamedTuple):
-    """What a dtype's elements are in a Program."""
+    """The types that the elements of a dtype have in a Program."""
 
     stored: DataType  # in buffers
     computed: DataType  # as values: what a load gives, and a store takes

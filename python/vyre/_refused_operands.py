@@ -1,4 +1,4 @@
-"""What to write instead of an operator of ``vyre.Array`` whose operands do not fit together.
+"""Refuses operators of ``vyre.Array`` whose operands do not fit together, and says what to write instead.
 
 _elementwise.py loads this module when it refuses a call. Each message names the operator, both operands, and an
 expression that gives what was meant: a conversion, a reshape, or a copy to the other array's device.

@@ -121,7 +121,7 @@ def _taken_on_cuda(kernel: Kernel, given: dict[str, Any]) -> list[tuple[Any, Tak
 
 
 def _given_back(result: Any, foreign: dict[int, Any]) -> Any:
-    """What a call gives, with the arrays of other libraries in place of the views of them."""
+    """Return the result of a call, with the arrays of other libraries in place of the views of them."""
     if isinstance(result, tuple):
         return tuple(foreign.get(id(each), each) for each in result)
     return foreign.get(id(result), result)
@@ -165,7 +165,7 @@ def host_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> tu
 def noted_call(
     kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Traced, dict[str, tuple[int, ...]], Any, tuple[int, ...] | None]:
-    """What notes need of a call: its program, the axes of its arrays, its workgroups, and the invocations asked for."""
+    """Return what notes need: the program, the axes of the arrays, the workgroups, and the invocations asked for."""
     options = {name: kwargs.pop(name) for name in OPTIONS if name in kwargs}
     given = matched(kernel, args, kwargs)
     traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
@@ -273,7 +273,7 @@ def run_on_host(
 def _host_inputs(
     kernel: Kernel, traced: Traced, given: dict[str, Any], shapes: dict[str, tuple[int, ...]], words: list[int]
 ) -> dict[str, Any]:
-    """What a program is called with: its buffers by name."""
+    """Return the arrays that a program is called with, by the names of its buffers."""
     inputs = {each.name: shapes[each.name] if each.kind == "Out" else given[each.name] for each in kernel._arrays}
     if words:
         inputs[PARAMS] = np.array(words, np.uint32)

@@ -32,7 +32,7 @@ __all__ = ["Cost", "cost_of"]
 
 
 class Cost:
-    """What a call of a kernel does; see ``Kernel.cost``. It prints as a table.
+    """The operations and the bytes of a call of a kernel; see ``Kernel.cost``. It prints as a table.
 
     Attributes:
         kernel: the kernel's name.

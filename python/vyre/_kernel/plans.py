@@ -47,7 +47,7 @@ _PLAIN = frozenset([int, bool, str, type(None)])
 
 
 def signature(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
-    """What a call's plan depends on; None for calls that have no plan."""
+    """Return the key of a call's plan; None for calls that have no plan."""
     parameters = kernel._parameters
     if len(args) > len(parameters):
         return None
@@ -74,7 +74,7 @@ def signature(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _part(parameter: Parameter, value: Any) -> Any:
-    """What a plan depends on of an argument; None where there is no plan."""
+    """Return the part of a plan's key that an argument gives; None where there is no plan."""
     kind = type(value)
     if kind is np.ndarray:
         dtype = NAME_OF.get(id(value.dtype))
@@ -93,7 +93,7 @@ def _part(parameter: Parameter, value: Any) -> Any:
 
 
 def _counts_part(value: Any) -> Any:
-    """The same of grid= or workgroups=."""
+    """Return the part of a plan's key that grid= or workgroups= gives."""
     kind = type(value)
     if kind is tuple:
         return value if len(value) <= _MOST_AXES and all(type(each) is int for each in value) else None
@@ -130,7 +130,7 @@ class _Call:
 
 
 class _Plan:
-    """What a call needs beside its arrays and numbers."""
+    """Everything that a call needs beside its arrays and numbers."""
 
     def __init__(self, kernel: Kernel, call: _Call) -> None:
         traced, shapes, workgroups = call.traced, call.shapes, call.workgroups
@@ -181,11 +181,11 @@ class _Plan:
             _core._remember_call(self._kernel, made, self if self.traced.captured else None, self._names)
 
     def _where(self, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """What else a call depends on than the types and shapes of its arrays."""
+        """Return the rest of the key, beside the types and shapes of the arrays."""
         return ("backend" in kwargs, "device" in kwargs)
 
     def fast_call(self, values: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The same call as one step of the core; None where it has none."""
+        """Return the call as one step of the core; None where the core has no such step."""
         raise NotImplementedError
 
     def _words_of_core(self) -> list[Any]:

@@ -41,7 +41,7 @@ def _note_start(tracer: Tracer, name: str, initial: Any) -> None:
 
 
 def start_of(name: str, value: Any) -> Any:
-    """What a slot begins with: an integer takes the type of what is assigned to the variable."""
+    """Return the first value of a slot. An integer takes the type of the values that are assigned to the variable."""
     return value if type(value) is Expr else _core._open_integer(int(value), name)
 
 

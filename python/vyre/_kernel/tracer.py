@@ -134,7 +134,7 @@ class Tracer(_core._Lets):
         self.emit(node)
 
     def _let(self, name: str, value: Any) -> Any:
-        """What a Python variable holds after an assignment of what is no expression; the core has the others."""
+        """Return what a variable holds after a value that is no expression is assigned; the core has the others."""
         kind = type(value)
         if kind is Undefined:
             raise value.mistake()

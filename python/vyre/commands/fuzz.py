@@ -232,7 +232,7 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
 
 
 def _against(chosen: argparse.Namespace, ways: Sequence[Way]) -> Way | None:
-    """What the ways are compared with; None for the reference."""
+    """Return the way that the others are compared with; None for the reference."""
     from vyre import fuzz
 
     if chosen.against is None:
