@@ -114,7 +114,7 @@ Case reduction(bool large) {
       {groups, 1, 1}};
 }
 
-// Atomics whose result nobody uses.
+// Atomics whose result is not used.
 Case histogram(bool large) {
   const std::uint32_t words = large ? 1u << 18 : 1u << 12;
   return {

@@ -55,23 +55,23 @@ class Place:
         return self.peer_module is not np
 
     def array(self, host: np.ndarray) -> Any:
-        """What a call takes for an array."""
+        """Return an array as a call takes it."""
         return host if self.whole else vyre.array(host, **self.where)
 
     def messages(self, data: np.ndarray, offsets: np.ndarray) -> Callable[[], std.Messages]:
-        """What gives a call its Messages; it copies them to the device each time, or once."""
+        """Return a function that gives a call its Messages. They are copied to the device at each call, or once."""
         if self.whole:
             return lambda: std.Messages(data, offsets, **self.where)
         made = std.Messages(vyre.array(data, **self.where), offsets)
         return lambda: made
 
     def packed(self, messages: list[bytes]) -> Callable[[], std.Messages]:
-        """The same for messages that are bytes of Python."""
+        """Return such a function for messages that are bytes of Python."""
         made = std.Messages.pack(messages, **self.where)
         return (lambda: std.Messages.pack(messages, **self.where)) if self.whole else lambda: made
 
     def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
-        """A call of vyre; an argument that ``messages`` gave is asked for what it holds."""
+        """Return a call of vyre; an argument that ``messages`` gave is called for the Messages that it holds."""
         if any(map(callable, args)):
             bound = functools.partial(_with_messages, function, args, kwargs)
         else:
@@ -79,14 +79,14 @@ class Place:
         return (lambda: _on_host(bound())) if self.whole else bound
 
     def peer(self, function: Callable[..., Any], *hosts: np.ndarray) -> Callable[[], Any]:
-        """A call ``function(module, *arrays)`` of CuPy, on its own arrays or with copies, or one of numpy."""
+        """Return a call ``function(module, *arrays)`` of CuPy, on its own arrays or with copies, or one of numpy."""
         module = self.peer_module
         if module is np:
             return functools.partial(function, np, *hosts)
         return OfCupy(module, function, hosts, self.whole)
 
     def peer_of_numpy(self, function: Callable[..., Any], *hosts: np.ndarray) -> Callable[[], Any] | None:
-        """A call that numpy has and CuPy has not; None where CuPy is the peer."""
+        """Return a call of a function that only numpy has; None where CuPy is the peer."""
         return None if self.has_cupy else functools.partial(function, np, *hosts)
 
 

@@ -24,7 +24,7 @@ _RECORD = {"id": 12345, "name": 'a "quoted" \\ name', "tags": ["red", "green", "
 
 
 def _repeated(piece: bytes, size: int) -> bytes:
-    """Whole pieces of about so many bytes, a multiple of 16 of them so that words are whole."""
+    """Return about ``size`` bytes of whole pieces. Their number is a multiple of 16, so that words are whole."""
     return piece * (max(size // len(piece) // 16, 1) * 16)
 
 

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "convert.hpp"
-#include "schedule.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/registry.hpp"
+#include "vyre/run/schedule_text.hpp"
 #include "vyre/run/statement_path.hpp"
 #include "vyre/transform/trace.hpp"
 #include "without_gil.hpp"
@@ -130,8 +130,8 @@ class Describe {
           py::list atomics;
           for (const NodeId statement : it.atomics) atomics.append(place(statement));
           return py::make_tuple(kChecks[finding.index()].name, buffer(it.buffer), it.index, lane(it.buffer, it.lane),
-                                value(it.buffer, it.value), value(it.buffer, it.other), schedule_text(it.schedule),
-                                schedule_text(it.other_schedule), py::tuple(atomics), it.count);
+                                value(it.buffer, it.value), value(it.buffer, it.other), run::text(it.schedule),
+                                run::text(it.other_schedule), py::tuple(atomics), it.count);
         });
   }
 

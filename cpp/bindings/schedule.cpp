@@ -1,7 +1,5 @@
 #include "schedule.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <string_view>
 
@@ -25,18 +23,6 @@ run::Schedule to_schedule(py::handle object, const std::string& where) {
     if (error == std::errc() && stop == end) return schedule;
   }
   reject(where, "\"in-order\", \"reversed\" or \"random:<seed>\" with a seed below 2^64", object, fix);
-}
-
-std::string schedule_text(const run::Schedule& schedule) {
-  switch (schedule.order) {
-    case run::Schedule::Order::InOrder:
-      return "in-order";
-    case run::Schedule::Order::Reversed:
-      return "reversed";
-    case run::Schedule::Order::Random:
-      return fmt::format("random:{}", schedule.seed);
-  }
-  return {};
 }
 
 }  // namespace vyre::python

@@ -11,7 +11,4 @@ namespace vyre::python {
 // Converts None, "in-order", "reversed", "random" (seed 0) or "random:<seed>". Throws ArgumentError, which names `where`.
 run::Schedule to_schedule(py::handle object, const std::string& where);
 
-// Returns "in-order", "reversed" or "random:<seed>".
-std::string schedule_text(const run::Schedule& schedule);
-
 }  // namespace vyre::python

@@ -1,4 +1,4 @@
-"""What pytest learns of vyre: options, a fixture of backends, and calls that are checked or counted by lines.
+"""The plugin that adds vyre to pytest: options, a fixture of backends, and calls that are checked or counted by lines.
 
 pytest imports this in every run of everyone who has vyre installed, so it lies outside of the package vyre, whose
 import loads the C++ module, and brings in nothing. The fixture lies in ``_backends.py``, what watches calls in

@@ -43,7 +43,7 @@ def _is_given(metafunc: pytest.Metafunc) -> bool:
 
 
 def _places(option: str | None) -> dict[str, dict[str, Any]]:
-    """What the fixture gives, by the names that tests show.
+    """Return the values of the fixture, by the names that tests show.
 
     Raises: pytest.UsageError for what is not here.
     """

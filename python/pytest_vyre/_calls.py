@@ -1,4 +1,4 @@
-"""What ``--vyre-check`` and ``--vyre-cov`` do: every call that a test makes is seen before it runs.
+"""Carries out ``--vyre-check`` and ``--vyre-cov``: every call that a test makes is seen before it runs.
 
 A call of a kernel, a program or a procedure is checked as vyre.check checks it, on copies of its arrays, and then runs
 as it would have. What is found fails the test where the call stands. For coverage, a kernel runs once more on the
@@ -105,7 +105,7 @@ class Calls:
         if len(unchecked) > _MOST_SHOWN:
             terminalreporter.write_line(f"and {len(unchecked) - _MOST_SHOWN:,} more are not checked")
 
-    # What vyre._watch calls: before a call, and with what that gave when the call was right.
+    # vyre._watch calls these before each call, and `unchecked` with the text that they give once the call was right.
 
     def kernel(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         __tracebackhide__ = True

@@ -99,7 +99,7 @@ def _call() -> None:
 
 
 class _Monitors:
-    """What coverage.py asks of sys.monitoring, which Python has from 3.12 on: nothing while a kernel is compiled."""
+    """Pauses what coverage.py asks of sys.monitoring, which Python has from 3.12 on, while a kernel is compiled."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -130,7 +130,7 @@ class _Monitors:
 
 
 def _running() -> Any:
-    """What measures now."""
+    """Return the Coverage that measures now."""
     from coverage import Coverage
 
     found = Coverage.current()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 CLOSED_PIPE = 141
-"""The exit status when whoever reads the output has closed it, as shells show it for SIGPIPE."""
+"""The exit status when the reader of the output has closed it, as shells show it for SIGPIPE."""
 
 NO_PLACE = 3
 """The exit status when a backend or a device is named that is not there."""
@@ -35,7 +35,7 @@ STATUSES = {
     130: "interrupted",
     CLOSED_PIPE: "the reader of the output has closed it",
 }
-"""What each exit status means."""
+"""The meaning of each exit status."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -200,7 +200,7 @@ def _is_cuda(backend: str | None, device: int | Device | None) -> bool:
 
 
 def _nearest(wanted: np.dtype[Any], function: str) -> str:
-    """What to write in place of a dtype that no element has."""
+    """Return the Fix for a dtype that no element has."""
     if function != "Array.astype":
         return "write np.uint32"
     if wanted.kind in "fc":

@@ -32,7 +32,7 @@ class _Waiting(Protocol):
 
 
 def awaited(value: _Waiting) -> Generator[Any, None, Any]:
-    """What ``__await__`` of an array and of a graph gives; its result is the value itself."""
+    """Return the iterator of ``__await__`` of an array or a graph; its result is the value itself."""
     return _done(value).__await__()
 
 

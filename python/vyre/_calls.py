@@ -60,7 +60,7 @@ def explain_methods(kind: type, name: str) -> None:
 
 
 def _function_in(method: staticmethod[..., Any] | classmethod[Any, ..., Any]) -> FunctionType:
-    """What the decorator was given: in this package always a function that Python made."""
+    """Return the function that was decorated, which in this package is always one of Python."""
     return cast("FunctionType", method.__func__)
 
 

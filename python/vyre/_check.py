@@ -35,7 +35,7 @@ __all__ = ["CheckResult", "ProcedureCheckResult", "check", "replay"]
 
 
 class _Reported:
-    """What the results of checked runs have in common."""
+    """The members that all results of checked runs have."""
 
     reports: tuple[Report, ...]
     complete: bool

@@ -1,4 +1,4 @@
-"""Arrays that numpy makes by other functions than ``array`` and ``empty``: of one value, of a range, like others.
+"""Makes arrays as numpy does by other functions than ``array`` and ``empty``: of one value, of a range, like others.
 
 Their values are made on the host and copied, once.
 """
@@ -94,7 +94,7 @@ def arange(
 
     Args:
         start, stop, step: as ``range`` takes them; one alone is the stop.
-        dtype: uint32, int32, uint64 or uint8, or their DataType.
+        dtype: one of integers, or its DataType.
         backend, device: where, as for vyre.run.
 
     Raises: ArgumentError (also when an integer does not fit), CapabilityError, DeviceMemoryError, DeviceError.

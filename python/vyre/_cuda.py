@@ -73,7 +73,7 @@ def speaks_cuda(value: Any) -> bool:
 
 
 def _interface_of(value: Any) -> Mapping[str, Any] | None:
-    """What the CUDA array interface says of an array; nothing of one on the host, where torch raises AttributeError."""
+    """Return the CUDA array interface of an array; None for one on the host, where torch raises AttributeError."""
     if not hasattr(type(value), "__cuda_array_interface__"):
         return None
     described: Mapping[str, Any] | None = getattr(value, "__cuda_array_interface__", None)
@@ -98,7 +98,7 @@ def _make_ready(value: Any, described: Mapping[str, Any]) -> None:
 
 
 def _described(value: Any, where: str, error: type[Exception]) -> tuple[Mapping[str, Any], object]:
-    """What an array says of itself, in the words of the CUDA array interface, and what keeps its memory."""
+    """Describe an array in the words of the CUDA array interface. Also returns the object that keeps its memory."""
     described = _interface_of(value)
     if described is not None:
         _make_ready(value, described)
@@ -160,7 +160,7 @@ def _is_contiguous(shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[
 
 
 def exported(array: Array, asked: Mapping[str, Any]) -> object | None:
-    """What DLPack gives of an array on a CUDA device: a capsule of its memory there, ordered by the consumer's stream.
+    """Return the DLPack capsule of an array on a CUDA device: its memory there, ordered by the consumer's stream.
 
     Args:
         asked: the arguments of ``Array.__dlpack__`` by name.
@@ -199,7 +199,7 @@ def exported(array: Array, asked: Mapping[str, Any]) -> object | None:
 
 
 def jax_array(array: Array) -> Callable[[], Any]:
-    """What ``jax.numpy.asarray`` makes its array by, of an array on a CUDA device: DLPack, which keeps the memory.
+    """Give ``jax.numpy.asarray`` an array on a CUDA device by DLPack, which keeps the memory.
 
     jax prefers it to the CUDA array interface, of which it keeps the address alone: the memory would go to the next
     array as soon as the vyre.Array is gone.
@@ -222,7 +222,7 @@ def _check_interface(array: Array) -> None:
 
 
 def interface(array: Array) -> dict[str, Any]:
-    """What other libraries take an array on a CUDA device by; its work is waited for, so that they need no stream.
+    """Describe an array on a CUDA device to other libraries; its work is waited for, so that they need no stream.
 
     Raises: AttributeError for an array of another backend, as libraries expect of one without the interface.
     """

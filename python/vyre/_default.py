@@ -26,7 +26,7 @@ __all__ = ["check_place", "default_device", "place"]
 
 
 class _Place(NamedTuple):
-    """What a call is given as ``backend=`` and ``device=``."""
+    """The backend and the device of calls that name none."""
 
     backend: str | None
     device: int | Device | None
@@ -72,7 +72,7 @@ def _from_environment() -> _Place:
 
 
 class DefaultDevice:
-    """What default_device gives: it holds from its making on, and a with-block ends it.
+    """The result of default_device: it holds from its making on, and a with-block ends it.
 
     Attributes:
         backend, device: what a call that names neither is given; None lets vyre choose.

@@ -3,7 +3,7 @@
 An operator and a dtype have one Program for each of its forms (two arrays, an integer on either side, in place), kept
 for as long as the process lives; an integer is the value of a Uniform buffer, so that another one costs nothing. What
 an operator means on a type is what it means on expressions: the Program is made with the operator itself. A call that
-fits goes straight to the Program, which plans it once for the same arrays. For any other call, a ``_refuse`` function
+fits goes straight to the Program, which plans it once for the same arrays. For any other call, _refused_operands.py
 says what to write instead.
 
 The class itself is written in C++. It gets these members when vyre is imported (``_core._complete_array``).
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike
 
-__all__ = ["MEMBERS"]
+__all__ = ["AMOUNTS", "MEMBERS", "Form", "Operator", "integer_of"]
 
 _WORKGROUP = 256
 _MOST_AXES = 32
 
 
 class _Element(NamedTuple):
-    """What a dtype's elements are in a Program."""
+    """The types that the elements of a dtype have in a Program."""
 
     stored: DataType  # in buffers
     computed: DataType  # as values: what a load gives, and a store takes
@@ -53,10 +53,10 @@ _ELEMENTS = {
     "int16": _Element(DataType.I16, DataType.I32, -(2**15), 2**15 - 1),
     "bool": _Element(DataType.Bool, DataType.Bool, 0, 1),
 }
-_AMOUNTS = "uint32"  # the dtype of shift amounts, whatever is shifted
+AMOUNTS = "uint32"  # the dtype of shift amounts, whatever is shifted
 
 
-class _Operator(NamedTuple):
+class Operator(NamedTuple):
     name: str  # Python's, without underscores
     symbol: str
     function: Callable[..., Any]  # of expressions
@@ -65,27 +65,27 @@ class _Operator(NamedTuple):
 
 
 _BINARY = (
-    _Operator("add", "+", operator.add, False),
-    _Operator("sub", "-", operator.sub, False),
-    _Operator("mul", "*", operator.mul, False),
-    _Operator("floordiv", "//", operator.floordiv, False),
-    _Operator("mod", "%", operator.mod, False),
-    _Operator("and", "&", operator.and_, True),
-    _Operator("or", "|", operator.or_, True),
-    _Operator("xor", "^", operator.xor, True),
-    _Operator("lshift", "<<", operator.lshift, False, "shift"),
-    _Operator("rshift", ">>", operator.rshift, False, "shift"),
-    _Operator("eq", "==", operator.eq, True, "compare"),
-    _Operator("ne", "!=", operator.ne, True, "compare"),
-    _Operator("lt", "<", operator.lt, False, "compare"),
-    _Operator("le", "<=", operator.le, False, "compare"),
-    _Operator("gt", ">", operator.gt, False, "compare"),
-    _Operator("ge", ">=", operator.ge, False, "compare"),
+    Operator("add", "+", operator.add, False),
+    Operator("sub", "-", operator.sub, False),
+    Operator("mul", "*", operator.mul, False),
+    Operator("floordiv", "//", operator.floordiv, False),
+    Operator("mod", "%", operator.mod, False),
+    Operator("and", "&", operator.and_, True),
+    Operator("or", "|", operator.or_, True),
+    Operator("xor", "^", operator.xor, True),
+    Operator("lshift", "<<", operator.lshift, False, "shift"),
+    Operator("rshift", ">>", operator.rshift, False, "shift"),
+    Operator("eq", "==", operator.eq, True, "compare"),
+    Operator("ne", "!=", operator.ne, True, "compare"),
+    Operator("lt", "<", operator.lt, False, "compare"),
+    Operator("le", "<=", operator.le, False, "compare"),
+    Operator("gt", ">", operator.gt, False, "compare"),
+    Operator("ge", ">=", operator.ge, False, "compare"),
 )
 _UNARY = (
-    _Operator("neg", "-", operator.neg, False),
-    _Operator("invert", "~", operator.invert, True),
-    _Operator("abs", "abs", abs, False),
+    Operator("neg", "-", operator.neg, False),
+    Operator("invert", "~", operator.invert, True),
+    Operator("abs", "abs", abs, False),
 )
 # Operations that programs cannot do at all, and what to write instead.
 _MISSING = {
@@ -95,7 +95,7 @@ _MISSING = {
 }
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
     """A Program, and what a call checks its other operand against."""
 
     program: Program
@@ -150,28 +150,30 @@ def _truth(function: Callable[..., Any], element: _Element) -> Callable[..., Any
 class _Forms:
     """The Programs of one operator by the dtype of the array that it is called on."""
 
-    def __init__(self, row: _Operator, values: str, in_place: bool = False) -> None:
+    def __init__(self, row: Operator, values: str, in_place: bool = False) -> None:
         self._row, self._values, self._in_place = row, values, in_place
-        self._made: dict[np.dtype[Any], _Form] = {}
+        self._made: dict[np.dtype[Any], Form] = {}
         self.get = self._made.get
 
-    def make(self, array: Array) -> _Form:
+    def make(self, array: Array) -> Form:
         return self._made.setdefault(array.dtype, self._new(array))
 
-    def _new(self, array: Array) -> _Form:
+    def _new(self, array: Array) -> Form:
         import numpy as np
 
         row, dtype = self._row, array.dtype
         own = other = _element(array, row.symbol, row.on_bool)
         if row.kind == "shift":
-            other = _ELEMENTS[_AMOUNTS]
+            other = _ELEMENTS[AMOUNTS]
             if self._values == "left" and own is not other:
-                _refuse_amount(row.symbol, dtype)
-            dtype = np.dtype(_AMOUNTS)
+                from vyre._refused_operands import refuse_amount
+
+                refuse_amount(row.symbol, dtype)
+            dtype = np.dtype(AMOUNTS)
         function = _truth(row.function, own) if row.kind == "compare" else row.function
         operands = [("left", self._values == "left", own), ("right", self._values == "right", other)]
         into = None if self._in_place else _ELEMENTS["bool"] if row.kind == "compare" else own
-        return _Form(_program(function, operands, into), dtype, other.least, other.greatest)
+        return Form(_program(function, operands, into), dtype, other.least, other.greatest)
 
 
 def _groups(array: Array) -> int:
@@ -188,7 +190,7 @@ def _call(program: Program, operands: Sequence[Any], beside: Array, dtype: str |
     return result
 
 
-def _binary(row: _Operator) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _binary(row: Operator) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The methods of an operator: with the array on its left, and on its right."""
     arrays, rights, lefts = _Forms(row, ""), _Forms(row, "right"), _Forms(row, "left")
     bool_like = row.kind == "compare"
@@ -199,11 +201,15 @@ def _binary(row: _Operator) -> tuple[Callable[..., Any], Callable[..., Any]]:
             form = arrays.get(dtype) or arrays.make(self)
             shape = self.shape
             if other.dtype != form.dtype or other.shape != shape:
-                _refuse_arrays(row, self, other, form.dtype)
+                from vyre._refused_operands import refuse_arrays
+
+                refuse_arrays(row, self, other, form.dtype)
             try:
                 return form.program(self, other, shape, workgroups=-(-self.size // _WORKGROUP))
             except BindingError:
-                _check_place(row.symbol, self, other)
+                from vyre._refused_operands import check_place
+
+                check_place(row.symbol, self, other)
                 return _call(form.program, (self, other), self, "bool" if bool_like else dtype)
         return with_value(self, other, dtype, rights)
 
@@ -224,7 +230,7 @@ def _binary(row: _Operator) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return method, reflected
 
 
-def _in_place(row: _Operator) -> Callable[..., Any]:
+def _in_place(row: Operator) -> Callable[..., Any]:
     arrays, rights = _Forms(row, "", in_place=True), _Forms(row, "right", in_place=True)
 
     def method(self: Array, other: Any) -> Any:
@@ -236,18 +242,22 @@ def _in_place(row: _Operator) -> Callable[..., Any]:
             return form.program(self, _value(row, self, other, form, False), workgroups=_groups(self))
         form = arrays.get(dtype) or arrays.make(self)
         if other.dtype != form.dtype or other.shape != self.shape:
-            _refuse_arrays(row, self, other, form.dtype)
+            from vyre._refused_operands import refuse_arrays
+
+            refuse_arrays(row, self, other, form.dtype)
         try:
             return form.program(self, other, workgroups=_groups(self))
         except BindingError:
-            _check_place(row.symbol, self, other)
+            from vyre._refused_operands import check_place
+
+            check_place(row.symbol, self, other)
             # The arrays overlap. The copy has the other array's elements as they are before any of them is written.
             return form.program(self, other.copy(), workgroups=_groups(self))
 
     return method
 
 
-def _unary(row: _Operator) -> Callable[..., Any]:
+def _unary(row: Operator) -> Callable[..., Any]:
     made: dict[np.dtype[Any], Program] = {}
 
     def method(self: Array) -> Any:
@@ -271,11 +281,6 @@ def _missing(symbol: str, fix: str) -> Callable[..., Any]:
 # The other operand.
 
 
-def _where(array: Array) -> str:
-    """The arguments that make another array on the same device."""
-    return f'backend="{array.backend}", device={array.device}'
-
-
 def _is_operand(other: Any) -> bool:
     """Whether it is a number, or holds numbers. An object of another class may implement the operator itself."""
     import numpy as np
@@ -283,112 +288,24 @@ def _is_operand(other: Any) -> bool:
     return isinstance(other, (int, float, complex, np.generic, np.ndarray)) or type(other) in (list, tuple)
 
 
-def _value(row: _Operator, array: Array, other: Any, form: _Form, is_left: bool) -> Any:
+def _value(row: Operator, array: Array, other: Any, form: Form, is_left: bool) -> Any:
     """The integer, or the True or False, that a Program takes for ``other``."""
     if form.greatest == 1:
         if isinstance(other, bool) or type(other).__name__ in ("bool", "bool_"):
             return bool(other)
     else:
-        count = other if type(other) is int else _integer(other)
+        count = other if type(other) is int else integer_of(other)
         if count is not None and form.least <= count <= form.greatest:
             return count
-    _refuse_value(row, array, other, form, is_left)
+    from vyre._refused_operands import refuse_value
+
+    refuse_value(row, array, other, form, is_left)
 
 
-def _integer(other: Any) -> int | None:
+def integer_of(other: Any) -> int | None:
     import numpy as np
 
     return as_count(other) if isinstance(other, (int, np.integer)) else None
-
-
-def _refuse_value(row: _Operator, array: Array, other: Any, form: _Form, is_left: bool) -> NoReturn:
-    import numpy as np
-
-    wanted = _AMOUNTS if row.kind == "shift" and not is_left else array.dtype.name
-    start = f"operator `{row.symbol}` has a vyre.Array of {array.dtype} and"
-    if isinstance(other, np.ndarray) and other.ndim:
-        what = f"a numpy array of {other.dtype}"
-        raise ArgumentError(f"{start} {what}, which lies on the host. Fix: {_upload(array, other, wanted)}.")
-    if isinstance(other, (list, tuple)):
-        what = f"a {type(other).__name__}"
-        raise ArgumentError(f"{start} {what}, which lies on the host. Fix: {_upload(array, other, wanted)}.")
-    fix = "write an integer in that range"
-    count = _integer(other)
-    if form.greatest == 1:
-        fix = "write bool(x)" if count is not None else "write True or False"
-    elif isinstance(other, (bool, np.bool_, np.ndarray)):
-        fix = "write int(x)"
-    elif isinstance(other, (float, complex, np.inexact)):
-        fix = "write an integer: programs have no floats, and x * p // q is x times the fraction p / q"
-    elif count is not None and count < 0 and row.symbol in "+-" and not is_left and -count <= form.greatest:
-        fix = f"write `{'-' if row.symbol == '+' else '+'} {-count}`"
-    elif count is not None and -(2**31) <= count < 0 and row.kind == "":
-        fix = f"write {count} & 0x{form.greatest:X} for the same bits"
-    wants = "True or False" if form.greatest == 1 else f"an integer from {form.least} to {form.greatest}"
-    raise ArgumentError(f"{start} {shown(other)}, which is not {wants}. Fix: {fix}.")
-
-
-def _upload(array: Array, values: Any, wanted: str) -> str:
-    """The expression that copies values of the host to the device of an array."""
-    import numpy as np
-
-    from vyre import _values
-
-    try:
-        _values.exact(values, np.dtype(wanted), "")
-    except ArgumentError:
-        if isinstance(values, np.ndarray):
-            return f"{_values.conversion(values, wanted, 'x')}, and vyre.array(x, {_where(array)}) of that"
-        return f"{_values.sequence(values, wanted)}, and vyre.array(x, {_where(array)}) of that"
-    dtype = f", dtype=np.{'bool_' if wanted == 'bool' else wanted}"
-    return f"write vyre.array(x{'' if getattr(values, 'dtype', None) == wanted else dtype}, {_where(array)})"
-
-
-def _refuse_amount(symbol: str, dtype: np.dtype[Any]) -> NoReturn:
-    raise ArgumentError(
-        f"amount of `{symbol}` must be a vyre.Array of uint32, got one of {dtype}. "
-        "Fix: write amount.astype(np.uint32) in place of the amount."
-    )
-
-
-def _refuse_arrays(row: _Operator, left: Array, right: Array, wanted: np.dtype[Any]) -> NoReturn:
-    import numpy as np
-
-    _element(right, row.symbol)
-    if right.dtype != wanted:
-        if row.kind == "shift":
-            _refuse_amount(row.symbol, right.dtype)
-        raise ArgumentError(
-            f"operator `{row.symbol}` has vyre.Arrays of {left.dtype} and {right.dtype}. Fix: write "
-            f"right.astype(np.{'bool_' if wanted.name == 'bool' else wanted}) in place of the right one, so that both "
-            "have one dtype."
-        )
-    fix = "pass arrays of one shape"
-    if left.size == right.size:
-        fix = f"write right.reshape({left.shape}) in place of the right one"
-    elif right.size == 1:
-        fix = f"write {'bool' if wanted.name == 'bool' else 'int'}(right) in place of the right one"
-    else:
-        try:
-            whole = np.broadcast_shapes(left.shape, right.shape)
-        except ValueError:
-            whole = None
-        if whole == left.shape:
-            fix = f"write vyre.array(np.broadcast_to(right.numpy(), {whole})) in place of the right one"
-    raise ArgumentError(
-        f"operator `{row.symbol}` has vyre.Arrays of shapes {left.shape} and {right.shape}, and arrays are not "
-        f"broadcast. Fix: {fix}."
-    )
-
-
-def _check_place(symbol: str, left: Array, right: Array) -> None:
-    if (left.backend, left.device) == (right.backend, right.device):
-        return
-    raise ArgumentError(
-        f"operator `{symbol}` has vyre.Arrays of two devices: device {left.device} of backend `{left.backend}` and "
-        f"device {right.device} of backend `{right.backend}`. "
-        f"Fix: write vyre.array(right, {_where(left)}) in place of the right one."
-    )
 
 
 # Methods.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def reduced(value: Any, own: Iterable[_core.OpSpec]) -> tuple[Any, ...]:
-    """What pickle gets for a Program, a Procedure, an Expr or a Node, where operations of the user's are registered.
+    """Reduce a Program, a Procedure, an Expr or a Node for pickle, where operations of the user's are registered.
 
     Args:
         own: these operations, in the order in which they were registered: a body calls those before its own.
@@ -47,7 +47,7 @@ def _called(data: bytes, own: tuple[_core.OpSpec, ...]) -> list[_core.OpSpec]:
 
 
 def with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: _core.OpSpec) -> Any:
-    """What is rebuilt of these bytes, once the operations that it calls are registered.
+    """Rebuild the object of these bytes, once the operations that it calls are registered.
 
     Raises: ArgumentError when another operation is registered under one of their ids and versions.
     """
@@ -60,7 +60,7 @@ def with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: _core.
 
 
 def reduced_spec(spec: _core.OpSpec) -> tuple[Any, ...]:
-    """What pickle gets for an OpSpec: the arguments that make it again."""
+    """Reduce an OpSpec for pickle: the arguments that make it again."""
     if spec.procedure is not None:
         return procedure_spec, (spec.id, spec.version, spec.procedure, spec.summary)
     return op_spec, (
@@ -84,7 +84,7 @@ def procedure_spec(id: str, version: int, procedure: _core.Procedure, summary: s
 
 
 def _arguments_of(node: Any) -> tuple[Any, ...]:
-    """What the pickle of a statement is made again of."""
+    """Return the arguments from which the pickle of a statement is made again."""
     arguments: tuple[Any, ...] = node.__reduce__()[1]
     return arguments
 
@@ -123,7 +123,7 @@ def op_spec(
         result = expr(_arguments_of(last)[0])
     made = _core.OpSpec(id, signature, parameters=parameters, body=statements, result=result, version=version, **others)
     if body is not None and made.body is not None and made.body.to_bytes() != body:
-        # What the result shared with statements before it is evaluated once more: the values are the same.
+        # An expression that the result shared with earlier statements is evaluated once more, to the same value.
         _BODIES[made] = body
     return made
 

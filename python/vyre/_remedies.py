@@ -21,7 +21,7 @@ __all__ = ["SYSTEMS", "Machine", "Remedy", "System", "Vulkan", "mend", "this_mac
 
 
 class System(NamedTuple):
-    """What a family of Linux systems calls what Vulkan needs."""
+    """A family of Linux systems, with its names of the packages that Vulkan needs."""
 
     name: str
     ids: tuple[str, ...]  # of /etc/os-release: ID, else one of ID_LIKE
@@ -59,7 +59,7 @@ _VENDORS = {"0x1002": "amd", "0x8086": "intel", "0x10de": "nvidia"}
 
 
 class Machine(NamedTuple):
-    """What decides how a machine is mended."""
+    """The facts about a machine that decide how it is mended."""
 
     system: System | None  # None where no row is about it
     pretty: str  # the system's own name
@@ -72,7 +72,7 @@ class Machine(NamedTuple):
 
 
 class Vulkan(NamedTuple):
-    """What was found of Vulkan."""
+    """The parts of Vulkan that were found."""
 
     loader: bool
     drivers: tuple[str, ...]  # the libraries that manifests name and that are there
@@ -83,7 +83,7 @@ class Vulkan(NamedTuple):
 
 
 class Remedy(NamedTuple):
-    """What is missing, and the one command that mends it."""
+    """A missing part, and the one command that mends it."""
 
     missing: str  # a sentence without its full stop
     command: str  # empty where none is known
@@ -119,7 +119,7 @@ def _system(rows: dict[str, str], like: Iterable[str]) -> System | None:
 
 
 def this_machine(root: Path = Path("/")) -> Machine:
-    """What the files below a root say of a machine.
+    """Read the facts about a machine from the files below a root.
 
     >>> this_machine(Path("/nonexistent")).gpus
     ()
@@ -175,7 +175,7 @@ def _drivers_of_gpus(machine: Machine, vulkan: Vulkan) -> list[str]:
 
 
 def mend(machine: Machine, vulkan: Vulkan) -> Remedy | None:
-    """What is missing, and the one command that mends it; None when nothing is.
+    """Find the missing part and the one command that mends it; None when nothing is missing.
 
     A container is given its GPU from outside, so the command is then one for the machine that starts it.
     """
@@ -189,7 +189,7 @@ def mend(machine: Machine, vulkan: Vulkan) -> Remedy | None:
     unused = bool(machine.gpus) and not vulkan.gpu
     if machine.container and "nvidia" in machine.gpus and vulkan.loader and unused:
         return Remedy(
-            "this container has an NVIDIA GPU without its Vulkan driver, which whoever starts it shares with it",
+            "this container has an NVIDIA GPU without its Vulkan driver, which the command that starts it has to share",
             "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics IMAGE",
         )
     missing = [] if vulkan.loader else ["the Vulkan loader"]

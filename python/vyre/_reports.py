@@ -113,7 +113,7 @@ class ReportedStep:
     made: str = ""
 
     def lines(self) -> list[str]:
-        """What a report shows of it."""
+        """Return the lines of a report about the access."""
         lines = [f"in {self.place}"]
         lines += [f"  called at {file}:{line}" for file, line in self.place.callers]
         if self.array:

@@ -22,7 +22,7 @@ __all__ = ["MEASURED", "Choice", "Measure", "ahead", "best", "choice", "choose",
 
 
 class Measure(NamedTuple):
-    """What something takes by each route, in one unit: less is better."""
+    """The cost of one thing by each route, in one unit: less is better."""
 
     what: str
     cuda: float
@@ -91,7 +91,7 @@ def choose(
         devices: rows as ``_core._devices()`` gives them.
         tried: runs a tiny program on a backend, and says what is wrong with it; nothing where its bytes are right.
     """
-    # What stands behind the processor is no GPU.
+    # A route that is listed behind the processor does not lead to a GPU.
     routes = [name for name in backends[: list(backends).index("cpu")] if name in ("cuda", "vulkan")]
     if not routes:
         reasons = "; ".join(_none(name, unavailable, devices) for name in ("vulkan", "cuda"))
@@ -181,7 +181,7 @@ if gid.x < len(x) {
 
 
 def trial(backend: str) -> str:
-    """What is wrong with the first program on a backend; nothing where its bytes are right."""
+    """Say what is wrong with the first program on a backend. Returns the empty text if its bytes are right."""
     import numpy as np
 
     given = np.array(_NUMBERS, np.uint32)
@@ -197,9 +197,9 @@ def trial(backend: str) -> str:
 
 
 def _tried_apart(backend: str) -> str:
-    """The same on a thread of its own, because the calling thread may be recording a graph."""
+    """Call ``trial`` on a thread of its own, because the calling thread may be recording a graph."""
     said: list[str] = []
-    # A profile that is open has what the user's calls do, and this is none of them.
+    # An open profile is about the user's calls, and this is none of them.
     thread = threading.Thread(target=lambda: _core._unprofiled(lambda: said.append(trial(backend))), name="vyre-trial")
     thread.start()
     thread.join()

@@ -1,4 +1,4 @@
-"""``try_compile``: a program's compile tried in another process, which a driver's crash ends in this one's place."""
+"""``try_compile`` compiles a program in another process first, so that a driver that crashes ends that process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["try_compile"]
 # The other process imports what this one has, wherever this one found it.
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from vyre._trial import serve; serve()"
 _MOST_SAID = 200  # letters of what the process said last
-_IN_THIS_PROCESS = {"cpu", "reference"}  # they make no machine code
+_IN_THIS_PROCESS = {"cpu", "reference"}  # they have no driver that could crash
 
 
 def try_compile(
@@ -52,7 +52,7 @@ def try_compile(
 
     Raises:
         DeviceError: the driver ended the process; with a signal's number when one did it.
-        DispatchTimeoutError: the time is over.
+        DispatchTimeoutError: the time-out has passed.
         VyreError: a ValidationError, LoweringError or CapabilityError, for instance: what the first call would raise.
 
     Source: SECURITY.md, "Isolation".
@@ -96,7 +96,7 @@ def try_compile(
 
 
 def _judge(done: subprocess.CompletedProcess[bytes], where: str) -> None:
-    """Raise what became of the other process."""
+    """Raise the error that the other process met, or was ended by."""
     told = done.stdout.decode(errors="replace").splitlines()
     last = (done.stderr.decode(errors="replace").strip().splitlines() or [""])[-1][:_MOST_SAID]
     said = f"; it said: {last}" if last else ""
@@ -125,7 +125,7 @@ def _signal(number: int) -> str:
 
 
 def serve() -> None:
-    """The other process: compile the program on standard input, and tell the outcome on standard output."""
+    """Run in the other process: compile the program on standard input, and tell the outcome on standard output."""
     tell = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a driver prints is no answer
     request = json.loads(sys.stdin.buffer.readline())

@@ -30,7 +30,7 @@ __all__ = ["Watcher", "watched"]
 
 
 class Watcher(Protocol):
-    """What sees the calls: each method before the call, which does not run when it raises.
+    """The methods that see calls: each is called before the call, which does not run when the method raises.
 
     The text that a method gives goes to ``unchecked`` once the call was right; an empty one does not.
     """

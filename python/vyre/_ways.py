@@ -182,7 +182,7 @@ class Function:
 
 
 def _difference_in_kind(given: Mapping[str, Any], name: str, like: np.ndarray) -> str:
-    """What ``given[name]`` is, if it is no array with the dtype and shape of ``like``; else the empty string."""
+    """Describe ``given[name]`` if it is no array with the dtype and shape of ``like``; else return the empty string."""
     if name not in given:
         keys = list(itertools.islice(given, 10))
         return f"none of this name, but {', '.join(map(shown, keys))}" if keys else "an empty dict"

@@ -6,13 +6,13 @@ import asyncio
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 import vyre
 from places import PLACES, name_of
+from threads import in_a_thread
 from vyre import BufferDecl, Expr, Node, Program
 
 X = np.array([3, 1, 2], np.uint32)
@@ -123,22 +123,6 @@ def test_it_holds_from_the_call_on_and_blocks_nest():
     best = here()
     in_a_thread(work)
     assert here() == best
-
-
-def in_a_thread(work):
-    raised = []
-
-    def caught():
-        try:
-            work()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=caught)
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
 
 
 def test_a_thread_has_its_own():

@@ -10,6 +10,7 @@ import pytest
 
 import vyre
 from places import PLACES, name_of
+from threads import in_threads
 from vyre import InOut, std, u32
 
 ELEMENTS, TURNS = 10_000, 25
@@ -65,9 +66,5 @@ def test_all_devices_work_at_once_and_none_sees_the_others_bytes():
             found[name] = error
             start.abort()
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(DEVICES))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(run, range(len(DEVICES)))
     assert found == {name_of(place): expected(number) for number, place in enumerate(DEVICES)}

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copy
 import operator
-import threading
 
 import numpy as np
 import pytest
 
 import vyre
 from places import PLACES, name_of
+from threads import in_threads
 from vyre import _elementwise
 
 LENGTHS = (0, 1, 255, 256, 257)
@@ -507,11 +507,7 @@ def test_threads_may_use_an_operator_first_together():
             if not np.array_equal(((a ^ b) % 7 < 3).numpy(), (x ^ y) % 7 < 3):
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(8))
     assert wrong == []
 
 

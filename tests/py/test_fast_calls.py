@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 import vyre
 from places import PLACES, name_of
+from threads import in_threads
 from vyre import In, InOut, Out, u32, u64, vec4u32
 from vyre._kernel.call import call as whole_call
 
@@ -335,11 +335,7 @@ def test_threads_call_one_kernel_at_once(where):
             ):
                 wrong.append((seed, turn))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     assert wrong == []
 
 
@@ -359,11 +355,7 @@ def test_threads_write_one_array_in_turns():
             counts(total)
             total.wait()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda _: work(), range(4))
     assert (total.numpy() == 803).all()
 
 
@@ -576,22 +568,12 @@ def test_threads_that_call_in_ever_new_ways_do_not_disturb_each_other(fast_switc
     def filled(y: vyre.Out[vyre.u32]) -> None:
         y[vyre.gid(0)] = 7
 
-    failures: list[BaseException] = []
-
     def work(first: int) -> None:
-        try:
-            for n in range(400):
-                made = filled(np.zeros((n * 7 + first) % 150 + 1, np.uint32), backend="cpu")
-                assert (made == 7).all()
-        except BaseException as error:
-            failures.append(error)
+        for n in range(400):
+            made = filled(np.zeros((n * 7 + first) % 150 + 1, np.uint32), backend="cpu")
+            assert (made == 7).all()
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert failures == []
+    in_threads(work, range(6))
 
 
 @pytest.fixture

@@ -618,12 +618,12 @@ def test_a_signal_between_counting_a_program_and_writing_it_loses_neither(how, t
     code = (
         "import os, sys\n"
         "from vyre.__main__ import main\n"
-        "from vyre.commands import fuzz\n"
-        "plain = fuzz._Run.add\n"
+        "from vyre.commands._fuzz_sweep import Sweep\n"
+        "plain = Sweep.add\n"
         "def add(self, row):\n"
         "    plain(self, row)\n"
         f"    if self.done == 3: os.kill(os.getpid(), {int(how)})\n"
-        "fuzz._Run.add = add\n"
+        "Sweep.add = add\n"
         f"sys.exit(main(['fuzz', '--backend', 'cpu', '--count', '1000', '--jobs', '1', '--log', {str(log)!r}]))\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

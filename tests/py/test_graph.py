@@ -11,6 +11,7 @@ import pytest
 
 import vyre
 from places import PLACES, name_of
+from threads import in_threads
 from vyre import BufferDecl, Expr, Node, Program
 
 INDEX = Expr.gid_x()
@@ -158,11 +159,7 @@ def test_threads_may_replay_it_together(place):
     with vyre.graph() as graph:
         ADD_ONE(data, workgroups=1)
         ADD_ONE(data, workgroups=1)
-    threads = [threading.Thread(target=lambda: [graph.replay(2) for _ in range(10)]) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda _: [graph.replay(2) for _ in range(10)], range(4))
     np.testing.assert_array_equal(data.numpy(), np.full(64, 4 * 10 * 2 * 2, np.uint32))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import vyre
+from threads import in_threads
 from vyre._kernel.source import definition_of
 from vyre.errors import KernelError
 
@@ -142,11 +143,7 @@ def test_threads_that_call_a_kernel_first_at_once_get_its_values():
         start.wait()
         found.append(doubled(np.arange(6, dtype=np.uint32), backend="reference").tolist())
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    in_threads(lambda _: work(), range(4))
     assert found == [[0, 1, 2, 3, 8, 10]] * 4
 
 

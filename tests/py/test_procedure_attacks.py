@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import vyre
+from threads import in_threads
 from vyre import In, InOut, Out, const, u8, u32
 from vyre._procedure.recorder import Recorder
 from vyre._procedure.sizes import divisor_of, evaluated
@@ -696,11 +697,7 @@ def test_threads_record_plan_and_run_one_procedure_at_once():
                 if not np.array_equal(found, (x * 2 ** (1 + c % 4 + k)).cumsum()):
                     wrong.append((thread, turn))
 
-    threads = [threading.Thread(target=call, args=(thread,)) for thread in range(6)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    in_threads(call, range(6))
     assert wrong == []
 
 

@@ -1,12 +1,11 @@
 """Plans of procedures: what a call with other arrays, other numbers, from other threads and in graphs works with."""
 
-import threading
-
 import numpy as np
 import pytest
 
 import vyre
 from places import PLACES, name_of
+from threads import in_threads
 from vyre import In, Out, u32
 from vyre.errors import BindingError
 
@@ -74,11 +73,7 @@ def test_threads_that_call_one_procedure_at_once_do_not_mix_their_scratch_memory
             if not np.array_equal(scaled_often(x, 3, plus, **place), scaled_on_host(x, 3, plus)):
                 wrong.append((seed, plus))
 
-    threads = [threading.Thread(target=call, args=(seed,)) for seed in range(1, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(call, range(1, 5))
     assert wrong == []
 
 

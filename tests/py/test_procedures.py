@@ -1,12 +1,12 @@
 """Procedures: several kernels over arrays of any length, run as one."""
 
 import pickle
-import threading
 
 import numpy as np
 import pytest
 
 import vyre
+from threads import in_threads
 from vyre import In, InOut, Out, u8, u32, u64
 from vyre.errors import ArgumentError, BindingError, CallError, ParseError
 
@@ -239,11 +239,7 @@ def test_two_threads_share_a_plan(rng):
             if not np.array_equal(SCAN(x, backend="cpu"), np.cumsum(x, dtype=np.uint32) - x):
                 wrong.append(x)
 
-    threads = [threading.Thread(target=work, args=(x,)) for x in data]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    in_threads(work, data)
     assert not wrong
 
 

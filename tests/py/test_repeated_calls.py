@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
 import vyre
 from places import PLACES, name_of
+from threads import in_threads
 from vyre import In, InOut, Out, i32, u32, u64
 from vyre.errors import ArgumentError, BindingError, KernelError
 
@@ -281,11 +280,7 @@ def test_threads_call_one_kernel_at_once(where):
             if not (low.numpy() == x * np.uint32(turn + 1)).all():
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     assert wrong == []
 
 

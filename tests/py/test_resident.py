@@ -6,13 +6,13 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 import vyre
 from places import PLACES, name_of
+from threads import in_threads
 from vyre import BufferDecl, DataType, Expr, Node, Program, _core
 
 INDEX = Expr.gid_x()
@@ -309,11 +309,7 @@ def test_eight_threads_share_a_program_and_a_device(place):
             if not np.array_equal(c.numpy(), x ^ y):
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(8))
     assert wrong == []
 
 
@@ -322,11 +318,7 @@ def test_threads_that_add_to_one_array_lose_nothing(place):
         [BufferDecl.read_write("sum", 0, vyre.u32)], (64, 1, 1), [Node.let("old", vyre.atomic_add("sum", 0, 1))]
     )
     total = vyre.empty(1, **place)
-    threads = [threading.Thread(target=lambda: [program(total, workgroups=2) for _ in range(25)]) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda _: [program(total, workgroups=2) for _ in range(25)], range(8))
     assert total.numpy()[0] == 8 * 25 * 128
 
 

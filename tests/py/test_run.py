@@ -11,6 +11,7 @@ import pytest
 
 import vyre
 from programs import xor
+from threads import in_threads
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 U32 = DataType.U32
@@ -239,11 +240,7 @@ def test_calls_from_many_threads(target):
             if not (out == data ^ other).all():
                 failures.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(8))
     assert not failures
 
 

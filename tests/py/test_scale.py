@@ -6,7 +6,6 @@ import copy
 import gc
 import os
 import pickle
-import threading
 import time
 from contextlib import contextmanager
 
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 import vyre
+from threads import in_a_thread, in_threads
 from vyre import BufferDecl, DataType, Expr, Node, OpSignature, OpSpec, Program, ops
 
 U32 = DataType.U32
@@ -31,24 +31,7 @@ def step(name: str, seconds: float = 2.0):
     assert spent < allowed, f"{name} took {spent:.1f} s"
 
 
-def on_a_thread(work) -> None:
-    """Run on a new thread with its default stack, and fail as it fails."""
-    failures = []
-
-    def guarded():
-        try:
-            work()
-        except BaseException as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
-
-
-HERE_AND_ON_A_THREAD = pytest.mark.parametrize("call", [lambda work: work(), on_a_thread], ids=["main", "thread"])
+HERE_AND_IN_A_THREAD = pytest.mark.parametrize("call", [lambda work: work(), in_a_thread], ids=["main", "thread"])
 
 
 def run(program: Program) -> int:
@@ -86,7 +69,7 @@ def chain(additions: int) -> Expr:
     return value
 
 
-@HERE_AND_ON_A_THREAD
+@HERE_AND_IN_A_THREAD
 def test_a_chain_of_99_000_expressions(call):
     def work():
         with step("build"):
@@ -108,7 +91,7 @@ def test_a_chain_of_99_000_expressions(call):
     call(work)
 
 
-@HERE_AND_ON_A_THREAD
+@HERE_AND_IN_A_THREAD
 def test_64_doublings(call):
     def work():
         value = Expr.load("out", 0) + 1
@@ -123,7 +106,7 @@ def test_64_doublings(call):
     call(work)
 
 
-@HERE_AND_ON_A_THREAD
+@HERE_AND_IN_A_THREAD
 def test_a_million_nested_blocks(call):
     def work():
         with step("build", 4.0):  # three calls a turn from Python
@@ -155,7 +138,7 @@ def test_a_million_nested_blocks(call):
     call(work)
 
 
-@HERE_AND_ON_A_THREAD
+@HERE_AND_IN_A_THREAD
 def test_200_000_statements(call):
     def work():
         nodes = [Node.store("out", 0, 1)] * 200_000
@@ -229,15 +212,11 @@ def test_large_programs_lower(name, entry):
 
 
 def test_many_threads_build_and_destroy():
-    def work():
+    def work(_):
         for _ in range(3):
             Program(OUT, (1, 1, 1), [Node.store("out", 0, chain(5_000))])
 
-    threads = [threading.Thread(target=on_a_thread, args=(work,)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
 
 
 def test_arrays_of_four_million_elements():

@@ -10,21 +10,10 @@
 #include "vyre/base/hash.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/schedule_text.hpp"
 
 namespace vyre::fuzz {
 namespace {
-
-std::string text(const run::Schedule& schedule) {
-  switch (schedule.order) {
-    case run::Schedule::Order::InOrder:
-      return "in-order";
-    case run::Schedule::Order::Reversed:
-      return "reversed";
-    case run::Schedule::Order::Random:
-      break;
-  }
-  return fmt::format("random:{}", schedule.seed);
-}
 
 std::uint64_t hash(std::span<const Arrays> calls) {
   Fnv1a result;
@@ -45,7 +34,7 @@ bool is_reference(const Way& way) { return way.backend->name() == "reference"; }
 std::string to_string(const Way& way) {
   std::string result(way.backend->name());
   if (way.device) result += fmt::format(" device {}", *way.device);
-  if (is_reference(way)) result += ", " + text(way.schedule);
+  if (is_reference(way)) result += ", " + run::text(way.schedule);
   if (way.optimize.addresses) result += ", by address";
   std::string chosen;
   bool all = true;

@@ -1,16 +1,15 @@
 // Reads the text of a procedure by recursive descent, straight into a ProcedureBuilder.
 //
-// Each line and each kind of size has a function that reads it. Blocks of steps are kept in a list and not read recursively; the parser
-// recurses over the brackets of a size, of which the lexer allows 200, and over procedures within procedures, of which there are at most
-// kMostInvocations. Programs and procedures in braces are read where they stand, so that every place counts from the start of the text.
+// Each line has a function that reads it, and size_parse.hpp reads the sizes in it. Blocks of steps are kept in a list and not read
+// recursively; the parser recurses over the brackets of a size, of which the lexer allows 200, and over procedures within procedures, of
+// which there are at most kMostInvocations. Programs and procedures in braces are read where they stand, so that every place counts from
+// the start of the text.
 #include "vyre/ir/procedure_parse.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,10 +18,9 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
-#include "vyre/base/nearest.hpp"
 #include "vyre/base/utf8.hpp"
-#include "vyre/ir/lexer.hpp"
 #include "vyre/ir/parse.hpp"
+#include "vyre/ir/size_parse.hpp"
 #include "vyre/ir/text_form.hpp"
 
 namespace vyre::ir {
@@ -30,11 +28,8 @@ namespace {
 
 using namespace text_form;
 
-bool is_infix(const SizeOpInfo& row) { return row.operands > 0 && !starts_word(row.text.front()); }
-
 constexpr std::string_view kDispatch = "write `dispatch <name> program <number> (<array>, ...) workgroups (<x>, <y>, <z>)`";
 constexpr std::string_view kInvoke = "write `invoke <name> procedure <number> (<array>, ...; <number>, ...)`";
-constexpr std::string_view kRepeat = "write `repeat turn<number> in 0..<size> {`";
 constexpr std::string_view kRequire = "write `require <condition> \"<problem>. Fix: <action>.\"`";
 constexpr std::string_view kPart = "write `<array>[<first> + <length>]`";
 
@@ -44,9 +39,9 @@ std::optional<ArrayRole> parse_role(std::string_view word) {
   return static_cast<ArrayRole>(row - kRoleNames.begin());
 }
 
-class ProcedureParser : Lexer {
+class ProcedureParser : SizeParser {
  public:
-  ProcedureParser(std::string_view text, std::size_t at, std::uint32_t depth) : Lexer(text), depth_(depth), builder_("") { at_ = at; }
+  ProcedureParser(std::string_view text, std::size_t at, std::uint32_t depth) : SizeParser(text), depth_(depth) { at_ = at; }
 
   Procedure operator()() {
     check_text();
@@ -128,12 +123,6 @@ class ProcedureParser : Lexer {
     }
     end_statement();
   }
-  std::uint32_t reference_number() {
-    ++at_;
-    if (!is_digit(peek())) fail_wanted("a number after `%`", "write a defined size as % and its number, like %0");
-    return number("the number after `%`");
-  }
-
   void number_declaration() {
     skip_within();
     const std::size_t start = at_;
@@ -440,22 +429,6 @@ class ProcedureParser : Lexer {
 
   // --- Arrays ---
 
-  ArrayId array_name() {
-    skip_within();
-    const std::size_t start = at_;
-    const std::string_view called = name("the name of an array");
-    const auto found = arrays_.find(called);
-    if (found != arrays_.end()) return found->second;
-    unknown(start, "array", called, arrays_, "declare it above, like `input <name>: u32[]`");
-  }
-  template <class Known>
-  [[noreturn]] void unknown(std::size_t start, std::string_view what, std::string_view called, const Known& known, std::string_view fix) {
-    std::vector<std::string_view> names;
-    names.reserve(known.size());
-    for (const auto& [name, id] : known) names.push_back(name);
-    fail(start, fmt::format("unknown {} {}", what, shown(called)), std::string(fix) + did_you_mean(called, names));
-  }
-
   ArrayPart part() {
     ArrayPart found{.array = array_name(), .view = {}, .offset = {}, .length = {}};
     if (peek() == '[') {
@@ -478,174 +451,11 @@ class ProcedureParser : Lexer {
     return found;
   }
 
-  // --- Sizes ---
-
-  // Up to the closing bracket.
-  std::vector<SizeId> sizes() {
-    std::vector<SizeId> found;
-    for (;;) {
-      skip_lines();
-      if (peek() == ')') break;
-      if (!found.empty() && !accept(",")) fail_wanted("`,` or `)`", "separate sizes with commas and close the list with `)`");
-      found.push_back(expr());
-    }
-    close_bracket(')');
-    return found;
-  }
-
-  // The operator that stands here, the longest one; null when none does.
-  const SizeOpInfo* infix_row() const {
-    const SizeOpInfo* longest = nullptr;
-    for (const SizeOpInfo& row : kSizeOps) {
-      if (!is_infix(row) || text_.compare(at_, row.text.size(), row.text) != 0) continue;
-      if (longest == nullptr || row.text.size() > longest->text.size()) longest = &row;
-    }
-    return longest;
-  }
-
-  SizeId expr() {
-    const SizeId left = operand();
-    skip_within();
-    const std::size_t start = at_;
-    const SizeOpInfo* const op = infix_row();
-    if (op == nullptr) {
-      if (peek() != '\0' && std::string_view("<>=!&|^+-*/%").find(peek()) != std::string_view::npos)
-        fail_wanted("an operator of sizes", "use one of +, -, *, /, %, <, <=, == and !=");
-      return left;
-    }
-    at_ += op->text.size();
-    const SizeId right = operand();
-    skip_within();
-    if (const SizeOpInfo* const second = infix_row(); second != nullptr) {
-      fail(at_, fmt::format("two operators in a row, `{}` and `{}`, without parentheses", op->text, second->text),
-           "operators have no order of precedence: write (a + b) * c or a + (b * c)");
-    }
-    return applied(start, op->op, {left, right, SizeId{}});
-  }
-  SizeId applied(std::size_t start, SizeOp op, const std::array<SizeId, 3>& operands) {
-    try {
-      return builder_.apply(op, operands[0], operands[1], operands[2]);
-    } catch (const ArgumentError& error) {
-      const std::string_view problem = error.what();
-      fail(start, problem.substr(0, problem.find(". Fix: ")), "write sizes whose value is from 0 to 2^64 - 1");
-    }
-  }
-
-  SizeId operand() {
-    // After an operator, a comma or a bracket a line may break.
-    skip_lines();
-    const std::size_t start = at_;
-    if (is_digit(peek())) {
-      const std::uint64_t value = digits("a number");
-      if (starts_word(peek())) fail_wanted("the end of the number", "write a plain number here, without a suffix");
-      return builder_.literal(value);
-    }
-    if (peek() == '%') {
-      const std::uint32_t number = reference_number();
-      const auto defined = numbered_.find(number);
-      if (defined != numbered_.end()) return defined->second;
-      fail(start, fmt::format("%{} is not defined before its use", number), fmt::format("write `%{} = <size>` above this line", number));
-    }
-    if (peek() == '(') {
-      open_bracket();
-      const SizeId inner = expr();
-      close_bracket(')');
-      return inner;
-    }
-    const std::string_view word = word_at(at_);
-    const std::size_t end = at_ + word.size();
-    if (!word.empty() && end < text_.size() && text_[end] == '(') return function(word);
-    if (is_turn(word)) return turn();
-    if (word.empty() && peek() != '"')
-      fail_wanted("a size", "write a number, the name of a number, `%<number>`, a function call or an operation in parentheses");
-    const std::string_view called = name("the name of a number");
-    const auto found = numbers_.find(called);
-    if (found != numbers_.end()) return builder_.number(found->second);
-    if (arrays_.contains(called)) fail(start, fmt::format("{} is an array, not a size", shown(called)), "write length(<array>)");
-    unknown(start, "number", called, numbers_, "declare it above, like `number <name>: u32`");
-  }
-
-  std::uint32_t turn_number(std::string_view form) {
-    const std::string_view word = word_at(at_);
-    if (!is_turn(word)) fail_wanted("a turn", form);
-    std::uint32_t value = 0;
-    const std::string_view digits = word.substr(std::string_view("turn").size());
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) {
-      fail(at_, fmt::format("the number of {} does not fit into 32 bits", shown(word)), "number the turns from 0");
-    }
-    at_ += word.size();
-    return value;
-  }
-  SizeId turn() {
-    const std::size_t start = at_;
-    const std::uint32_t number = turn_number(kRepeat);
-    const auto found = turns_.find(number);
-    if (found != turns_.end()) return builder_.turn(found->second);
-    fail(start, fmt::format("turn{} is the turn of no repetition above", number),
-         fmt::format("write `repeat turn{} in 0..<size> {{`", number));
-  }
-
-  SizeId function(std::string_view word) {
-    const std::size_t start = at_;
-    at_ += word.size();
-    open_bracket();
-    if (word == text(SizeOp::Length)) return length();
-    if (word == text(SizeOp::Limit)) return limit();
-    const auto row = std::ranges::find_if(kSizeOps, [&](const SizeOpInfo& each) { return each.operands > 0 && each.text == word; });
-    if (row == kSizeOps.end()) {
-      std::vector<std::string_view> names = {text(SizeOp::Length), text(SizeOp::Limit)};
-      for (const SizeOpInfo& each : kSizeOps) {
-        if (each.operands > 0 && !is_infix(each)) names.push_back(each.text);
-      }
-      fail(start, fmt::format("unknown function {}", shown(word)),
-           fmt::format("use one of {}{}", fmt::join(names, ", "), did_you_mean(word, names)));
-    }
-    const std::vector<SizeId> given = sizes();
-    if (given.size() != row->operands) {
-      fail(start, fmt::format("{} takes {} size{}, got {}", word, row->operands, row->operands == 1 ? "" : "s", given.size()),
-           fmt::format("pass {} size{}", row->operands, row->operands == 1 ? "" : "s"));
-    }
-    std::array<SizeId, 3> operands{};
-    std::copy(given.begin(), given.end(), operands.begin());
-    return applied(start, row->op, operands);
-  }
-  SizeId length() {
-    const ArrayId array = array_name();
-    skip_lines();
-    std::uint32_t axis = 0;
-    if (accept(",")) {
-      skip_lines();
-      const std::size_t at = at_;
-      axis = number("an axis");
-      if (axis >= axes_[array.index]) {
-        fail(at, fmt::format("axis {} of an array of {}", axis, axes_[array.index]),
-             fmt::format("write an axis below {}", axes_[array.index]));
-      }
-    }
-    close_bracket(')');
-    return builder_.length(array, axis);
-  }
-  SizeId limit() {
-    skip_lines();
-    const std::string_view word = word_at(at_);
-    const auto row = std::ranges::find(kLimitNames, word);
-    if (row == kLimitNames.end()) fail_wanted("a limit", fmt::format("use one of {}", fmt::join(kLimitNames, ", ")));
-    at_ += word.size();
-    close_bracket(')');
-    return builder_.limit(static_cast<Limit>(row - kLimitNames.begin()));
-  }
-
   std::uint32_t depth_;  // 1 and one more for each procedure around this one
-  ProcedureBuilder builder_;
   std::vector<Opened> opened_;
   bool has_steps_ = false, has_returned_ = false;
   std::uint32_t last_axes_ = 1;
-  std::vector<std::uint32_t> axes_;  // of each array
-  // By name and by number. No hash maps: keys that collide in one are easily chosen.
-  std::map<std::string, ArrayId, std::less<>> arrays_;
-  std::map<std::string, std::uint32_t, std::less<>> numbers_;
-  std::map<std::uint32_t, SizeId> numbered_;
-  std::map<std::uint32_t, std::uint32_t> turns_;
+  // By number. No hash maps: keys that collide in one are easily chosen.
   std::map<std::uint32_t, Program> programs_;
   std::map<std::uint32_t, Procedure> procedures_;
 };

@@ -9,6 +9,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/byte_writer.hpp"
 #include "vyre/ir/procedure.hpp"
 #include "vyre/ir/wire.hpp"
 
@@ -19,7 +20,7 @@ constexpr std::string_view kProcedureMagic = "\x93VYRP";
 constexpr std::uint32_t kProcedureVersion = 1;
 
 // Ids are written one higher, so that 0 says that there is none.
-class ProcedureWriter {
+class ProcedureWriter : ByteWriter {
  public:
   std::string operator()(const Procedure& procedure) {
     out_ += kProcedureMagic;
@@ -48,20 +49,8 @@ class ProcedureWriter {
   }
 
  private:
-  void put(std::uint64_t number) {
-    for (; number >= 0x80; number >>= 7) out_.push_back(static_cast<char>(0x80 | (number & 0x7F)));
-    out_.push_back(static_cast<char>(number));
-  }
-  void put(std::uint32_t number) { put(std::uint64_t{number}); }
-  void put(bool flag) { put(std::uint32_t{flag}); }
-  void put(std::string_view text) {
-    put(std::uint64_t{text.size()});
-    out_ += text;
-  }
+  using ByteWriter::put;
   void put(const std::string& text) { put(std::string_view(text)); }
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void put(Enum value) { put(static_cast<std::uint32_t>(value)); }
   void put(SizeId id) { put(id.valid() ? id.index + 1 : 0); }
   template <class List, class Item>
   void list(const List& items, Item&& item) {
@@ -118,8 +107,6 @@ class ProcedureWriter {
     put(step.condition);
     put(step.message);
   }
-
-  std::string out_;
 };
 
 // Only what the ProcedureWriter writes is read: the bytes of what was read are compared with those that were given.

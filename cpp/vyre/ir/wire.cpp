@@ -11,6 +11,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/utf8.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/byte_writer.hpp"
 #include "vyre/ir/ops.hpp"
 
 namespace vyre::ir {
@@ -32,7 +33,7 @@ enum class NodeTag : std::uint32_t {
 // The fewest bytes an entry takes: what a count is checked against before anything is allocated for it.
 constexpr std::size_t kLeastName = 1, kLeastBuffer = 6, kLeastExpr = 2, kLeastNode = 1, kLeastOperand = 1;
 
-class Writer {
+class Writer : ByteWriter {
  public:
   std::string operator()(const Program& program) {
     out_ += kMagic;
@@ -62,21 +63,8 @@ class Writer {
   }
 
  private:
-  // LEB128: seven bits a byte, the lowest first; the top bit says that more follow.
-  void put(std::uint64_t number) {
-    for (; number >= 0x80; number >>= 7) out_.push_back(static_cast<char>(0x80 | (number & 0x7F)));
-    out_.push_back(static_cast<char>(number));
-  }
-  void put(std::uint32_t number) { put(std::uint64_t{number}); }
-  void put(std::string_view text) {
-    put(text.size());
-    out_ += text;
-  }
-  void put(bool flag) { put(std::uint32_t{flag}); }
+  using ByteWriter::put;
   void put(NameId name) { put(name.index); }
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void put(Enum value) { put(static_cast<std::uint32_t>(value)); }
 
   void put(const Program& program, ExprId id) {
     const Expr& expr = program.expr(id);
@@ -98,8 +86,6 @@ class Writer {
     // The ids of other statements follow from the order of the statements.
     for_each_field(node, overloaded{[](const NodeId&) {}, [&](const auto& field) { put(field); }});
   }
-
-  std::string out_;
 };
 
 class Reader {

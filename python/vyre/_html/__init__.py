@@ -1,4 +1,4 @@
-"""What notebooks show of vyre's objects: their HTML forms, in one visual style.
+"""The HTML forms in which notebooks show vyre's objects, in one visual style.
 
 A form is data (parts.py): a kind, a title and parts. `sheet` joins forms and the style (style.py) into a piece of HTML.
 markup.py escapes everything that is not finished HTML, so that a name chosen by a user is text and nothing else. The

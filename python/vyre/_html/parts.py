@@ -1,4 +1,4 @@
-"""What forms are made of: facts, tables, folded parts, and the sheet that holds them."""
+"""The parts of forms: facts, tables, folded parts, and the sheet that holds them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = 400  # letters of one text
 
 
 class Form(NamedTuple):
-    """What is shown of one object.
+    """The form of one object.
 
     Attributes:
         kind: what it is, in a word or two.
@@ -97,7 +97,7 @@ def note(text: Content, tone: str = "soft") -> Markup:
 
 
 def fix(text: Content, name: str = "Fix") -> Markup:
-    """What to do about a mistake; nothing for an empty text."""
+    """Write what to do about a mistake; an empty text gives an empty part."""
     return element("p", element("b", f"{name}: ", class_="good"), clipped(text, 4 * _LONGEST)) if text else Markup()
 
 

@@ -76,7 +76,7 @@ def _buffer_row(decl: BufferDecl) -> list[Content]:
 
 
 def _statements(text: str) -> str:
-    """What follows the buffers of a text form."""
+    """Return the part of a text form behind its buffers."""
     return text.partition("\n\n")[2].rstrip("\n")
 
 

@@ -25,7 +25,7 @@ def report(shown: Report) -> str:
 
 
 def report_form(shown: Report) -> Form:
-    """What happened, where, a picture of a race, and what to do."""
+    """Show what happened and where, a picture of a race, and what to do."""
     from vyre._html.races import picture
     from vyre._reports import OrderDependenceReport, RaceReport
 

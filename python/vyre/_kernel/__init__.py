@@ -4,13 +4,13 @@ A function's source is read when it is decorated (source.py), and refuse.py says
 rewritten when it is first traced (rewrite.py): exits.py turns early exits into branches, statements.py and
 expressions.py write calls of a Tracer, in pieces of syntax.py. Running the rewritten function on expressions makes a
 Program (trace.py), with the Tracer (tracer.py) deciding what Python would decide by numbers; control.py has its
-branches and loops, ranges.py `range`, functions.py Python's own functions, values.py what variables hold, and arrays.py
-what indexing means.
+branches and loops, slots.py the variables where paths meet, ranges.py `range`, functions.py Python's own functions,
+values.py what variables hold, and arrays.py what indexing means.
 
-call.py takes the arrays of a call and runs the Program, smaller.py runs it in smaller workgroups where a device needs
-them, and wider.py in wider ones where they are faster; launches.py answers the launches of CUDA and numba. plans.py
-remembers calls; grid_sizes.py, data_grid.py and tails.py are about their grids. notes.py says what is probably not
-meant, and explain.py what a kernel became.
+arguments.py matches the arguments of a call with the parameters and call.py runs the Program, smaller.py runs it in
+smaller workgroups where a device needs them, and wider.py in wider ones where they are faster; launches.py answers the
+launches of CUDA and numba. plans.py remembers calls; grid_sizes.py, data_grid.py and tails.py are about their grids.
+notes.py says what is probably not meant, and explain.py what a kernel became.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
 cost.py counts what a call does (cost_walk.py, intervals.py, counts.py), on a Program that wire.py takes apart;

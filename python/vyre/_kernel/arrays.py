@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ATOMICS", "KernelArray"]
 
 ATOMICS: tuple[str, ...] = ("add", "and_", "or_", "xor", "min", "max", "exchange", "compare_exchange")
-# What arrays of numpy have, and what a kernel writes instead.
+# Members of numpy's arrays that kernels' arrays do not have, each with its Fix.
 _LOOP = "write a loop over the indices: `for j in range(len(array)):`"
 _OF_NUMPY = {
     **dict.fromkeys(["sum", "min", "max", "mean", "prod", "any", "all", "cumsum", "argmin", "argmax", "sort"], _LOOP),
@@ -83,7 +83,7 @@ class KernelArray:
     def __repr__(self) -> str:
         return f"<{self.kind} array `{self.name}` of {self.element}>"
 
-    # What messages name: a builder's lines run as they stand, and those of a kernel are rewritten.
+    # Messages name these. A builder's lines run as they stand, and those of a kernel are rewritten.
 
     @property
     def _of_builder(self) -> bool:
@@ -139,7 +139,7 @@ class KernelArray:
     # Indexing.
 
     def __getitem__(self, key: Any) -> Any:
-        index = self._index(key, "read")
+        index = self._index(key)
         self._tracer.uses(self)
         value = Expr.load(self.name, index)
         if self.element is _core.DataType.Bool:
@@ -162,11 +162,11 @@ class KernelArray:
                 f"{what}, which a kernel only reads",
                 "annotate it with InOut to change it, or with Out to make it",
             )
-        index = self._index(key, "write")
+        index = self._index(key)
         self._tracer.uses(self)
         self._tracer.effect(Node.store(self.name, index, self._tracer.operand(value, f"{self.name}[...]")))
 
-    def _index(self, key: Any, what: str) -> Any:
+    def _index(self, key: Any) -> Any:
         keys = key if isinstance(key, tuple) else (key,)
         for axis, each in enumerate(keys):
             self._check_index(each, axis)
@@ -271,7 +271,7 @@ class KernelArray:
                 said = f"got the keyword {shown(next(iter(named)))}"
             raise Mistake("K008", f"atomic_{name} {said}", f"write {call}")
         key, *values = operands
-        index = self._index(key, "write")
+        index = self._index(key)
         self._tracer.uses(self)
         self.atomic = True
         function = getattr(_core, f"atomic_{name.rstrip('_')}")

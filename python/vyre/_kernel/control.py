@@ -1,7 +1,7 @@
 """Branches and loops of a kernel: their bodies run on expressions, and what they assign is joined or carried in slots.
 
 If and Loop are what the rewritten function iterates over. A branch or a body is traced with a list of statements of its
-own; where paths meet, Tracer.join makes one variable of what they assigned. Lists and dicts of Python are joined and
+own; where paths meet, slots.py makes one variable of what they assigned. Lists and dicts of Python are joined and
 carried item by item: a Region remembers what the lists and dicts that it did not make held before.
 """
 
@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vyre import _core
 from vyre._core import Expr, Node
 from vyre._kernel.mistakes import Mistake
+from vyre._kernel.slots import assigned, join, new_slot, start_of
 from vyre._kernel.values import Undefined, described, is_number
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from vyre._kernel.tracer import Tracer
 
-__all__ = ["If", "Known", "Loop", "Never", "Region", "assigned", "start_of"]
+__all__ = ["If", "Known", "Loop", "Never", "Region"]
 
 
 class Region:
@@ -117,7 +116,7 @@ class If:
         before: list[Node] = []
         self._join_containers(then, otherwise, before)
         joined = tuple(
-            tracer.join(name, old, [(then, a), (otherwise, b)], before)
+            join(tracer, name, old, [(then, a), (otherwise, b)], before)
             for name, old, a, b in zip(self._names, self._values, then_values, else_values, strict=True)
         )
         for node in before:
@@ -135,7 +134,7 @@ class If:
             _refill(joined, a)
             for k in _keys(a):
                 old = held[k] if k in _keys(held) else None
-                joined[k] = self._tracer.join("item", old, [(then, a[k]), (otherwise, b[k])], before, is_item=True)
+                joined[k] = join(self._tracer, "item", old, [(then, a[k]), (otherwise, b[k])], before, is_item=True)
             _refill(container, joined)
 
     def _emit(self, then: list[Node], otherwise: list[Node]) -> None:
@@ -192,7 +191,7 @@ class Loop:
         self._again = True
 
     def _slots_of(self, name: str, value: Any) -> str | None:
-        return self._tracer._slot(name, value) if type(value) is Expr or is_number(value) else None
+        return new_slot(self._tracer, name, value) if type(value) is Expr or is_number(value) else None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Trace the body; and again if it has changed lists of Python, which slots then carry like variables."""
@@ -356,12 +355,3 @@ class Loop:
             if type(value) is Undefined
             else value
         )
-
-
-def start_of(name: str, value: Any) -> Any:
-    """What a slot begins with: an integer takes the type of what is assigned to the variable."""
-    return value if type(value) is Expr else _core._open_integer(int(value), name)
-
-
-def assigned(value: Any) -> Any:
-    return int(value) if isinstance(value, (bool, np.bool_)) else value

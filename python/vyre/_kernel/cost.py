@@ -11,7 +11,8 @@ from vyre import _core
 from vyre._array import _NUMPY
 from vyre._calls import explain_calls
 from vyre._core import BufferAccess, DataType
-from vyre._kernel.call import _given, _shapes, _words, _workgroups
+from vyre._kernel.arguments import matched, parameter_words, shapes_of
+from vyre._kernel.call import _workgroups
 from vyre._kernel.cost_walk import Walk
 from vyre._kernel.counts import sum_of
 from vyre._kernel.grid_sizes import grid_words
@@ -31,7 +32,7 @@ __all__ = ["Cost", "cost_of"]
 
 
 class Cost:
-    """What a call of a kernel does; see ``Kernel.cost``. It prints as a table.
+    """The operations and the bytes of a call of a kernel; see ``Kernel.cost``. It prints as a table.
 
     Attributes:
         kernel: the kernel's name.
@@ -122,12 +123,12 @@ def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost
         parameter = by_name.get(name) or (outs[0] if name == "out" and len(outs) == 1 else None)
         if parameter is not None:
             kwargs[name] = _stand_in(kernel, parameter, kwargs[name])
-    given = _given(kernel, stand_ins, kwargs)
+    given = matched(kernel, stand_ins, kwargs)
     traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
-    shapes = _shapes(kernel, given)
+    shapes = shapes_of(kernel, given)
     grid, was_given = options.get("grid"), options.get("workgroups") is not None
     groups = _core._grid(_workgroups(kernel, traced, shapes, options), f"kernel `{kernel.__name__}`")
-    words: list[int | None] = [*_words(kernel, given, shapes)]
+    words: list[int | None] = [*parameter_words(kernel, given, shapes)]
     position = sum(each.axes for each in kernel._arrays if each.axes > 1)
     for each in parameters:
         if each.kind == "scalar":

@@ -75,7 +75,7 @@ class Totals:
             self.add(group, name, most, exact)
 
     def either(self, other: Totals, exact: bool) -> Totals:
-        """What happens at most where one of the two happens, for each invocation."""
+        """Return the most that happens where one of the two happens, for each invocation."""
         made = Totals()
         for key in {**self.counts, **other.counts}:
             a, b = self.counts.get(key, [0, True]), other.counts.get(key, [0, True])

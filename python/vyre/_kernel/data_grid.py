@@ -15,7 +15,7 @@ __all__ = ["DataGrid", "data_grid"]
 
 
 class DataGrid(NamedTuple):
-    """What a call with resident arrays takes as its grid.
+    """The grid of a call with resident arrays, whose counts lie in an array.
 
     Attributes:
         counts: the array, of workgroups, or of invocations, which whole workgroups cover.

@@ -35,7 +35,7 @@ _MOST_SHOWN = 200
 
 
 class _Open(LeavesCalls):
-    """What records the calls of this thread, if anything does."""
+    """The object that records the calls of this thread, if there is one."""
 
     BIT = 2
     seen: Debugging | None = None
@@ -139,7 +139,7 @@ def invocation_of(given: Any, function: str, argument: str) -> tuple[int, int, i
 
 
 class Debugging:
-    """What ``vyre.debug`` recorded; see ``vyre.debugging``. It prints as a table.
+    """The values that ``vyre.debug`` recorded; see ``vyre.debugging``. It prints as a table.
 
     Attributes:
         rows: a Row for each record that was kept: by calls, then by invocations as they were given, then in the order

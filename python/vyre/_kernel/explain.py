@@ -59,7 +59,7 @@ class KernelAccess:
 
 @dataclass(frozen=True)
 class DriverFact:
-    """What a device's driver tells about a compiled kernel, such as its registers, in the driver's words."""
+    """A fact that a device's driver tells about a compiled kernel, such as its registers, in the driver's words."""
 
     part: str
     name: str
@@ -69,7 +69,7 @@ class DriverFact:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Explanation:
-    """What a kernel became; see ``Kernel.explain``. It prints, and notebooks draw it.
+    """The compiled form of a kernel; see ``Kernel.explain``. It prints, and notebooks draw it.
 
     Attributes:
         kernel: the kernel's name.

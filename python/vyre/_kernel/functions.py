@@ -53,7 +53,7 @@ _INSTEAD = {
 }
 
 
-# What to write instead of functions of numpy, by their names.
+# The Fix for each function of numpy that a kernel cannot call, by the function's name.
 _INSTEAD_OF_NUMPY = {
     "where": "write `x if c else y`",
     **dict.fromkeys(["minimum", "fmin"], "write min(x, y)"),

@@ -1,4 +1,4 @@
-"""What is known of a U32 without running the program: the interval that it is in, by operators of the IR."""
+"""Interval analysis: the range that a U32 is in without running the program, by the operators of the IR."""
 
 from __future__ import annotations
 

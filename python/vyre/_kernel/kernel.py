@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre import _core, _log
 from vyre._calls import explain_calls
-from vyre._kernel.call import call, checked_call, noted_call, text_without_outs
+from vyre._kernel.arguments import text_without_outs
+from vyre._kernel.call import call, checked_call, noted_call
 from vyre._kernel.constants import told_apart
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
@@ -140,7 +141,7 @@ class Kernel(_core._KernelCalls):
         return self._with_defaults(constants, call_text)
 
     def cost(self, *args: Any, **kwargs: Any) -> Cost:
-        """What a call would do, from the shapes of its arrays, without running it: an object that prints as a table.
+        """Count what a call would do, from the shapes of its arrays, without running it. The result prints as a table.
 
         It counts the operations by kind, the bytes that are loaded and stored by array, the atomics, and the turns of
         loops, of all invocations of the grid. These are the operations of the program as it is written, before it is
@@ -178,8 +179,8 @@ class Kernel(_core._KernelCalls):
         optimize: bool | Collection[str] | None = None,
         timeout: float | None = None,
     ) -> Explanation:
-        """What the kernel became on a device: helpers and operations that were inlined, the bounds checks that are kept
-        and dropped with their lines, the instructions, memory and limits, what the driver tells (registers and the
+        """Show what the kernel became on a device: helpers and operations that were inlined, bounds checks that are
+        kept and dropped with their lines, the instructions, memory and limits, what the driver tells (registers and the
         like, by CUDA also the occupancy; by Vulkan where it has VK_KHR_pipeline_executable_properties), and the notes.
         It prints, and notebooks draw it.
 
@@ -316,7 +317,7 @@ class Kernel(_core._KernelCalls):
         return key
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
-        """What a call does that the base class does not know from calls before."""
+        """Carry out a call that the core leaves to Python: it has no plan yet, or this thread records or traces."""
         if RECORDING.call is not None and not is_tracing():
             return RECORDING.call(self, args, dict(kwargs))
         seen = OPEN.seen

@@ -282,7 +282,7 @@ _TYPES = {
 
 
 def _type_for(given: object) -> str | None:
-    """What vyre calls a type that was given as a type of vyre, of Python or of numpy."""
+    """Return vyre's name of a type that was given as a type of vyre, of Python or of numpy."""
     if isinstance(given, DataType):
         return f"vyre.{given.name.lower()}" if given is not DataType.Bool else "vyre.boolean"
     if isinstance(given, np.dtype):

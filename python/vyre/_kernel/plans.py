@@ -19,7 +19,8 @@ from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
 from vyre._dtype_names import NAME_OF
-from vyre._kernel.call import _RANGES, _given, _kept, _shapes, _workgroups, overlap, run_resident
+from vyre._kernel.arguments import RANGES, matched, overlap, shapes_of
+from vyre._kernel.call import _kept, _workgroups, run_resident
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.smaller import in_halves
 from vyre._kernel.tails import with_tail
@@ -46,7 +47,7 @@ _PLAIN = frozenset([int, bool, str, type(None)])
 
 
 def signature(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
-    """What a call's plan depends on; None for calls that have no plan."""
+    """Return the key of a call's plan; None for calls that have no plan."""
     parameters = kernel._parameters
     if len(args) > len(parameters):
         return None
@@ -73,7 +74,7 @@ def signature(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _part(parameter: Parameter, value: Any) -> Any:
-    """What a plan depends on of an argument; None where there is no plan."""
+    """Return the part of a plan's key that an argument gives; None where there is no plan."""
     kind = type(value)
     if kind is np.ndarray:
         dtype = NAME_OF.get(id(value.dtype))
@@ -92,7 +93,7 @@ def _part(parameter: Parameter, value: Any) -> Any:
 
 
 def _counts_part(value: Any) -> Any:
-    """The same of grid= or workgroups=."""
+    """Return the part of a plan's key that grid= or workgroups= gives."""
     kind = type(value)
     if kind is tuple:
         return value if len(value) <= _MOST_AXES and all(type(each) is int for each in value) else None
@@ -129,7 +130,7 @@ class _Call:
 
 
 class _Plan:
-    """What a call needs beside its arrays and numbers."""
+    """Everything that a call needs beside its arrays and numbers."""
 
     def __init__(self, kernel: Kernel, call: _Call) -> None:
         traced, shapes, workgroups = call.traced, call.shapes, call.workgroups
@@ -146,7 +147,7 @@ class _Plan:
         for each in kernel._parameters:
             if each.kind != "scalar":
                 continue
-            low, high = (0, 1) if each.element is DataType.Bool else _RANGES[each.element]  # type: ignore[index]
+            low, high = (0, 1) if each.element is DataType.Bool else RANGES[each.element]  # type: ignore[index]
             is_wide = each.element is DataType.U64
             place = self._places.get(each.name)
             if place is None:
@@ -180,11 +181,11 @@ class _Plan:
             _core._remember_call(self._kernel, made, self if self.traced.captured else None, self._names)
 
     def _where(self, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """What else a call depends on than the types and shapes of its arrays."""
+        """Return the rest of the key, beside the types and shapes of the arrays."""
         return ("backend" in kwargs, "device" in kwargs)
 
     def fast_call(self, values: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The same call as one step of the core; None where it has none."""
+        """Return the call as one step of the core; None where the core has no such step."""
         raise NotImplementedError
 
     def _words_of_core(self) -> list[Any]:
@@ -364,10 +365,10 @@ def plan_of(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _H
     names = tuple(name for name in kwargs if name not in _OF_RUN)
     counts = {name: kwargs[name] for name in _COUNTS if name in kwargs}
     try:
-        given = _given(kernel, args, {name: kwargs[name] for name in names if name not in counts})
+        given = matched(kernel, args, {name: kwargs[name] for name in names if name not in counts})
     except ValueError:
         return None
-    shapes = _shapes(kernel, given)
+    shapes = shapes_of(kernel, given)
     traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
     workgroups = _workgroups(kernel, traced, shapes, counts.copy())
     places = {each.name: k for k, each in enumerate(kernel._parameters) if k < len(args)}

@@ -1,4 +1,4 @@
-"""What `range` gives on expressions: the bounds of a Loop, and a value of the range from the Loop's variable."""
+"""The meaning of `range` on expressions: the bounds of a Loop, and a value of the range from the Loop's variable."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Areas:
-    """What is kept of each chosen invocation: the first records and the last ones."""
+    """The records that are kept of each chosen invocation: the first ones and the last ones."""
 
     invocations: tuple[tuple[int, int, int], ...]
     first: int

@@ -1,4 +1,4 @@
-"""What takes a kernel's calls in place of running them: a procedure whose body runs in this thread."""
+"""The state of a thread in which calls of kernels are not run, such as a procedure whose body records them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel's source cannot have: found when the function is decorated, each with the form to write instead."""
+"""Refuses syntax that a kernel cannot have, when the function is decorated, and names the form to write instead."""
 
 from __future__ import annotations
 

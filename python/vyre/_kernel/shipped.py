@@ -37,13 +37,13 @@ class HostCall:
     results: tuple[str, ...]
 
     def result_of(self, outputs: Mapping[str, np.ndarray]) -> Any:
-        """What the call gives: one array bare, several as a tuple."""
+        """Return the result of the call: one array bare, several as a tuple."""
         found = tuple(outputs[name] for name in self.results)
         return found[0] if len(found) == 1 else found
 
 
 class ShippedKernel:
-    """What ``vyre._kernel.call`` asks of a kernel, for one value of each constant."""
+    """The members of a kernel that ``vyre._kernel.call`` uses, for one value of each constant."""
 
     _constants = ()
 

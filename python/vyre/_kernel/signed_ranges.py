@@ -1,4 +1,4 @@
-"""What to write for a `range` over i32, whose loop counts in u32.
+"""The Fix for a `range` over i32, whose loop counts in u32.
 
 A bound below zero that is cast to u32 is a large number, so a cast of the bounds does not count as Python does. The
 number of the turns is never negative, and fits a u32 for all bounds of i32: the Fix counts that, and makes each value

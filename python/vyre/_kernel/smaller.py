@@ -1,4 +1,4 @@
-"""The same invocations in smaller workgroups, for devices whose limits the chosen workgroup size exceeds.
+"""Runs the same invocations in smaller workgroups, for devices whose limits the chosen workgroup size exceeds.
 
 A kernel that names no workgroup size has no barriers, workgroup memory or local and workgroup ids, so how its
 invocations are divided into workgroups does not show in its bytes; how many invocations there are does. The smaller
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["in_halves", "reads_ids_of_workgroups"]
 
-# What the text of a program has where an expression of the IR reads an id that depends on the size.
+# Matches the ids in the text of a program that depend on the workgroup's size.
 _IDS = re.compile(r"\b[lw]id\.[xyz]\b")
 _LIMITS = ("maxComputeWorkGroupInvocations", "maxComputeWorkGroupSize")
 

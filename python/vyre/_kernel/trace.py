@@ -188,7 +188,7 @@ def _spots(
     return spots
 
 
-# What V010 says of programs, by a part of its hint, and what to write in a kernel. `{}` is the line of the statement.
+# Patterns of V010's hints for programs, each with the Fix for a kernel. `{}` is the line of the statement.
 _BARRIERS = {
     r'takes the Return \((.*?)\)\. Write Node\.let\("\w+", 0\)': (
         "only a part of a workgroup takes the `return` ({}). Write `done = 0` at the start and `done = 1` in its "
@@ -269,7 +269,7 @@ _FOREIGN = ("blockDim", "blockIdx", "cuda", "get_global_id", "get_local_id", "gr
 
 
 def _fix_for_name(name: str) -> str:
-    """What to write for a name that is not defined."""
+    """Return the Fix for a name that is not defined."""
     import vyre
 
     if name in vyre.__all__:
@@ -339,7 +339,7 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
 def _arguments(
     tracer: Tracer, parameters: Sequence[Parameter], constants: Mapping[str, Any]
 ) -> tuple[dict[str, Any], int]:
-    """What each parameter stands for, and how many words PARAMS has."""
+    """Return the value that stands for each parameter, and the number of words of PARAMS."""
     word = 0
     arguments: dict[str, Any] = {}
     for each in parameters:

@@ -1,10 +1,10 @@
-"""The state of a kernel while its rewritten function runs: its statements so far, its names, and how paths meet.
+"""The state of a kernel while its rewritten function runs: its statements so far, its names, and what Python means.
 
 The rewritten function (rewrite.py) runs once, on expressions in place of numbers, and calls the Tracer for everything
 that Python would do on its own with numbers. An assignment makes a variable of the Program that is never assigned
-again; where two paths meet, what they assigned to one Python variable is joined in a variable made for that (a slot),
-and a loop carries its variables in slots in the same way. A Python variable therefore always holds one value, and an
-expression keeps its meaning when it is stored in a list or passed to a function.
+again; where two paths meet, what they assigned to one Python variable is joined in a variable made for that (a slot,
+see slots.py), and a loop carries its variables in slots in the same way. A Python variable therefore always holds one
+value, and an expression keeps its meaning when it is stored in a list or passed to a function.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import numpy as np
 from vyre import _core
 from vyre._core import DataType, Expr, Node
 from vyre._kernel.arrays import KernelArray
-from vyre._kernel.control import If, Known, Loop, Never, Region, assigned, start_of
+from vyre._kernel.control import If, Known, Loop, Never, Region
 from vyre._kernel.functions import CHANGING, METHODS, OPERATORS, REPLACED, check_takes_values
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.ranges import bounds_of, turns_of
 from vyre._kernel.recording import LeavesCalls
-from vyre._kernel.values import FOREVER, Undefined, described, float_mistake, giving, is_known_later, is_number
+from vyre._kernel.slots import join, new_slot
+from vyre._kernel.values import FOREVER, Undefined, float_mistake, giving, is_known_later, is_number
 from vyre._text import shown
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Tracer(_core._Lets):
         self.emit(node)
 
     def _let(self, name: str, value: Any) -> Any:
-        """What a Python variable holds after an assignment of what is no expression; the core has the others."""
+        """Return what a variable holds after a value that is no expression is assigned; the core has the others."""
         kind = type(value)
         if kind is Undefined:
             raise value.mistake()
@@ -526,7 +527,7 @@ class Tracer(_core._Lets):
             if type(right) is not Expr:
                 right = int(bool(right))
             if has_effect:
-                slot = self._slot("both" if is_and else "either", 0 if is_and else 1)
+                slot = new_slot(self, "both" if is_and else "either", 0 if is_and else 1)
                 inside = [*nodes, Node.assign(slot, _core.ne(right, 0) if type(right) is Expr else right)]
                 self.effect(Node.if_(value, inside) if is_and else Node.if_(value, [], inside))
                 value = self.var(slot)
@@ -582,7 +583,7 @@ class Tracer(_core._Lets):
                 self.operand(second, _ARM),
             )
         before: list[Node] = []
-        value = self.join("chosen", None, [(nodes, first), (others, second)], before)
+        value = join(self, "chosen", None, [(nodes, first), (others, second)], before)
         for node in before:
             self.emit(node)
         self.effect(Node.if_(condition, nodes, others))
@@ -629,20 +630,6 @@ class Tracer(_core._Lets):
             )
 
     # Control flow.
-
-    def _slot(self, name: str, initial: Any) -> str:
-        """A variable of the Program that later statements assign."""
-        slot = self.new_name(name)
-        self.slots[slot] = name
-        self._note_start(name, initial)
-        if id(initial) in self.booleans:
-            self.boolean_slots.add(slot)
-        self.emit(Node.let(slot, start_of(self.group(name), initial)))
-        return slot
-
-    def _note_start(self, name: str, initial: Any) -> None:
-        if is_number(initial) and int(initial) < 0 and not name.startswith("vyre$"):
-            self.starts.append((name, int(initial)))
 
     def group(self, name: str) -> str:
         """The group of a variable, whose integers all get one type. Each call of a helper has groups of its own."""
@@ -715,86 +702,6 @@ class Tracer(_core._Lets):
             raise values.mistake()
         return values
 
-    def join(
-        self, name: str, old: Any, paths: Sequence[tuple[list[Node], Any]], before: list[Node], is_item: bool = False
-    ) -> Any:
-        """The value of a Python variable after paths that meet.
-
-        Each path is a list of statements and the variable's value at its end. ``old`` is the value before the paths
-        part, and ``before`` takes the statements that stand there.
-        """
-        values = [value for _, value in paths]
-        first = values[0]
-        if all(value is first for value in values[1:]):
-            return first
-        undefined = next((value for value in values if type(value) is Undefined), None)
-        if undefined is not None and not name.startswith("vyre$"):
-            if all(type(value) is Undefined for value in values):
-                return undefined
-            return Undefined(name, "is not assigned on every path that comes here")
-        known = [
-            value
-            for value in values
-            if type(value) is not Undefined and not (value is None and name.startswith("vyre$"))
-        ]
-        if known and any(value is None for value in values) and name.startswith("vyre$"):
-            raise Mistake(
-                "K007", "a helper returns a value on some paths and None on others", "return a value on every path"
-            )
-        if not known:  # a helper that returns nothing, on some of these paths so far
-            return None if any(value is None for value in values) else first
-        if all(isinstance(value, tuple) for value in known):
-            if len({len(value) for value in known}) != 1:
-                raise Mistake(
-                    "K003",
-                    f"{_what(name)} {_shapes(known)} on the paths that meet here",
-                    "give it as many values on each path",
-                )
-            parts = []
-            for k in range(len(known[0])):
-                parts.append(
-                    self.join(
-                        name,
-                        old[k] if isinstance(old, tuple) and k < len(old) else None,
-                        [
-                            (nodes, value[k] if isinstance(value, tuple) else Undefined(name, ""))
-                            for nodes, value in paths
-                        ],
-                        before,
-                    )
-                )
-            return tuple(parts)
-        if (
-            all(is_number(value) for value in values)
-            and len({(isinstance(v, (bool, np.bool_)), int(v)) for v in values}) == 1
-        ):
-            return first
-        for value in known:
-            if type(value) in (list, dict) and not name.startswith("vyre$"):
-                kind = type(value).__name__
-                fix = "use a tuple, or assign the items of one list"
-                return Undefined(name, f"is a Python {kind} that the paths to here do not share", fix)
-            if type(value) is not Expr and not is_number(value):
-                raise Mistake(
-                    "K003",
-                    f"{_what(name)} is {described(value)} on one path and "
-                    f"{described(next(v for v in [*known, None] if v is not value))} on another",
-                    "give it an expression or an integer on every path",
-                )
-        slot = self.new_name(name)
-        self.slots[slot] = name
-        if any(id(value) in self.booleans for value in values):
-            self.boolean_slots.add(slot)
-        # A path that leaves the variable as it was needs no assignment.
-        begins = old if type(old) is Expr or is_number(old) else None
-        self._note_start(name, begins)
-        # The items of a list may have several types; one variable has one.
-        before.append(Node.let(slot, start_of(slot if is_item else self.group(name), 0 if begins is None else begins)))
-        for nodes, value in paths:
-            if value is not begins and (type(value) is Expr or is_number(value)):
-                nodes.append(Node.assign(slot, assigned(value)))
-        return self.var(slot)
-
 
 def element_of(values: np.ndarray) -> DataType:
     """The type of the elements of a table of constants."""
@@ -808,11 +715,3 @@ def element_of(values: np.ndarray) -> DataType:
         f"a captured numpy array of {values.dtype} is read at an index that is unknown while the kernel is traced",
         "write values.astype(np.uint32)",
     )
-
-
-def _what(name: str) -> str:
-    return "the result of the helper" if name.startswith("vyre$") else f"variable `{name}`"
-
-
-def _shapes(values: list[Any]) -> str:
-    return " and ".join(f"has {len(value)} values" for value in values[:2])

@@ -133,7 +133,7 @@ class _Turns:
 
 
 class Trace:
-    """What one invocation of a kernel computed; see ``vyre.trace``. It prints as a table.
+    """The values that one invocation of a kernel computed; see ``vyre.trace``. It prints as a table.
 
     Attributes:
         kernel: the kernel's name.

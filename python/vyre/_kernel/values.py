@@ -1,4 +1,4 @@
-"""What Python's variables hold while a kernel is traced, and how messages describe it."""
+"""The values that Python's variables hold while a kernel is traced, and how messages describe them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOREVER = 0xFFFFFFFF  # turns of a `while`, and an index beyond every array
 
 
 class Undefined:
-    """What a variable holds on a path that has not assigned it."""
+    """The value of a variable on a path that has not assigned it."""
 
     __slots__ = ("fix", "name", "why")
 

@@ -1,4 +1,4 @@
-"""The same invocations in wider workgroups, for calls of three axes that are long along x.
+"""Runs the same invocations in wider workgroups, for calls of three axes that are long along x.
 
 A kernel that reads the ids of three axes and names no workgroup size has workgroups of (8, 8, 4), which waste little of
 an array whose last axis is short, such as the colours of an image. Where that axis is long, workgroups of (32, 8, 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._core import DataType
-from vyre._kernel.call import _RANGES
+from vyre._kernel.arguments import RANGES
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
 
@@ -44,7 +44,7 @@ def number_of(where: str, name: str, element: DataType | None, value: Any) -> in
         if not isinstance(value, (bool, np.bool_)):
             raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {name} != 0.")
         return int(value)
-    low, high = _RANGES[element]  # type: ignore[index]
+    low, high = RANGES[element]  # type: ignore[index]
     count = None if isinstance(value, np.ndarray) else as_count(value)
     if count is None or not low <= count <= high:
         fix = f"write int({name})" if isinstance(value, (bool, np.bool_)) else "write an integer in that range"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._core import DataType
-from vyre._kernel import call as kernel_call
+from vyre._kernel.arguments import OPTIONS, RANGES, matched
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
@@ -28,14 +28,14 @@ __all__ = ["record_kernel"]
 
 def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Record a call of a kernel as a dispatch."""
-    options = {name: kwargs.pop(name) for name in kernel_call._OPTIONS if name in kwargs}
+    options = {name: kwargs.pop(name) for name in OPTIONS if name in kwargs}
     for name in ("backend", "device", "optimize", "timeout"):
         if options.get(name) is not None:
             raise ArgumentError(
                 f"argument `{name}` of kernel `{kernel.__name__}` is given in a procedure, which runs as a whole. "
                 f"Fix: give `{name}` to the procedure's call."
             )
-    given = kernel_call._given(kernel, args, kwargs)
+    given = matched(kernel, args, kwargs)
     constants = {each.name: given[each.name] for each in kernel._constants}
     traced = kernel._traced(constants)
     arrays = _arrays(recorder, kernel, given)
@@ -115,7 +115,7 @@ def _numbers(kernel: Kernel, given: dict[str, Any]) -> list[Any]:
         if each.element is DataType.Bool and isinstance(value, (bool, np.bool_)):
             words.append(int(value))
             continue
-        low, high = kernel_call._RANGES.get(each.element, (0, 1))  # type: ignore[arg-type]
+        low, high = RANGES.get(each.element, (0, 1))  # type: ignore[arg-type]
         count = as_count(value)
         if count is None or not low <= count <= high:
             raise BindingError(

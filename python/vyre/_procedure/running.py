@@ -13,7 +13,7 @@ from vyre._default import check_place, place
 from vyre._dlpack import numpy_of
 from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
-from vyre._kernel.call import _RANGES
+from vyre._kernel.arguments import RANGES
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.core import core_procedure
 from vyre._procedure.sizes import evaluated
@@ -128,7 +128,7 @@ def launch_of(function: ProcedureFunction, made: Recorded, args: tuple[Any, ...]
         if each.is_array and each.element is not DataType.Bool:
             parameters.append((each.element, each.axes))
         elif each.kind == "scalar" and each.element is not DataType.Bool:
-            parameters.append(_RANGES[each.element])  # type: ignore[index]
+            parameters.append(RANGES[each.element])  # type: ignore[index]
         else:
             return None
     if len(args) != len(parameters) or not any(isinstance(each, Array) for each in args):

@@ -36,7 +36,7 @@ NAMES = (*ALGORITHMS, "blake2b", "blake2s", "blake3", *CHECKSUMS, "xxhash32", "x
 
 
 class Limits(NamedTuple):
-    """What may be in memory at the same time.
+    """How much may be in memory at the same time.
 
     Attributes:
         batch: bytes of small files in one call, or of the pieces of several large files.
@@ -170,7 +170,7 @@ class _Job:
                     continue
                 lost[k] = True
                 with self.trouble(file):
-                    # What is appended to the file after a read of less than a piece does not belong to it.
+                    # A read of less than a piece has reached the end; bytes that are appended later do not count.
                     before = waiting[k]
                     following = b"" if before is not None and len(before) < step else opened.read(step)
                     if following:

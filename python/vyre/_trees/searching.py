@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What may be in memory at the same time.
+    """How much may be in memory at the same time.
 
     Attributes:
         batch: bytes of small files in one call.

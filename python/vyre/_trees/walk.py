@@ -93,7 +93,7 @@ def open_file(file: File) -> IO[bytes]:
 
 
 def why(error: OSError | ValueError) -> str:
-    """What the system said."""
+    """Return the system's words for an error."""
     return getattr(error, "strerror", None) or str(error)
 
 

@@ -158,7 +158,7 @@ def _read_only(program: Program, inputs: Mapping[str, Any]) -> dict[str, np.ndar
 
 
 def _limits(program: Program, bound: list[BoundBuffer]) -> dict[str, int]:
-    """What a WebGPU device must have, by WebGPU's names."""
+    """Return the limits that a WebGPU device must have, by WebGPU's names."""
     x, y, z = program.workgroup_size
     largest = max([16, *(-(-len(each.content) // 16) * 16 for each in bound)])
     shared = sum(

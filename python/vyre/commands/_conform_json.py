@@ -22,7 +22,7 @@ _BAD = ("failed", "nondeterministic", "skipped")
 def of_levels(
     chosen: argparse.Namespace, certificate: Certificate, verification: Verification | None, seen: list[Result]
 ) -> dict[str, Any]:
-    """What came of the conformance cases."""
+    """Return the outcome of the conformance cases."""
     levels = certificate.content["levels"]
     found: dict[str, Any] = {
         **_begin(chosen, certificate.passed, verification),
@@ -42,7 +42,7 @@ def of_levels(
 def of_procedure(
     chosen: argparse.Namespace, certificate: ProcedureCertificate | None, verification: ProcedureVerification | None
 ) -> dict[str, Any]:
-    """What came of the calls of a procedure; a certificate of another procedure ran nothing."""
+    """Return the outcome of the calls of a procedure; a certificate of another procedure ran nothing."""
     found = _begin(chosen, certificate is not None and certificate.passed, verification)
     if certificate is not None:
         content = certificate.content

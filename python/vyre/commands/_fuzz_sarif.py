@@ -1,4 +1,4 @@
-"""What ``vyre fuzz --sarif`` prints: each program on which two sides differ, as a result of one rule a verdict."""
+"""The log of ``vyre fuzz --sarif``: each program on which two sides differ is a result, and each verdict a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands about files print: lines with paths of any bytes, troubles, and a bar."""
+"""The output of commands about files: lines with paths of any bytes, troubles, and a bar."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def add_forms(parser: argparse.ArgumentParser) -> None:
 
 
 def head(command: str) -> dict[str, Any]:
-    """What an object of --json begins with."""
+    """Return the keys that every object of --json begins with."""
     return {"version": vyre.__version__, "command": command}
 
 

@@ -132,16 +132,8 @@ def run(chosen: argparse.Namespace) -> int:
                 print(f"seen      {result.case.id}: {outcome}: {count:,}")
     for option in filter(None, (chosen.out, chosen.html)):
         print(f"wrote     {option}")
-    if verification is None:
-        return 0 if certificate.passed else 1
-    for note in verification.notes:
-        print(f"note      {note}")
-    if not verification.agrees:
-        first, *more = verification.differences
-        print(f"differs   {first}" + (f" (and {len(more)} more)" if more else ""))
-        return 1
-    print(f"verified  every hash of {chosen.verify} is what this run gave")
-    return 0 if certificate.passed else 1
+    agrees = verification is None or _print_verification(verification, chosen.verify)
+    return 0 if agrees and certificate.passed else 1
 
 
 def _run_procedure(chosen: argparse.Namespace) -> int:
@@ -185,15 +177,8 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
         print(f"verdict   {certificate.verdict}")
         if chosen.out:
             print(f"wrote     {chosen.out}")
-    if verification is not None:
-        for note in verification.notes:
-            print(f"note      {note}")
-        if not verification.agrees:
-            first, *more = verification.differences
-            print(f"differs   {first}" + (f" (and {len(more)} more)" if more else ""))
-            return 1
-        print(f"verified  every hash of {chosen.verify} is what this run gave")
-    return 0 if certificate is not None and certificate.passed else 1
+    agrees = verification is None or _print_verification(verification, chosen.verify)
+    return 0 if agrees and certificate is not None and certificate.passed else 1
 
 
 def _procedure(name: str) -> Any:
@@ -220,6 +205,18 @@ def _call_of(text: str) -> dict[str, Any]:
             f"--call {text[:80]} is no JSON object: {error}. Fix: write --call '{{\"x\": 1000}}'."
         ) from None
     return {name: tuple(value) if isinstance(value, list) else value for name, value in call.items()}
+
+
+def _print_verification(verification: Any, path: str) -> bool:
+    """How a run compares with the certificate in a file. Returns whether it agrees."""
+    for note in verification.notes:
+        print(f"note      {note}")
+    if not verification.agrees:
+        first, *more = verification.differences
+        print(f"differs   {first}" + (f" (and {len(more)} more)" if more else ""))
+        return False
+    print(f"verified  every hash of {path} is what this run gave")
+    return True
 
 
 def _print(certificate: Certificate) -> None:

@@ -1,4 +1,4 @@
-"""``vyre scan PATH --patterns FILE``: the places of byte strings, such as known secrets, in directory trees."""
+"""``vyre scan PATH --patterns FILE`` prints where byte strings, such as known secrets, are in directory trees."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MOST_PATTERNS = 1 << 28  # bytes of the file of patterns
 _PATTERNS_FIX = "name a file with a byte string on each line"
 
 _EPILOG = r"""
-FILE has one byte string a line, taken as it is; \xNN stands for a byte, and empty lines for nothing. A match is printed
+FILE has one byte string a line, taken as it is; \xNN stands for a byte, and empty lines are skipped. A match is printed
 as PATH:LINE:COLUMN: PATTERN, with lines and the bytes in them counted from 1; the lines are sorted by path and place.
 Overlapping matches are all printed, in binary files too. A directory stands for all regular files below it; symbolic
-links there are not followed, one that is named is. A line begins with a backslash if its path has backslashes or ends
-of lines, which are escaped then. Files are read in pieces of 8 MiB.
+links there are not followed, one that is named is. A line begins with a backslash if its path has backslashes or line
+breaks, which are escaped then. Files are read in pieces of 8 MiB.
 
 Exit status: 0 if nothing was found, 1 if there is a match or a file could not be read, 2 for a request that cannot be
 carried out, 3 for a backend or device that is not here."""

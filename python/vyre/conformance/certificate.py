@@ -233,12 +233,7 @@ class Certificate:
 
         Raises: CertificateError when it is no certificate, or was edited; FileError.
         """
-        try:
-            with as_path(path, "Certificate.load", "cert.json").open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
-        except OSError as error:
-            raise unreadable(path, error, fix="name a file that `vyre conform --out` wrote") from None
-        return Certificate.from_json(data)
+        return Certificate.from_json(read_file(path, "Certificate.load", "vyre conform --out"))
 
     @staticmethod
     def from_json(data: bytes | str) -> Certificate:
@@ -325,7 +320,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _parse(data: bytes | str) -> dict[str, Any]:
+def read_file(path: str | os.PathLike[str], function: str, command: str) -> bytes:
+    """The bytes of a file that a command wrote, or a few more than a certificate may have. Raises FileError."""
+    try:
+        with as_path(path, function, "cert.json").open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise unreadable(path, error, fix=f"name a file that `{command}` wrote") from None
+
+
+def content_of(data: bytes | str) -> dict[str, Any]:
+    """The object of JSON that a certificate is. Raises CertificateError where there is none."""
     if len(data) > MOST_BYTES:
         raise _no_certificate(f"it is longer than {MOST_BYTES >> 20} MiB")
     try:
@@ -334,6 +339,11 @@ def _parse(data: bytes | str) -> dict[str, Any]:
         raise _no_certificate(f"it is no JSON ({_short(error)})") from None
     if not isinstance(content, dict):
         raise _no_certificate("it holds no object")
+    return content
+
+
+def _parse(data: bytes | str) -> dict[str, Any]:
+    content = content_of(data)
     if content.get("kind") == "procedure":
         raise CertificateError(
             "this certificate is about a procedure. Fix: write `vyre conform --procedure module:name --verify FILE`, "

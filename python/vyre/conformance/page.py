@@ -65,7 +65,7 @@ def _summary(certificate: Certificate) -> Markup:
 
 
 def _form(certificate: Certificate, most: int | None = None) -> Form:
-    """What a certificate tells, with every row of its lists or the first `most`."""
+    """Write what a certificate tells, with every row of its lists or the first `most`."""
     content = certificate.content
     place: dict[str, Any] = content["target"]
     runs = "once" if certificate.runs == 1 else f"{certificate.runs} times"

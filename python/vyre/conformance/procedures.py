@@ -22,22 +22,21 @@ import vyre
 from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import DataType, Procedure
-from vyre._files import as_path, unreadable, write_atomically
+from vyre._files import as_path, write_atomically
 from vyre._procedure.by_name import submit_by_name
 from vyre._text import as_count, shown
 from vyre.conformance.certificate import (
-    MOST_BYTES,
     CertificateError,
     _canonical,
     _edited,
     _no_certificate,
     _printable,
-    _reject_constant,
     _seal,
     _short,
     _short_number,
-    _unique,
+    content_of,
     operation_hashes,
+    read_file,
     table_hashes,
     versions,
 )
@@ -108,7 +107,7 @@ class Elements:
 
 @dataclass(frozen=True)
 class ProcedureCertificate:
-    """What calls of a procedure gave, as data: ``content`` is what the JSON file holds."""
+    """The results of calls of a procedure, as data: ``content`` is what the JSON file holds."""
 
     content: dict[str, Any]
 
@@ -135,11 +134,7 @@ class ProcedureCertificate:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> ProcedureCertificate:
         """Read a file. Raises CertificateError when it is no certificate of a procedure, or was edited; FileError."""
-        try:
-            with as_path(path, "ProcedureCertificate.load", "cert.json").open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
-        except OSError as error:
-            raise unreadable(path, error, fix="name a file that `vyre conform --procedure --out` wrote") from None
+        data = read_file(path, "ProcedureCertificate.load", "vyre conform --procedure --out")
         return ProcedureCertificate.from_json(data)
 
     @staticmethod
@@ -482,14 +477,7 @@ def _from_row(row: Mapping[str, Any]) -> Elements:
 
 
 def _parse(data: bytes | str) -> dict[str, Any]:
-    if len(data) > MOST_BYTES:
-        raise _no_certificate(f"it is longer than {MOST_BYTES >> 20} MiB")
-    try:
-        content = json.loads(data, parse_constant=_reject_constant, object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:
-        raise _no_certificate(f"it is no JSON ({_short(error)})") from None
-    if not isinstance(content, dict):
-        raise _no_certificate("it holds no object")
+    content = content_of(data)
     if content.get("kind") != "procedure":
         raise _no_certificate('key `kind` is not "procedure"')
     if set(content) != _KEYS:

@@ -73,7 +73,7 @@ class Way:
 
 
 SPEEDUPS: tuple[str, ...] = tuple(name for name, _ in _core._tables["speedups"])
-"""What lowering does for speed, each of which can be switched off."""
+"""The names of the speedups of lowering, each of which can be switched off."""
 
 
 IDLE = {"cpu": ("coarsening", "narrow"), "vulkan": ("compilation",), "cuda": ("compilation", "narrow")}
@@ -274,7 +274,7 @@ def _judge_in_python(
 
 
 def _run(case: Case, call: int, way: Way) -> dict[str, np.ndarray]:
-    """What the ReadWrite buffers hold after a call of a case. Raises what vyre.run or the function raises."""
+    """Return the ReadWrite buffers after a call of a case. Raises what vyre.run or the function raises."""
     inputs: Any = case.inputs(call=call, arrays=True)
     if way.in_python:
         return way.function()(case.program, inputs, case.grid, device=way.device, optimize=way.optimize)

@@ -24,7 +24,7 @@ def run(
     device: int | vyre.Device | None = None,
     optimize: bool | Sequence[str] | None = None,
 ) -> dict[str, np.ndarray]:
-    """What ``vyre.run`` gives."""
+    """Run a program as ``vyre.run`` does, on arrays that stay on their device."""
     arrays: dict[str, vyre.Array] = {}
     for decl in program.buffers:
         if decl.access in (vyre.BufferAccess.Workgroup, vyre.BufferAccess.Private):

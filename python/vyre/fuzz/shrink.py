@@ -84,7 +84,7 @@ def shrink(
     case, tried = settings.case(row.seed)
     way = next((way for way in ways_for(row.seed, ways) if row.way in (str(way), f"{way}, as called")), None)
     if way is None:
-        # What the others are compared with is itself at fault, on the program as it is.
+        # The side that the others are compared with is itself at fault, on the program as it is.
         way = against or Way("reference")
     other = None if against is None else ways_for(row.seed, [against])[0]
     with _Isolated(way, patience, progress, other) as isolated:
@@ -114,7 +114,7 @@ def _shrink_procedure(isolated: _Isolated, case: ProcedureCase, tries: int) -> S
     found = isolated.judge(case)
     if found:
         return None
-    # What a way keeps of a call must not show in smaller cases.
+    # State that a way keeps from one call to the next must not show in smaller cases.
     isolated.forgets = isolated.in_python and found.call > 0
     limit = TRIES_OF_HANGS if found.kind == "hung" else tries
     smallest = reduce_procedure(case, lambda candidate: _same(isolated.judge(candidate), found), tries=limit)

@@ -273,7 +273,7 @@ def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
 
 
 def _bisect_procedure(case: Any, call: int, way: Way) -> str | None:
-    """The same for a procedure; nothing for a function, which runs a procedure as a whole."""
+    """Bisect a call of a procedure. Returns None for a function, which runs a procedure as a whole."""
     if way.in_python:
         return None
     how: dict[str, Any] = {"backend": way.backend, "optimize": way.optimize}

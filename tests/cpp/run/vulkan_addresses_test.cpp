@@ -16,14 +16,9 @@
 namespace vyre {
 namespace {
 
-constexpr run::Optimize kByAddress = [] {
-  run::Optimize optimize;
-  optimize.addresses = true;
-  return optimize;
-}();
-
 using namespace sample;
 using run::StorageView;
+using test::kByAddress;
 using test::Words;
 
 constexpr std::uint64_t kRange = 400;

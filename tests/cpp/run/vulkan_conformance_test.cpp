@@ -27,14 +27,9 @@
 namespace vyre {
 namespace {
 
-constexpr run::Optimize kByAddress = [] {
-  run::Optimize optimize;
-  optimize.addresses = true;
-  return optimize;
-}();
-
 using namespace sample;
 using run::Grid;
+using test::kByAddress;
 using test::kEdges;
 using test::Words;
 

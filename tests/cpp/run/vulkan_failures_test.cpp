@@ -9,12 +9,10 @@
 #include <set>
 #include <utility>
 
-#include "run/vulkan_fixture.hpp"
+#include "run/vulkan_failures_fixture.hpp"
 #include "run/vulkan_shaders.hpp"
-#include "support/failing_vulkan.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
-#include "support/small_procedure.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
@@ -23,75 +21,7 @@
 namespace vyre::test {
 namespace {
 
-using run::Executable;
-using run::RunOptions;
-using run::vulkan::Loader;
-using run::vulkan::Options;
-
-class VulkanFailuresTest : public VulkanTest {
- protected:
-  VulkanBackend backend(Options options = {}) const {
-    return VulkanBackend([this] { return vulkan_.loader(); }, std::move(options));
-  }
-
-  FailingVulkan vulkan_;
-};
-
-// For a call that must be refused: were it not, it would wait for ever.
-RunOptions in_time() {
-  RunOptions options;
-  options.timeout = std::chrono::seconds(1);
-  return options;
-}
-
-void expect_busy(const DeviceInfo& info, const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE();
-  } catch (const DeviceError& error) {
-    EXPECT_EQ(std::string(error.what()), "device `" + info.name +
-                                             "` is still busy with a call that timed out or was interrupted. Fix: call again when that "
-                                             "program has ended, or use another device.");
-  }
-}
-
-// Which kind of error a failed call must become.
-std::string kind_of(const std::exception& error) {
-  if (dynamic_cast<const DeviceMemoryError*>(&error) != nullptr) return "memory";
-  if (dynamic_cast<const DeviceLostError*>(&error) != nullptr) return "lost";
-  if (dynamic_cast<const DispatchTimeoutError*>(&error) != nullptr) return "timeout";
-  if (dynamic_cast<const DeviceError*>(&error) != nullptr) return "device";
-  if (dynamic_cast<const CapabilityError*>(&error) != nullptr) return "capability";
-  return error.what();
-}
-
-std::string kind_wanted(VkResult result) {
-  switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-      return "memory";
-    case VK_ERROR_DEVICE_LOST:
-      return "lost";
-    default:
-      return "device";
-  }
-}
-
-struct Arrays {
-  Words a, b, out;
-  explicit Arrays(std::uint32_t n) : a(counted(n, 3)), b(counted(n, 5)), out(n, 9) {}
-  void run(Executable& executable, const RunOptions& options = {}) {
-    const BufferView views[] = {view(a), view(b), view(out)};
-    executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, options);
-  }
-  bool untouched() const {
-    const auto n = static_cast<std::uint32_t>(a.size());
-    return a == counted(n, 3) && b == counted(n, 5) && out == Words(n, 9);
-  }
-  bool right() const { return out == xor_of(a, b); }
-};
-
-// The same with arrays on the device, each beginning where no device can bind it, so that it is copied there.
+// Runs the xor shader on arrays that lie on the device. Each begins where no device can bind it, so that it is copied.
 void run_resident(VulkanBackend& backend, std::size_t device, Executable& executable, bool from_data) {
   constexpr std::uint32_t kWords = 100;
   const Words given[] = {counted(kWords, 3), counted(kWords, 5)};
@@ -536,20 +466,15 @@ TEST_F(VulkanFailuresTest, a_submission_that_fails_beside_the_caller_is_told_to_
         SCOPED_TRACE("submission " + std::to_string(nth) + " gives " + std::to_string(result));
         auto backend = this->backend({.submission_thread = true});
         auto executable = backend.prepare_shader(xor_shader(), device);
-        std::vector<std::unique_ptr<run::Storage>> storages;
-        std::vector<run::StorageView> views;
-        for (int k = 0; k < 3; ++k) {
-          storages.push_back(backend.allocate(device, 400, true));
-          views.push_back({storages.back().get(), 0, 400, 100});
-        }
-        const auto plan = executable->plan(views, {2, 1, 1});
+        const ResidentArrays arrays(backend, device);
+        const auto plan = executable->plan(arrays.views(), {2, 1, 1});
         vulkan_.fail("vkQueueSubmit", nth, result);
         std::string kind = "none", text;
         try {
           // The thread submits many at a time, so nobody knows how many calls it takes.
-          for (int turn = 0; turn < 100'000 && !vulkan_.failed(); ++turn) plan->submit(views, {});
+          for (int turn = 0; turn < 100'000 && !vulkan_.failed(); ++turn) plan->submit(arrays.views(), {});
           Words got(100);
-          storages[2]->read(0, std::as_writable_bytes(std::span(got)), {});
+          arrays.read(2, got);
         } catch (const std::exception& error) {
           kind = kind_of(error);
           text = error.what();
@@ -575,18 +500,13 @@ TEST_F(VulkanFailuresTest, a_wait_that_sleeps_ends_when_the_submission_thread_fa
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend({.submission_thread = true});
     auto executable = backend.prepare_shader(xor_shader(), device);
-    std::vector<std::unique_ptr<run::Storage>> storages;
-    std::vector<run::StorageView> views;
-    for (int k = 0; k < 3; ++k) {
-      storages.push_back(backend.allocate(device, 400, true));
-      views.push_back({storages.back().get(), 0, 400, 100});
-    }
-    const auto plan = executable->plan(views, {2, 1, 1});
+    const ResidentArrays arrays(backend, device);
+    const auto plan = executable->plan(arrays.views(), {2, 1, 1});
     // The device appears to be busy with the first of these, so the submission thread takes over before the last.
     vulkan_.hold_submissions(true);
-    for (int turn = 0; turn < 16; ++turn) plan->submit(views, {});
+    for (int turn = 0; turn < 16; ++turn) plan->submit(arrays.views(), {});
     vulkan_.hold_calls("vkQueueSubmit");
-    plan->submit(views, {});
+    plan->submit(arrays.views(), {});
     vulkan_.wait_for_held_call();
     vulkan_.fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
     RunOptions options;
@@ -598,7 +518,7 @@ TEST_F(VulkanFailuresTest, a_wait_that_sleeps_ends_when_the_submission_thread_fa
     };
     std::string kind = "none";
     try {
-      storages[2]->wait(options);
+      arrays.storages[2]->wait(options);
     } catch (const std::exception& error) {
       kind = kind_of(error);
     }
@@ -628,148 +548,20 @@ TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
 }
 
-TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_it_is_done) {
-  on_each_device([&](std::size_t device, const DeviceInfo& info) {
-    auto backend = this->backend();
-    auto executable = backend.prepare_shader(xor_shader(), device);
-    auto other = backend.prepare_shader(xor_shader(), usable_.back() == device ? usable_.front() : usable_.back());
-
-    Arrays arrays(100);
-    const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
-    RunOptions options;
-    // More than a device takes to begin.
-    options.timeout = std::chrono::milliseconds(100);
-    vulkan_.hold_submissions(true);
-    try {
-      executable->run(views, {2, 1, 1}, options);
-      FAIL();
-    } catch (const DispatchTimeoutError& error) {
-      EXPECT_EQ(std::string(error.what()), "the call did not end within 0.1 s on device `" + info.name +
-                                               "`. Fix: raise the time-out, or give each dispatch less work.");
-    }
-    EXPECT_TRUE(arrays.untouched());
-    vulkan_.hold_submissions(false);
-
-    expect_busy(info, [&] { arrays.run(*executable, in_time()); });
-    EXPECT_TRUE(arrays.untouched());
-    EXPECT_FALSE(backend.wait_until_idle(device, 0));
-    if (usable_.size() > 1) {
-      Arrays elsewhere(100);
-      elsewhere.run(*other);
-      EXPECT_TRUE(elsewhere.right());
-    }
-
-    vulkan_.release_submissions();
-    EXPECT_TRUE(backend.wait_until_idle(device, 600));
-    arrays.run(*executable);
-    EXPECT_TRUE(arrays.right());
-  });
-  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-}
-
-TEST_F(VulkanFailuresTest, a_procedure_that_times_out_refuses_the_next_call_until_it_is_done) {
-  on_each_device([&](std::size_t device, const DeviceInfo& info) {
-    auto backend = this->backend();
-    const std::vector<std::byte> right = increment(backend, device);
-    auto executable = backend.prepare_shader(xor_shader(), device);
-    Arrays arrays(100);
-    RunOptions options;
-    options.timeout = std::chrono::milliseconds(100);
-    vulkan_.hold_submissions(true);
-    EXPECT_THROW(increment(backend, device, options), DispatchTimeoutError);
-    vulkan_.hold_submissions(false);
-    expect_busy(info, [&] { increment(backend, device, in_time()); });
-    expect_busy(info, [&] { arrays.run(*executable, in_time()); });
-    EXPECT_TRUE(arrays.untouched());
-    vulkan_.release_submissions();
-    EXPECT_TRUE(backend.wait_until_idle(device, 600));
-    EXPECT_EQ(increment(backend, device), right);
-  });
-  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-}
-
-TEST_F(VulkanFailuresTest, an_interrupted_wait_keeps_the_device_until_it_is_done) {
-  on_each_device([&](std::size_t device, const DeviceInfo& info) {
-    auto backend = this->backend();
-    auto executable = backend.prepare_shader(xor_shader(), device);
-    Arrays arrays(100);
-    const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
-    int polls = 0;
-    RunOptions options;
-    options.interrupted = [&] { return ++polls == 5; };
-    vulkan_.hold_submissions(true);
-    EXPECT_THROW(executable->run(views, {2, 1, 1}, options), Interrupted);
-    EXPECT_EQ(polls, 5);
-    vulkan_.hold_submissions(false);
-    expect_busy(info, [&] { arrays.run(*executable, in_time()); });
-    EXPECT_TRUE(arrays.untouched());
-    vulkan_.release_submissions();
-    EXPECT_TRUE(backend.wait_until_idle(device, 600));
-    arrays.run(*executable);
-    EXPECT_TRUE(arrays.right());
-  });
-  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-}
-
-TEST_F(VulkanFailuresTest, a_read_that_timed_out_or_was_interrupted_can_be_made_again) {
-  on_each_device([&](std::size_t device, const DeviceInfo& info) {
-    auto backend = this->backend();
-    auto executable = backend.prepare_shader(xor_shader(), device);
-    std::unique_ptr<run::Storage> storages[3];
-    std::vector<run::StorageView> views;
-    for (std::uint32_t slot = 0; slot < 3; ++slot) {
-      const Words given = counted(100, slot + 1);
-      storages[slot] = backend.allocate(device, 400, false);
-      storages[slot]->write(0, std::as_bytes(std::span(given)), {});
-      views.push_back({storages[slot].get(), 0, 400, 100});
-    }
-    const auto plan = executable->plan(views, {2, 1, 1});
-    vulkan_.hold_submissions(true);
-    plan->submit(views, {});
-    Words got(100, 1);
-    RunOptions hasty;
-    hasty.timeout = std::chrono::milliseconds(1);
-    try {
-      storages[2]->read(0, std::as_writable_bytes(std::span(got)), hasty);
-      ADD_FAILURE();
-    } catch (const DispatchTimeoutError& error) {
-      EXPECT_EQ(std::string(error.what()), "the call did not end within 0.001 s on device `" + info.name +
-                                               "`. Fix: raise the time-out, or give each dispatch less work.");
-    }
-    RunOptions interrupted;
-    interrupted.interrupted = [] { return true; };
-    EXPECT_THROW(storages[2]->wait(interrupted), Interrupted);
-    EXPECT_EQ(got, Words(100, 1));
-    vulkan_.hold_submissions(false);
-    vulkan_.release_submissions();
-    storages[2]->read(0, std::as_writable_bytes(std::span(got)), {});
-    EXPECT_EQ(got, xor_of(counted(100, 1), counted(100, 2)));
-  });
-  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-}
-
 TEST_F(VulkanFailuresTest, arrays_of_a_lost_device_say_so_and_new_ones_work) {
   on_each_device([&](std::size_t device, const DeviceInfo& info) {
     auto backend = this->backend();
     auto executable = backend.prepare_shader(xor_shader(), device);
     const Words given = counted(100, 3);
     const auto make = [&] {
-      std::vector<std::unique_ptr<run::Storage>> storages;
-      for (int slot = 0; slot < 3; ++slot) {
-        storages.push_back(backend.allocate(device, 400, true));
-        storages.back()->write(0, std::as_bytes(std::span(given)), {});
-      }
-      return storages;
+      ResidentArrays arrays(backend, device);
+      for (std::size_t slot = 0; slot < 3; ++slot) arrays.write(slot, given);
+      return arrays;
     };
-    const auto views_of = [](const std::vector<std::unique_ptr<run::Storage>>& storages) {
-      std::vector<run::StorageView> views;
-      for (const auto& storage : storages) views.push_back({storage.get(), 0, 400, 100});
-      return views;
-    };
-    const auto lost = make();
-    const auto plan = executable->plan(views_of(lost), {2, 1, 1});
+    const ResidentArrays lost = make();
+    const auto plan = executable->plan(lost.views(), {2, 1, 1});
     vulkan_.fail("vkQueueSubmit", 1, VK_ERROR_DEVICE_LOST);
-    EXPECT_THROW(plan->submit(views_of(lost), {}), DeviceLostError);
+    EXPECT_THROW(plan->submit(lost.views(), {}), DeviceLostError);
     const std::string text = "device `" + info.name + "` was lost, and the arrays on it with it. Fix: make them anew, and call again.";
     const auto expect_lost = [&](const std::function<void()>& work) {
       try {
@@ -780,75 +572,16 @@ TEST_F(VulkanFailuresTest, arrays_of_a_lost_device_say_so_and_new_ones_work) {
       }
     };
     Words got(100);
-    expect_lost([&] { lost[2]->read(0, std::as_writable_bytes(std::span(got)), {}); });
-    expect_lost([&] { lost[2]->write(0, std::as_bytes(std::span(given)), {}); });
-    expect_lost([&] { plan->submit(views_of(lost), {}); });
-    expect_lost([&] { executable->plan(views_of(lost), {2, 1, 1}); });
-    const auto again = make();
-    executable->plan(views_of(again), {2, 1, 1})->submit(views_of(again), {});
-    again[2]->read(0, std::as_writable_bytes(std::span(got)), {});
+    expect_lost([&] { lost.read(2, got); });
+    expect_lost([&] { lost.write(2, given); });
+    expect_lost([&] { plan->submit(lost.views(), {}); });
+    expect_lost([&] { executable->plan(lost.views(), {2, 1, 1}); });
+    const ResidentArrays again = make();
+    executable->plan(again.views(), {2, 1, 1})->submit(again.views(), {});
+    again.read(2, got);
     EXPECT_EQ(got, Words(100, 0));
   });
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-}
-
-TEST_F(VulkanFailuresTest, a_large_call_of_a_device_with_its_own_memory_gives_the_same_bytes) {
-  on_each_device([&](std::size_t device, const DeviceInfo& info) {
-    auto backend = this->backend({.always_stage = true});
-    auto executable = backend.prepare_shader(xor_shader(), device);
-    // Chunks of staging memory, and one that is not full.
-    for (const std::uint32_t count : {349'525u, 349'526u, 1'048'576u, 3'000'001u}) {
-      SCOPED_TRACE(count);
-      Arrays arrays(count);
-      std::fill(arrays.out.begin(), arrays.out.end(), 0u);
-      BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
-      RunOptions options;
-      options.in_place = true;
-      for (const bool zeros : {false, true}) {
-        views[2].zeros = zeros;
-        // The last workgroup is left out, so that some of what came in goes out again.
-        executable->run(views, {(count - 1) / 64, 1, 1}, options);
-        Words expected = xor_of(arrays.a, arrays.b);
-        std::fill(expected.begin() + (count - 1) / 64 * 64, expected.end(), 0u);
-        EXPECT_EQ(arrays.out, expected);
-        std::fill(arrays.out.begin(), arrays.out.end(), 0u);
-      }
-    }
-    Arrays arrays(1'000'000);
-    const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
-    RunOptions options;
-    options.in_place = true;
-    options.timeout = std::chrono::milliseconds(100);
-    vulkan_.hold_submissions(true);
-    try {
-      executable->run(views, {15'625, 1, 1}, options);
-      ADD_FAILURE();
-    } catch (const DispatchTimeoutError& error) {
-      EXPECT_EQ(std::string(error.what()), "the call did not end within 0.1 s on device `" + info.name +
-                                               "`. Fix: raise the time-out, or give each dispatch less work.");
-    }
-    vulkan_.hold_submissions(false);
-    vulkan_.release_submissions();
-    options.timeout.reset();
-    executable->run(views, {15'625, 1, 1}, options);
-    EXPECT_TRUE(arrays.right());
-  });
-  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-}
-
-TEST_F(VulkanFailuresTest, a_device_that_never_ends_its_work_does_not_hold_up_its_owner) {
-  {
-    auto backend = this->backend();
-    auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
-    Arrays arrays(100);
-    const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
-    RunOptions options;
-    options.timeout = std::chrono::milliseconds(100);
-    vulkan_.hold_submissions(true);
-    EXPECT_THROW(executable->run(views, {2, 1, 1}, options), DispatchTimeoutError);
-  }
-  // Kept on purpose: closing it would wait for ever.
-  EXPECT_EQ(vulkan_.calls("vkDestroyDevice"), 0);
 }
 
 TEST_F(VulkanFailuresTest, memory_kept_for_reuse_is_freed_before_memory_runs_out) {
@@ -898,163 +631,6 @@ TEST_F(VulkanFailuresTest, a_call_like_the_one_before_makes_and_binds_nothing) {
     });
   }
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-}
-
-TEST_F(VulkanFailuresTest, calls_are_refused_while_a_call_that_timed_out_is_at_work) {
-  for (const bool stage : {false, true}) {
-    on_each_device([&](std::size_t device, const DeviceInfo& info) {
-      auto backend = this->backend({.always_stage = stage});
-      auto executable = backend.prepare_shader(xor_shader(), device);
-      Arrays arrays(100);
-      const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
-      RunOptions hasty;
-      hasty.timeout = std::chrono::milliseconds(1);
-      vulkan_.hold_submissions(true);
-      EXPECT_THROW(executable->run(views, {2, 1, 1}, hasty), DispatchTimeoutError);
-      vulkan_.hold_submissions(false);
-      vulkan_.forget_calls();
-      expect_busy(info, [&] { arrays.run(*executable, in_time()); });
-      EXPECT_EQ(vulkan_.calls("vkQueueSubmit"), 0);
-      EXPECT_FALSE(backend.wait_until_idle(device, 0.001));
-      vulkan_.release_submissions();
-      EXPECT_TRUE(backend.wait_until_idle(device, 600));
-      arrays.run(*executable);
-      EXPECT_TRUE(arrays.right());
-    });
-  }
-  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-}
-
-TEST_F(VulkanFailuresTest, a_missing_loader_is_a_reason) {
-  VulkanBackend backend([] { return Loader{nullptr, "nothing here. Fix: bring something."}; });
-  EXPECT_EQ(backend.reasons_unavailable(), std::vector<std::string>{"nothing here. Fix: bring something."});
-  EXPECT_TRUE(backend.devices().empty());
-  EXPECT_THROW(backend.prepare_shader(xor_shader(), std::nullopt), DeviceError);
-}
-
-TEST_F(VulkanFailuresTest, an_old_loader_is_a_reason) {
-  vulkan_.change("vkEnumerateInstanceVersion", [](void* version) { *static_cast<std::uint32_t*>(version) = VK_API_VERSION_1_1; });
-  auto backend = this->backend();
-  EXPECT_EQ(backend.reasons_unavailable(),
-            std::vector<std::string>{
-                "the Vulkan loader supports Vulkan 1.1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1)."});
-  EXPECT_TRUE(backend.devices().empty());
-}
-
-TEST_F(VulkanFailuresTest, a_very_old_loader_is_a_reason) {
-  vulkan_.hide("vkEnumerateInstanceVersion");
-  auto backend = this->backend();
-  EXPECT_EQ(backend.reasons_unavailable(),
-            std::vector<std::string>{
-                "the Vulkan loader supports Vulkan 1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1)."});
-}
-
-TEST_F(VulkanFailuresTest, no_driver_is_a_reason) {
-  vulkan_.fail("vkCreateInstance", 1, VK_ERROR_INCOMPATIBLE_DRIVER);
-  auto backend = this->backend();
-  EXPECT_TRUE(backend.devices().empty());
-  EXPECT_FALSE(backend.devices().empty()) << "asked again, it looks again";
-}
-
-TEST_F(VulkanFailuresTest, no_device_is_a_reason) {
-  vulkan_.no_devices();
-  auto backend = this->backend();
-  EXPECT_TRUE(backend.devices().empty());
-  EXPECT_EQ(backend.reasons_unavailable(),
-            std::vector<std::string>{"no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with "
-                                     "`apt-get install mesa-vulkan-drivers`."});
-}
-
-TEST_F(VulkanFailuresTest, a_failing_look_for_devices_is_a_reason) {
-  auto backend = this->backend();
-  vulkan_.fail("vkEnumeratePhysicalDevices", 1, VK_ERROR_INITIALIZATION_FAILED);
-  const auto reasons = backend.reasons_unavailable();
-  ASSERT_EQ(reasons.size(), 1u);
-  EXPECT_NE(reasons[0].find("vkEnumeratePhysicalDevices"), std::string::npos);
-  EXPECT_TRUE(backend.reasons_unavailable().empty()) << "asked again, it looks again";
-}
-
-TEST_F(VulkanFailuresTest, each_missing_function_is_a_typed_error) {
-  // The lack of the first tells the version. Without the others nobody could give back what was made, and some drivers crash then.
-  const std::set<std::string> left_out = {"vkEnumerateInstanceVersion", "vkDestroyInstance", "vkDestroyDevice"};
-  for (const std::string& name : FailingVulkan::all()) {
-    // Devices may lack extensions.
-    if (left_out.count(name) != 0 || name.ends_with("EXT") || name.ends_with("KHR")) continue;
-    SCOPED_TRACE(name);
-    vulkan_.show_all();
-    vulkan_.hide(name);
-    {
-      auto backend = this->backend();
-      try {
-        backend.prepare_shader(xor_shader(), usable_[0]);
-        FAIL();
-      } catch (const DeviceError& error) {
-        EXPECT_EQ("Vulkan has no function `" + name + "` here. Fix: install a Vulkan 1.2 loader and driver.", error.what());
-      }
-    }
-    EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
-  }
-}
-
-class UnfitDevices : public VulkanFailuresTest {
- protected:
-  void expect_reasons(const std::string& end) {
-    auto backend = this->backend();
-    const auto devices = backend.devices();
-    ASSERT_FALSE(devices.empty());
-    std::vector<std::string> reasons;
-    for (const DeviceInfo& device : devices) {
-      EXPECT_FALSE(device.usable);
-      EXPECT_EQ(device.reasons, std::vector<std::string>{"device `" + device.name + "` " + end});
-      reasons.push_back(device.reasons.at(0));
-    }
-    EXPECT_EQ(backend.reasons_unavailable(), reasons);
-    EXPECT_THROW(backend.prepare_shader(xor_shader(), std::nullopt), DeviceError);
-    EXPECT_THROW(backend.prepare_shader(xor_shader(), 0), DeviceError);
-  }
-};
-
-TEST_F(UnfitDevices, of_an_old_version_say_so) {
-  vulkan_.change("vkGetPhysicalDeviceProperties",
-                 [](void* properties) { static_cast<VkPhysicalDeviceProperties*>(properties)->apiVersion = VK_API_VERSION_1_1; });
-  expect_reasons("supports Vulkan 1.1.0, but 1.2 is needed. Fix: update its driver.");
-}
-
-TEST_F(UnfitDevices, without_the_memory_model_say_so) {
-  vulkan_.change("vkGetPhysicalDeviceFeatures2", [](void* features) {
-    auto* next = static_cast<VkBaseOutStructure*>(static_cast<VkPhysicalDeviceFeatures2*>(features)->pNext);
-    for (; next != nullptr; next = next->pNext) {
-      if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
-        reinterpret_cast<VkPhysicalDeviceVulkan12Features*>(next)->vulkanMemoryModel = VK_FALSE;
-      }
-    }
-  });
-  expect_reasons("has no vulkanMemoryModel. Fix: update its driver, or use another device.");
-}
-
-TEST_F(UnfitDevices, without_a_compute_queue_say_so) {
-  vulkan_.change("vkGetPhysicalDeviceQueueFamilyProperties",
-                 [](void* family) { static_cast<VkQueueFamilyProperties*>(family)->queueFlags = VK_QUEUE_TRANSFER_BIT; });
-  expect_reasons("has no compute queue. Fix: use another device.");
-}
-
-TEST_F(VulkanFailuresTest, a_gpu_is_chosen_before_a_software_device) {
-  // The device that would be chosen last becomes a GPU, and is then chosen.
-  const auto devices = backend_.devices();
-  for (const auto& [type, kind] : {std::pair(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, "discrete gpu"),
-                                   std::pair(VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, "integrated gpu")}) {
-    for (std::size_t i : usable_) {
-      vulkan_.change("vkGetPhysicalDeviceProperties", [&, type = type](void* out) {
-        auto* properties = static_cast<VkPhysicalDeviceProperties*>(out);
-        properties->deviceType = devices[i].name == properties->deviceName ? type : VK_PHYSICAL_DEVICE_TYPE_CPU;
-      });
-      run::vulkan::Devices all([this] { return vulkan_.loader(); }, {});
-      // Of several alike the first.
-      const auto alike = [&](std::size_t other) { return devices[other].name == devices[i].name; };
-      EXPECT_EQ(all.choose(), *std::find_if(usable_.begin(), usable_.end(), alike)) << testing::PrintToString(all.infos()[i].reasons);
-      EXPECT_EQ(all.infos()[i].kind, kind);
-    }
-  }
 }
 
 }  // namespace

@@ -17,6 +17,13 @@ using run::vulkan::VulkanBackend;
 
 using Words = std::vector<std::uint32_t>;
 
+// Arrays are reached by their addresses and not bound.
+inline constexpr run::Optimize kByAddress = [] {
+  run::Optimize optimize;
+  optimize.addresses = true;
+  return optimize;
+}();
+
 inline BufferView view(Words& words) { return {std::as_writable_bytes(std::span(words)), static_cast<std::uint32_t>(words.size())}; }
 
 // The devices to test on: indices of usable ones. None at all is a failure, unless the environment allows it.

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
+from library_laws import OPERATORS as NUMPY
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._operators import NAMES, TYPES, operator_of
@@ -13,15 +14,6 @@ from vyre.std._reductions import LANES, ROW_TILE, UNROLL, strided
 from vyre.std._scans import scanner
 from vyre.std._vector_scans import TILE, scan_vectors
 
-NUMPY = {
-    "add": np.add,
-    "mul": np.multiply,
-    "min": np.minimum,
-    "max": np.maximum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
 # Around a row, a workgroup, a chunk of a scan, and a tile of a reduction.
 LENGTHS = [1, 2, 3, 5, 31, 33, 255, 256, 257, 2047, 2048, 2049, 8191, 8193]
 ROWS = [ROW_TILE - 1, ROW_TILE, ROW_TILE + 1, ROW_TILE + 33, 2 * ROW_TILE + 1]

@@ -9,20 +9,12 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
+from library_laws import OPERATORS as NUMPY
 from vyre import std, u32
 from vyre.errors import ArgumentError
 from vyre.std._operators import NAMES, TYPES, operator_of
 from vyre.std._segments import segmented_scanner
 
-NUMPY = {
-    "add": np.add,
-    "mul": np.multiply,
-    "min": np.minimum,
-    "max": np.maximum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
 LENGTHS = [0, 1, 2, 255, 257, 2047, 2048, 2049, 6000]
 CPU = {"backend": "cpu"}
 

@@ -143,6 +143,18 @@ class Emitter {
     line("workgroupBarrier();");
   }
 
+  // `memory` is the letter of the arrays of a kind of memory, which their numbers follow.
+  void load(std::uint32_t at, char memory, const Instruction& code, bool is_signed, bool atomic) {
+    if (atomic) return line("let v{} = atomicLoad(&{}{}[v{}]);", at, memory, code.imm, code.a.index);
+    if (is_signed) return line("let v{} = bitcast<u32>({}{}[v{}]);", at, memory, code.imm, code.a.index);
+    line("let v{} = {}{}[v{}];", at, memory, code.imm, code.a.index);
+  }
+  void store(char memory, const Instruction& code, bool is_signed, bool atomic) {
+    if (atomic) return line("atomicStore(&{}{}[v{}], v{});", memory, code.imm, code.a.index, code.b.index);
+    if (is_signed) return line("{}{}[v{}] = bitcast<i32>(v{});", memory, code.imm, code.a.index, code.b.index);
+    line("{}{}[v{}] = v{};", memory, code.imm, code.a.index, code.b.index);
+  }
+
   void instruction(std::uint32_t at, const Instruction& code) {
     const std::uint32_t a = code.a.index, b = code.b.index, c = code.c.index, d = code.d.index;
     VYRE_ASSERT(!code.bounded);
@@ -171,27 +183,17 @@ class Emitter {
       case Opcode::WriteVariable:
         return line("x{} = v{};", code.imm, a);
       case Opcode::LoadBuffer:
-        if (kernel_.buffers[code.imm].atomic) return line("let v{} = atomicLoad(&b{}[v{}]);", at, code.imm, a);
-        if (kernel_.buffers[code.imm].is_signed) return line("let v{} = bitcast<u32>(b{}[v{}]);", at, code.imm, a);
-        return line("let v{} = b{}[v{}];", at, code.imm, a);
+        return load(at, 'b', code, kernel_.buffers[code.imm].is_signed, kernel_.buffers[code.imm].atomic);
       case Opcode::StoreBuffer:
-        if (kernel_.buffers[code.imm].atomic) return line("atomicStore(&b{}[v{}], v{});", code.imm, a, b);
-        if (kernel_.buffers[code.imm].is_signed) return line("b{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
-        return line("b{}[v{}] = v{};", code.imm, a, b);
+        return store('b', code, kernel_.buffers[code.imm].is_signed, kernel_.buffers[code.imm].atomic);
       case Opcode::LoadPrivate:
-        if (kernel_.privates[code.imm].is_signed) return line("let v{} = bitcast<u32>(p{}[v{}]);", at, code.imm, a);
-        return line("let v{} = p{}[v{}];", at, code.imm, a);
+        return load(at, 'p', code, kernel_.privates[code.imm].is_signed, false);
       case Opcode::StorePrivate:
-        if (kernel_.privates[code.imm].is_signed) return line("p{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
-        return line("p{}[v{}] = v{};", code.imm, a, b);
+        return store('p', code, kernel_.privates[code.imm].is_signed, false);
       case Opcode::LoadShared:
-        if (kernel_.shared[code.imm].atomic) return line("let v{} = atomicLoad(&s{}[v{}]);", at, code.imm, a);
-        if (kernel_.shared[code.imm].is_signed) return line("let v{} = bitcast<u32>(s{}[v{}]);", at, code.imm, a);
-        return line("let v{} = s{}[v{}];", at, code.imm, a);
+        return load(at, 's', code, kernel_.shared[code.imm].is_signed, kernel_.shared[code.imm].atomic);
       case Opcode::StoreShared:
-        if (kernel_.shared[code.imm].atomic) return line("atomicStore(&s{}[v{}], v{});", code.imm, a, b);
-        if (kernel_.shared[code.imm].is_signed) return line("s{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
-        return line("s{}[v{}] = v{};", code.imm, a, b);
+        return store('s', code, kernel_.shared[code.imm].is_signed, kernel_.shared[code.imm].atomic);
       case Opcode::AtomicCompareExchange:
         // WGSL's may fail although the value is the expected one: then it is tried again.
         line("var v{}: u32;", at);

@@ -1,7 +1,8 @@
 """L1, narrow elements: buffers of 8- and 16-bit elements (docs/semantics.md, Programs).
 
-A load extends an element, a store keeps the low bits, and the other bytes of a word stay what they are whoever stores
-to them at the same time. Expected values come from numpy's conversions and from the rules for accesses out of bounds.
+A load extends an element, a store keeps the low bits, and the other bytes of a word stay as they are, also when other
+invocations store to them at the same time. Expected values come from numpy's conversions and from the rules for
+accesses out of bounds.
 """
 
 from __future__ import annotations

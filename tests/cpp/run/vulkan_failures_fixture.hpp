@@ -1,0 +1,107 @@
+// Tests in which Vulkan fails on command share the backend on such a driver, the kind of error that each failure must become, and the
+// arrays of a call of the xor shader, in the host's memory and on the device.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/vulkan_fixture.hpp"
+#include "support/failing_vulkan.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/storage.hpp"
+
+namespace vyre::test {
+
+using run::Executable;
+using run::RunOptions;
+using run::vulkan::Options;
+
+class VulkanFailuresTest : public VulkanTest {
+ protected:
+  VulkanBackend backend(Options options = {}) const {
+    return VulkanBackend([this] { return vulkan_.loader(); }, std::move(options));
+  }
+
+  FailingVulkan vulkan_;
+};
+
+// For a call that must be refused: were it not, it would wait for ever.
+inline RunOptions in_time() {
+  RunOptions options;
+  options.timeout = std::chrono::seconds(1);
+  return options;
+}
+
+inline void expect_busy(const DeviceInfo& info, const std::function<void()>& call) {
+  try {
+    call();
+    ADD_FAILURE();
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(std::string(error.what()), "device `" + info.name +
+                                             "` is still busy with a call that timed out or was interrupted. Fix: call again when that "
+                                             "program has ended, or use another device.");
+  }
+}
+
+// Which kind of error a failed call must become.
+inline std::string kind_of(const std::exception& error) {
+  if (dynamic_cast<const DeviceMemoryError*>(&error) != nullptr) return "memory";
+  if (dynamic_cast<const DeviceLostError*>(&error) != nullptr) return "lost";
+  if (dynamic_cast<const DispatchTimeoutError*>(&error) != nullptr) return "timeout";
+  if (dynamic_cast<const DeviceError*>(&error) != nullptr) return "device";
+  if (dynamic_cast<const CapabilityError*>(&error) != nullptr) return "capability";
+  return error.what();
+}
+
+inline std::string kind_wanted(VkResult result) {
+  switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+      return "memory";
+    case VK_ERROR_DEVICE_LOST:
+      return "lost";
+    default:
+      return "device";
+  }
+}
+
+struct Arrays {
+  Words a, b, out;
+  explicit Arrays(std::uint32_t n) : a(counted(n, 3)), b(counted(n, 5)), out(n, 9) {}
+  void run(Executable& executable, const RunOptions& options = {}) {
+    const BufferView views[] = {view(a), view(b), view(out)};
+    executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, options);
+  }
+  bool untouched() const {
+    const auto n = static_cast<std::uint32_t>(a.size());
+    return a == counted(n, 3) && b == counted(n, 5) && out == Words(n, 9);
+  }
+  bool right() const { return out == xor_of(a, b); }
+};
+
+// Two arrays that are read and one that is written, of 100 words each, on a device; all are zeros at first.
+struct ResidentArrays {
+  ResidentArrays(VulkanBackend& backend, std::size_t device) {
+    for (auto& storage : storages) storage = backend.allocate(device, 400, true);
+  }
+  std::vector<run::StorageView> views() const {
+    std::vector<run::StorageView> made;
+    for (const auto& storage : storages) made.push_back({storage.get(), 0, 400, 100});
+    return made;
+  }
+  void write(std::size_t slot, const Words& words) const { storages[slot]->write(0, std::as_bytes(std::span(words)), {}); }
+  void read(std::size_t slot, Words& words, const RunOptions& options = {}) const {
+    storages[slot]->read(0, std::as_writable_bytes(std::span(words)), options);
+  }
+
+  std::array<std::unique_ptr<run::Storage>, 3> storages;
+};
+
+}  // namespace vyre::test
