@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._procedure.sizes import Size
+from vyre._procedure.sources import note_recording
 from vyre._procedure.steps import Clear, Dispatch, Invoke, Repeat, Require, Swap, When
 from vyre.errors import ArgumentError
 
@@ -156,6 +157,7 @@ def core_procedure(recorded: Recorded) -> _core.Procedure:
     """The value; what was recorded keeps it."""
     if recorded.core is None:
         recorded.core = _Translation(recorded).finish()
+        note_recording(recorded.core, recorded)
         if recorded.is_vouched:
             _core._vouch(recorded.core)
     made: _core.Procedure = recorded.core

@@ -113,6 +113,7 @@ class Recorded:
     is_checked: bool = False  # whether the Procedure keeps its rules
     is_vouched: bool = False  # see vouched.py
     is_loaded: bool = False  # whether its steps and its own arrays are in `core` alone
+    source: Recorded | None = None  # the recording that a loaded procedure comes from, where there is one
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]
