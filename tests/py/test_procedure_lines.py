@@ -42,6 +42,7 @@ def forgetful():
 
 
 def registered(procedure):
+    gc.collect()  # the function that recorded it is gone
     return ops.register(OpSpec(f"lines.op{next(NUMBERS)}", procedure=procedure)).id
 
 
@@ -57,7 +58,6 @@ def direct():
 
 def invoked():
     id = registered(forgetful())
-    gc.collect()  # the function that recorded it is gone
 
     @vyre.procedure
     def outer(x: In[u32]):
@@ -134,6 +134,7 @@ def test_the_lines_that_a_call_runs_are_those_of_the_kernels_within(way):
 
 def test_a_value_has_the_lines_of_its_recording_and_one_that_was_read_those_of_an_equal_one():
     procedure = forgetful()
+    gc.collect()
     for value in (procedure, vyre.Procedure.parse(procedure.to_text())):
         [report] = vyre.check(value, {"x": X}, checks="uninitialised-read").reports
         assert (report.step.place.file, report.step.place.line) == here("# the second step")

@@ -6,6 +6,7 @@ that this process has recorded. The last of equal ones is meant: a file may have
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["note_recording", "recording_of", "with_steps"]
 
 _RECORDINGS: WeakValueDictionary[Procedure, Recorded] = WeakValueDictionary()
+# The last recordings, which live on without their functions until the operations that they become are registered.
+_LAST: deque[Recorded] = deque(maxlen=16)
 
 
 def note_recording(procedure: Procedure, recorded: Recorded) -> None:
     _RECORDINGS[procedure] = recorded
+    _LAST.append(recorded)
 
 
 def recording_of(procedure: Procedure) -> Recorded | None:
