@@ -27,6 +27,7 @@ class _Translation:
         self._arrays: dict[int, int] = {}
         self._numbers = {name: self._made.declare(name, type_) for name, type_ in recorded.numbers}
         self._turns: dict[int, int] = {}
+        self._word_uses: dict[tuple[tuple[str, str], ...], int] = {}
         self._recorded = recorded
         for decl in recorded.arrays:
             self._declare(decl)
@@ -134,8 +135,13 @@ class _Translation:
         else:
             assert step.at_most is not None
             most, counts = step.at_most, self._part(step.grid)
+        uses = None
+        if step.word_uses:
+            if step.word_uses not in self._word_uses:
+                self._word_uses[step.word_uses] = self._made.word_uses(step.word_uses)
+            uses = self._word_uses[step.word_uses]
         self._made.dispatch(
-            step.name, step.program, bound, [self._size(each) for each in most], counts, step.counts_invocations
+            step.name, step.program, bound, [self._size(each) for each in most], counts, step.counts_invocations, uses
         )
 
 

@@ -148,6 +148,8 @@ class ProcedureFunction:
             else:
                 assert each.element is not None
                 numbers.append((each.name, each.element))
+                if each.element is DataType.I32:
+                    recorder.signed.add(each.name)
                 arguments[each.name] = Size("number", each.name, recorder)
         before = ACTIVE.recorder, RECORDING.call
         ACTIVE.recorder, RECORDING.call = recorder, functools.partial(record_kernel, recorder)

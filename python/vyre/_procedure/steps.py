@@ -55,6 +55,8 @@ class Dispatch:
     name: str = ""
     line: Line = None
     kernel: tuple[Kernel, dict[str, Any]] | None = None  # the kernel that was called, and the values of its constants
+    # Of each word: what messages call it, and the Fix for a size that does not fit.
+    word_uses: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
