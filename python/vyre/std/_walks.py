@@ -131,20 +131,20 @@ def _noted(walk: Walk, result: Any, j: Any, entries: list[Any]) -> Any:
     return 0
 
 
-def _state_behind(walk: Walk, source: Any, table: Any, state: Any, numbers: Any, first: Any, end: Any) -> Any:
-    """The state behind the vectors from `first` to `end`."""
-    for m in range(first, min(end, len(source) // walk.per)):
+def _state_behind(walk: Walk, source: Any, table: Any, state: Any, numbers: Any, first: Any, most: Any) -> Any:
+    """The state behind at most `most` vectors from `first` on."""
+    for m in range(first, min(first + most, len(source) // walk.per)):
         _, entries = _entries(walk, source, table, state, numbers, m)
         state = entries[15] & walk.mask
     return state
 
 
 def _state_and_count(
-    walk: Walk, source: Any, table: Any, state: Any, numbers: Any, first: Any, end: Any, result: Any
+    walk: Walk, source: Any, table: Any, state: Any, numbers: Any, first: Any, most: Any, result: Any
 ) -> tuple[Any, Any]:
-    """The state behind the vectors from `first` to `end`, and how many matches symbols have; a text's are written."""
+    """The state behind at most `most` vectors from `first` on, and the matches in symbols; a text's are written."""
     count = vyre.u32(0)
-    for m in range(first, min(end, len(source) // walk.per)):
+    for m in range(first, min(first + most, len(source) // walk.per)):
         j, entries = _entries(walk, source, table, state, numbers, m)
         count += _noted(walk, result, j, entries)
         state = entries[15] & walk.mask
@@ -161,7 +161,7 @@ def _probes(walk: Walk) -> tuple[Any, Any]:
         """Let each state walk the first vectors of each piece."""
         i = vyre.gid(0)
         first = i // states * piece
-        state = _state_behind(walk, source, table, i % states, (n, behind, shift), first, first + PROBE)
+        state = _state_behind(walk, source, table, i % states, (n, behind, shift), first, PROBE)
         if i < len(ends):
             ends[i] = state
 
@@ -184,7 +184,7 @@ def _probes(walk: Walk) -> tuple[Any, Any]:
             p = listed[i // states]
             at = p * states + i % states
             numbers = n, behind, shift
-            ends[at] = _state_behind(walk, source, table, ends[at], numbers, p * piece + PROBE, (p + 1) * piece)
+            ends[at] = _state_behind(walk, source, table, ends[at], numbers, p * piece + PROBE, piece - PROBE)
 
     return probe_piece, run_listed
 
@@ -218,7 +218,7 @@ def _runs(walk: Walk) -> tuple[Any, Any]:
                     met = 0
             if met != 0:
                 first, numbers = p * piece + PROBE, (n, behind, shift)
-                state, count = _state_and_count(walk, source, table, state, numbers, first, (p + 1) * piece, result)
+                state, count = _state_and_count(walk, source, table, state, numbers, first, piece - PROBE, result)
                 for k in range(states):
                     ends[p * states + k] = state
                 done[p] = 1
@@ -242,9 +242,9 @@ def _runs(walk: Walk) -> tuple[Any, Any]:
         """Write the results of each piece that only its begin decides."""
         p = vyre.gid(0)
         if p < len(begins):
-            first, numbers = p * piece, (n, behind, shift)
-            end = first + vyre.select(done[p] != 0, PROBE, piece)
-            _, count = _state_and_count(walk, source, table, begins[p], numbers, first, end, result)
+            numbers = n, behind, shift
+            most = vyre.select(done[p] != 0, PROBE, piece)
+            _, count = _state_and_count(walk, source, table, begins[p], numbers, p * piece, most, result)
             if not walk.text:
                 result[p] += count
 
