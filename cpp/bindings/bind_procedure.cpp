@@ -84,22 +84,29 @@ void def_sizes(py::class_<ProcedureBuilder>& builder) {
 }
 
 void def_steps(py::class_<ProcedureBuilder>& builder) {
-  builder.def("dispatch", [](ProcedureBuilder& self, const std::string& name, const PyProgram& program,
-                             const std::vector<std::variant<PartState, std::vector<std::uint32_t>>>& bound,
-                             const std::array<std::uint32_t, 3>& most, const std::optional<PartState>& counts, bool counts_invocations) {
-    ir::Dispatch step{.name = name, .program = self.program(program.program), .bound = {}, .grid = {}};
-    for (const auto& each : bound) {
-      if (const auto* part = std::get_if<PartState>(&each)) {
-        step.bound.emplace_back(array_part(*part));
-      } else {
-        step.bound.emplace_back(sizes_of(std::get<std::vector<std::uint32_t>>(each)));
-      }
-    }
-    for (std::size_t axis = 0; axis < 3; ++axis) step.grid.most[axis] = size_of(most[axis]);
-    if (counts) step.grid.counts = array_part(*counts);
-    step.grid.counts_invocations = counts_invocations;
-    self.dispatch(std::move(step));
+  builder.def("word_uses", [](ProcedureBuilder& self, const std::vector<std::pair<std::string, std::string>>& uses) {
+    std::vector<ir::WordUse> told;
+    for (const auto& [what, fix] : uses) told.push_back({what, fix});
+    return self.word_uses(std::move(told));
   });
+  builder.def("dispatch",
+              [](ProcedureBuilder& self, const std::string& name, const PyProgram& program,
+                 const std::vector<std::variant<PartState, std::vector<std::uint32_t>>>& bound, const std::array<std::uint32_t, 3>& most,
+                 const std::optional<PartState>& counts, bool counts_invocations, const std::optional<std::uint32_t>& word_uses) {
+                ir::Dispatch step{.name = name, .program = self.program(program.program), .bound = {}, .grid = {}};
+                if (word_uses) step.word_uses = *word_uses;
+                for (const auto& each : bound) {
+                  if (const auto* part = std::get_if<PartState>(&each)) {
+                    step.bound.emplace_back(array_part(*part));
+                  } else {
+                    step.bound.emplace_back(sizes_of(std::get<std::vector<std::uint32_t>>(each)));
+                  }
+                }
+                for (std::size_t axis = 0; axis < 3; ++axis) step.grid.most[axis] = size_of(most[axis]);
+                if (counts) step.grid.counts = array_part(*counts);
+                step.grid.counts_invocations = counts_invocations;
+                self.dispatch(std::move(step));
+              });
   builder.def("invoke", [](ProcedureBuilder& self, const Procedure& procedure, const std::vector<PartState>& arrays,
                            const std::vector<std::uint32_t>& numbers) {
     ir::Invoke step{.procedure = self.procedure(procedure), .arrays = {}, .numbers = sizes_of(numbers)};

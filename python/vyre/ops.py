@@ -156,6 +156,8 @@ def register(spec: OpSpec) -> OpSpec:
         for kind in (Program, Procedure, Expr, Node):
             copyreg.pickle(kind, _reduced)
     _OWN.setdefault((spec.id, spec.version), spec)
+    if spec.procedure is not None:
+        _function(spec)  # it keeps the recording, which has the lines of its steps
     return spec
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import vyre
 from vyre import In, InOut, Out, boolean, i32, u32, u64
-from vyre.errors import ArgumentError
+from vyre.errors import ArgumentError, BindingError
 
 SIZE = 5
 
@@ -603,3 +603,21 @@ def test_an_out_is_zero_behind_the_array_that_bounds_its_stores(target, count):
     out = vyre.array(np.full(100, 7, np.uint32), **target)
     bounded_by_a(vyre.array(np.arange(count, dtype=np.uint32), **target), out, grid=100)
     assert out.numpy().tolist() == [*range(1, count + 1), *[0] * (100 - count)]
+
+
+def test_a_length_that_a_u32_does_not_hold_is_refused_for_an_array_without_elements(target):
+    @vyre.kernel
+    def rows(x: In[u32, 2], y: Out[u32]):
+        y[vyre.gid(0)] = x.shape[0]
+
+    tall = np.empty((2**32, 0), np.uint32)
+    resident = vyre.empty((2**32, 0), np.uint32, **target)
+    out = vyre.empty(1, np.uint32, **target)
+    for call in (lambda: rows(tall, np.empty(1, np.uint32), **target), lambda: rows(resident, out)):
+        with pytest.raises(BindingError) as refused:
+            call()
+        assert str(refused.value) == (
+            "argument `x` of kernel `rows` has a length of 4294967296 along axis 0, and a length is a u32. "
+            "Fix: pass an array that is at most 4294967295 long along that axis."
+        )
+    assert rows(tall[: 2**32 - 1], np.empty(1, np.uint32), **target).tolist() == [2**32 - 1]

@@ -6,11 +6,13 @@ import ast
 import importlib.util
 import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import vyre
+import vyre._kernel.source
 from threads import in_threads
 from vyre._kernel.source import definition_of
 from vyre.errors import KernelError
@@ -180,3 +182,29 @@ def test_the_builder_form_that_k006_names_needs_no_source():
     values = np.arange(100, dtype=np.uint32)
     given = vyre.run(space["program"], {"a": values, "out": 100}, 2, backend="cpu")["out"]
     assert (given == values * 6).all()
+
+
+def test_a_parse_that_another_thread_disturbs_is_made_again(monkeypatch):
+    """CPython 3.11 raised "AST constructor recursion depth mismatch (before=114, after=127)" where six threads
+    traced."""
+    calls = []
+
+    def disturbed(text):
+        calls.append(text)
+        if len(calls) < 3:
+            raise SystemError("AST constructor recursion depth mismatch (before=114, after=127)")
+        return ast.parse(text)
+
+    def failing(text):
+        raise SystemError("another one")
+
+    def plain(x: vyre.InOut[vyre.u32]):
+        x[0] = 1
+
+    monkeypatch.setattr(vyre._kernel.source, "ast", SimpleNamespace(**{**vars(ast), "parse": disturbed}))
+    tree, _ = definition_of(plain)
+    assert ast.dump(tree.body[0]) == ast.dump(ast.parse("x[0] = 1").body[0])
+    assert calls[0] == calls[1] == calls[2]
+    monkeypatch.setattr(vyre._kernel.source, "ast", SimpleNamespace(**{**vars(ast), "parse": failing}))
+    with pytest.raises(SystemError, match="another one"):
+        definition_of(plain)

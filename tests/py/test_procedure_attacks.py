@@ -178,6 +178,38 @@ def by_type(x: InOut[u32], c: const):
     add(x, {bool: 10, int: 20, float: 30}[type(c[0])])
 
 
+def nested(levels):
+    """A procedure that invokes another one, which does so too: this many with itself."""
+
+    def level(k, inner):
+        @vyre.procedure(name=f"level{k}")
+        def made(y: InOut[u32]):
+            inner(y)
+
+        return made
+
+    function = lambda y: add(y, 1)  # noqa: E731
+    for k in range(levels):
+        function = level(k, function)
+    return function
+
+
+@pytest.mark.parametrize(
+    ("levels", "told"), [(33, "33 deep"), (64, "33 deep"), (66, "more than 64 deep"), (1000, "more than 64 deep")]
+)
+def test_invocations_that_nest_deeper_than_a_procedure_may_are_refused(levels, told):
+    y = np.zeros(3, np.uint32)
+    nested(32)(y, backend="cpu")
+    assert y.tolist() == [1, 1, 1]
+    with pytest.raises(ArgumentError) as refused:
+        nested(levels)(y, backend="cpu")
+    assert re.fullmatch(
+        rf"procedure `level\d+` nests invocations {told}, at most 32 are allowed\. Fix: invoke fewer levels\.",
+        str(refused.value),
+    )
+    assert y.tolist() == [1, 1, 1]
+
+
 def test_constants_of_other_types_in_a_tuple_have_procedures_of_their_own():
     found = []
     for c in ((True,), (1,), (1.0,), (True,)):

@@ -121,6 +121,10 @@ class Reached {
 std::uint32_t ProcedureBuilder::program(const Program& program) { return kept_once(data_->programs, programs_, program); }
 
 std::uint32_t ProcedureBuilder::procedure(const Procedure& procedure) { return kept_once(data_->procedures, procedures_, procedure); }
+std::uint32_t ProcedureBuilder::word_uses(std::vector<WordUse> uses) {
+  data_->word_uses.push_back(std::move(uses));
+  return static_cast<std::uint32_t>(data_->word_uses.size() - 1);
+}
 
 StepId ProcedureBuilder::append(StepKind step) { return data_->steps.push_back(std::move(step)); }
 void ProcedureBuilder::dispatch(Dispatch step) {

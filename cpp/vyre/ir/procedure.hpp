@@ -66,8 +66,13 @@ struct ArrayPart {
   SizeId offset, length;  // in elements of the view; invalid for the whole array
 };
 
-// The words of a buffer, each modulo 2^32.
+// The words of a buffer. A call for which one of them is 2^32 or more is refused.
 using Words = std::vector<SizeId>;
+
+// What a word is for, in messages: "parameter `n`", and what to do if its value does not fit.
+struct WordUse {
+  std::string what, fix;
+};
 
 // Workgroups; or an array of three words that counts them, or counts the invocations that whole workgroups cover, each at most `most`.
 struct StepGrid {
@@ -81,6 +86,7 @@ struct Dispatch {
   std::uint32_t program = 0;
   std::vector<std::variant<ArrayPart, Words>> bound;  // for each buffer of the program that is bound, in its order
   StepGrid grid;
+  std::uint32_t word_uses = ~std::uint32_t{0};  // in Procedure::word_uses(), if the words are described there
 };
 struct Invoke {
   std::uint32_t procedure = 0;
@@ -161,6 +167,12 @@ class Procedure {
   const IdVector<StepId, StepKind>& steps() const { return data_->steps; }
   const std::vector<ArrayId>& results() const { return data_->results; }  // what a call returns: Outputs and InOuts
   std::uint32_t turns() const { return data_->turns; }                    // Repeats
+  // The uses of a dispatch's words, in the order in which its buffers have them. They are for messages alone, and no part of the value:
+  // equal procedures may have others, and those that are read from text or bytes have none.
+  std::span<const WordUse> word_uses(const Dispatch& step) const {
+    return step.word_uses < data_->word_uses.size() ? std::span<const WordUse>(data_->word_uses[step.word_uses])
+                                                    : std::span<const WordUse>();
+  }
 
   // The arrays that an Invoke names: inputs and in_outs in their order, then outputs in the order in which they are returned.
   std::vector<ArrayId> interface() const;
@@ -183,6 +195,7 @@ class Procedure {
     std::vector<Procedure> procedures;
     IdVector<StepId, StepKind> steps;
     std::vector<ArrayId> results;
+    std::vector<std::vector<WordUse>> word_uses;
     std::uint32_t turns = 0;
     std::uint32_t depth = 1;  // of invocations
     std::uint64_t hash = 0;
@@ -218,6 +231,7 @@ class ProcedureBuilder {
   std::uint32_t declare(NumberDecl decl);
   std::uint32_t program(const Program& program);
   std::uint32_t procedure(const Procedure& procedure);
+  std::uint32_t word_uses(std::vector<WordUse> uses);  // for Dispatch::word_uses
 
   void dispatch(Dispatch step);
   void invoke(Invoke step);

@@ -41,7 +41,7 @@ struct FlatSteps {
     std::uint64_t offset = 0, bytes = 0;
     bool operator==(const Part&) const = default;
   };
-  // Words for a Uniform buffer: each number modulo 2^32.
+  // Words for a Uniform buffer, each below 2^32: a call with a larger one is refused.
   using Words = std::vector<Number>;
 
   struct Dispatch {

@@ -325,6 +325,35 @@ struct Flattener::Frame {
     return found->second;
   }
 
+  // Returns a number that must fit into a type. `use` describes it, and `where` returns the place of the step for errors of late numbers.
+  template <class Use, class Where>
+  Number fitting(SizeId size, ir::DataType type, const Use& use, const Where& where) {
+    const Number found = number(size);
+    if (found.late == Number::kKnown) {
+      if (found.value > most_of(type)) check_fits(found.value, type, use());
+    } else if (LateNumbers& late = flattener.result_.late; !late.is_limited(found.late, type)) {
+      ir::WordUse told = use();
+      told.what = fmt::format("{}: {}", where(), told.what);
+      late.limit({found.late, type, std::move(told)});
+    }
+    return found;
+  }
+  FlatSteps::Words words_of(const ir::Dispatch& step, std::size_t slot, const ir::Words& sizes) {
+    FlatSteps::Words words;
+    const std::span<const ir::WordUse> uses = procedure.word_uses(step);
+    for (const SizeId size : sizes) {
+      const std::size_t at = words.size();
+      const auto use = [&]() -> ir::WordUse {
+        if (at < uses.size()) return uses[at];
+        const validate::ValidProgram& program = *flattener.result_.steps.programs[program_of(step.program)];
+        const std::string& buffer = program.program().buffers()[program.bound()[slot].index].name;
+        return {fmt::format("word {} of buffer `{}`", at, buffer), "write `(size % 4294967296)` for the low 32 bits of the size"};
+      };
+      words.push_back(fitting(size, ir::DataType::U32, use, [&] { return text("dispatch", step.name); }));
+    }
+    return words;
+  }
+
   void dispatch(StepId id, const ir::Dispatch& step) {
     FlatSteps::Dispatch flat;
     std::array<std::uint64_t, 3> groups{};
@@ -344,11 +373,7 @@ struct Flattener::Frame {
         flat.bound.emplace_back(part_of(*part));
         flattener.touch(addresses[part->array].array);
       } else {
-        FlatSteps::Words words;
-        for (const SizeId size : std::get<ir::Words>(bound)) {
-          words.push_back(number(size));
-        }
-        flat.bound.emplace_back(std::move(words));
+        flat.bound.emplace_back(words_of(step, flat.bound.size(), std::get<ir::Words>(bound)));
       }
     }
     if (step.grid.counts) {
@@ -376,8 +401,12 @@ struct Flattener::Frame {
         if (inner.arrays()[interface[k]].role != ArrayRole::Output) inner_shapes.push_back(shape_of(step.arrays[k]));
       }
       check_overlaps(inner, interface, parts);
-      for (const SizeId size : step.numbers) {
-        inner_numbers.push_back(number(size));
+      for (std::size_t k = 0; k < step.numbers.size(); ++k) {
+        const ir::NumberDecl& declared = inner.numbers()[k];
+        const auto use = [&]() -> ir::WordUse {
+          return {fmt::format("number `{}`", declared.name), fmt::format("pass one from 0 to {}", most_of(declared.type))};
+        };
+        inner_numbers.push_back(fitting(step.numbers[k], declared.type, use, [&] { return where; }));
       }
     });
     const std::vector<Shape> outputs = flattener.run(inner, inner_addresses, inner_shapes, std::move(inner_numbers));

@@ -1,11 +1,15 @@
 #include "vyre/run/procedure_numbers.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
 
 namespace vyre::run {
@@ -85,7 +89,24 @@ std::vector<std::uint64_t> LateNumbers::values(std::span<const std::uint64_t> nu
   for (const Term& term : terms_) {
     values.push_back(term.op == SizeOp::Number ? numbers[term.number] : ir::apply(term.op, value(term.a), value(term.b), value(term.c)));
   }
+  for (const Limit& limit : limits_) check_fits(values[limit.late], limit.type, limit.use);
   return values;
+}
+
+void LateNumbers::limit(Limit limit) {
+  limited_.emplace(limit.late, limit.type);
+  limits_.push_back(std::move(limit));
+}
+
+std::uint64_t most_of(ir::DataType type) {
+  if (type == ir::DataType::U64) return std::numeric_limits<std::uint64_t>::max();
+  return type == ir::DataType::Bool ? 1 : std::numeric_limits<std::uint32_t>::max();
+}
+
+void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use) {
+  const std::uint64_t most = most_of(type);
+  if (value <= most) return;
+  throw ArgumentError(fmt::format("{} is {}, and a {} is at most {}. Fix: {}.", use.what, value, ir::text(type), most, use.fix));
 }
 
 }  // namespace vyre::run

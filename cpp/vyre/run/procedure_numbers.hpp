@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "vyre/ir/procedure.hpp"
@@ -18,7 +21,7 @@ std::vector<bool> structural_numbers(const ir::Procedure& procedure);
 // Computes the late numbers of flat steps from the numbers of a call.
 class LateNumbers {
  public:
-  // Throws ArgumentError as ir::apply does.
+  // Throws ArgumentError as ir::apply does, and as check_fits does for the limits.
   std::vector<std::uint64_t> values(std::span<const std::uint64_t> numbers) const;
 
   // A number of the call, or the result of an operation on earlier late numbers and on numbers that are known.
@@ -30,8 +33,25 @@ class LateNumbers {
   std::uint32_t add(const Term& term);
   std::size_t size() const { return terms_.size(); }
 
+  // A late number that must fit into a type; `use.what` begins with the place of the step.
+  struct Limit {
+    std::uint32_t late = 0;
+    ir::DataType type = ir::DataType::U32;
+    ir::WordUse use;
+  };
+  // Says whether the number has a limit of this type already. Steps may share a number, and errors name the first of them.
+  bool is_limited(std::uint32_t late, ir::DataType type) const { return limited_.contains({late, type}); }
+  void limit(Limit limit);
+
  private:
   std::vector<Term> terms_;
+  std::vector<Limit> limits_;
+  std::set<std::pair<std::uint32_t, ir::DataType>> limited_;
 };
+
+// Returns the largest number that a parameter of this type takes: U32, I32 (its 32 bits), U64 or Bool.
+std::uint64_t most_of(ir::DataType type);
+// Throws ArgumentError for a larger number.
+void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use);
 
 }  // namespace vyre::run

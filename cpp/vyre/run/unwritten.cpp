@@ -160,7 +160,7 @@ class Search {
         for (const Number& word : words) {
           const bool known = word.late == Number::kKnown;
           made.words.push_back(known ? std::optional(static_cast<std::uint32_t>(word.value)) : std::nullopt);
-          key.insert(key.end(), {known ? word.value & 0xFFFFFFFF : ~std::uint64_t{0}});
+          key.insert(key.end(), {known ? word.value : ~std::uint64_t{0}});
         }
       }
       key.push_back(buffers.back().length);

@@ -188,8 +188,15 @@ def _refuse_value(where: str, value: Any, parameter: Parameter, dtype: str) -> N
 def parameter_words(kernel: Kernel, given: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> list[int]:
     words: list[int] = []
     for each in kernel._arrays:
-        if each.axes > 1:
-            words.extend(shapes[each.name])
+        if each.axes <= 1:
+            continue
+        for axis, length in enumerate(shapes[each.name]):
+            if length >= 2**32:  # of an array without elements
+                raise BindingError(
+                    f"argument `{each.name}` of kernel `{kernel.__name__}` has a length of {length} along axis {axis}, "
+                    f"and a length is a u32. Fix: pass an array that is at most {2**32 - 1} long along that axis."
+                )
+            words.append(length)
     for each in kernel._parameters:
         if each.kind != "scalar":
             continue

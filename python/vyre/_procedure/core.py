@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._procedure.sizes import Size
+from vyre._procedure.sources import note_recording
 from vyre._procedure.steps import Clear, Dispatch, Invoke, Repeat, Require, Swap, When
 from vyre.errors import ArgumentError
 
@@ -26,6 +27,7 @@ class _Translation:
         self._arrays: dict[int, int] = {}
         self._numbers = {name: self._made.declare(name, type_) for name, type_ in recorded.numbers}
         self._turns: dict[int, int] = {}
+        self._word_uses: dict[tuple[tuple[str, str], ...], int] = {}
         self._recorded = recorded
         for decl in recorded.arrays:
             self._declare(decl)
@@ -133,8 +135,13 @@ class _Translation:
         else:
             assert step.at_most is not None
             most, counts = step.at_most, self._part(step.grid)
+        uses = None
+        if step.word_uses:
+            if step.word_uses not in self._word_uses:
+                self._word_uses[step.word_uses] = self._made.word_uses(step.word_uses)
+            uses = self._word_uses[step.word_uses]
         self._made.dispatch(
-            step.name, step.program, bound, [self._size(each) for each in most], counts, step.counts_invocations
+            step.name, step.program, bound, [self._size(each) for each in most], counts, step.counts_invocations, uses
         )
 
 
@@ -156,6 +163,7 @@ def core_procedure(recorded: Recorded) -> _core.Procedure:
     """The value; what was recorded keeps it."""
     if recorded.core is None:
         recorded.core = _Translation(recorded).finish()
+        note_recording(recorded.core, recorded)
         if recorded.is_vouched:
             _core._vouch(recorded.core)
     made: _core.Procedure = recorded.core

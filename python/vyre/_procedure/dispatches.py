@@ -12,8 +12,8 @@ from vyre._kernel.parameters import _type_for
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
 from vyre._procedure.recorder import calling_line
-from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
-from vyre._procedure.steps import Dispatch
+from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div, depends_on
+from vyre._procedure.steps import Dispatch, Require
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vyre._kernel.kernel import Kernel
+    from vyre._kernel.parameters import Parameter
     from vyre._procedure.recorder import Recorder
 
 __all__ = ["record_kernel"]
@@ -41,10 +42,15 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     arrays = _arrays(recorder, kernel, given)
     grid, counts, most, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
     words: list[Any] = []
+    uses: list[tuple[str, str]] = []
     for each in kernel._arrays:
         if each.axes > 1:
             words.extend(arrays[each.name]._shape)
-    words += _numbers(kernel, given)
+            fix = "pass an array that is shorter along that axis"
+            uses += [(f"the length of axis {axis} of `{each.name}`", fix) for axis in range(each.axes)]
+    for use, value in _numbers(recorder, kernel, given):
+        words.append(value)
+        uses.append(use)
     for axis in traced.grid_axes:
         if asked is None:
             raise ArgumentError(
@@ -52,6 +58,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
                 "Fix: give the kernel the size as a u32 parameter or an In array."
             )
         words.append(asked[axis] if axis < len(asked) else 1)
+        uses.append((f"vyre.grid_size({axis})", f"make the grid at most {2**32 - 1} along that axis"))
     bound: list[Any] = []
     for each in kernel._arrays:
         array = arrays[each.name]
@@ -61,6 +68,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     for name, values in traced.tables.items():
         bound.append(recorder.table(values, name.strip("_") or "table")._part())
     told: dict[str, Any] = {"name": kernel.__name__, "line": calling_line(), "kernel": (kernel, constants)}
+    told["word_uses"] = tuple(uses)
     if counts is not None:
         invocations = options.get("grid") is not None
         recorder.add(Dispatch(traced.program, tuple(bound), counts._part(), invocations, most, **told))
@@ -101,19 +109,21 @@ def _arrays(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> dict[s
     return arrays
 
 
-def _numbers(kernel: Kernel, given: dict[str, Any]) -> list[Any]:
-    words: list[Any] = []
+def _numbers(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> list[tuple[tuple[str, str], Any]]:
+    """The words of the kernel's parameters, each behind what messages call it and the Fix for a size that is too
+    large."""
+    words: list[tuple[tuple[str, str], Any]] = []
     for each in kernel._parameters:
         if each.kind != "scalar":
             continue
         value = given[each.name]
+        fix = "annotate it with vyre.u64, or pass the size % 2**32 for its low 32 bits"
+        use = f"parameter `{each.name}`", "pass the size != 0" if each.element is DataType.Bool else fix
         if isinstance(value, Size):
-            words.append(value % 2**32)
-            if each.element is DataType.U64:
-                words.append(value // 2**32)
+            words += [(use, word) for word in _words_of(recorder, kernel, each, value)]
             continue
         if each.element is DataType.Bool and isinstance(value, (bool, np.bool_)):
-            words.append(int(value))
+            words.append((use, int(value)))
             continue
         low, high = RANGES.get(each.element, (0, 1))  # type: ignore[arg-type]
         count = as_count(value)
@@ -123,10 +133,29 @@ def _numbers(kernel: Kernel, given: dict[str, Any]) -> list[Any]:
                 f"{high}, got "
                 f"{shown(value)}. Fix: pass a vyre.Size such as x.length, or an integer in that range."
             )
-        words.append(count & 0xFFFFFFFF)
+        words.append((use, count & 0xFFFFFFFF))
         if each.element is DataType.U64:
-            words.append(count >> 32)
+            words.append((use, count >> 32))
     return words
+
+
+def _words_of(recorder: Recorder, kernel: Kernel, parameter: Parameter, size: Size) -> list[Size]:
+    """The words of a size. The core refuses one that does not fit into its word."""
+    if parameter.element is DataType.U64:
+        return [size % 2**32, size // 2**32]
+    if parameter.element is DataType.I32:
+        # A number of type i32 counts as its 32 bits, and what is computed from it may have more.
+        if depends_on(size, recorder.signed):
+            return [size if size.op == "number" else size % 2**32]
+        recorder.add(
+            Require(
+                size < 2**31,
+                f"parameter `{parameter.name}` of kernel `{kernel.__name__}` in procedure `{recorder.name}` is given a "
+                f"size above {2**31 - 1}, and it is an i32. Fix: annotate it with vyre.u32 or vyre.u64.",
+                calling_line(),
+            )
+        )
+    return [size]
 
 
 def _counts(value: Any, kernel: Kernel, argument: str) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from vyre._procedure.by_name import by_name
 from vyre._procedure.core import core_procedure
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.running import array_of
+from vyre._procedure.sources import recording_of, with_steps
 from vyre._procedure.steps import Invoke, numbered
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def named_call(
         return call_of(procedure, procedure._given((), dict(inputs)), backend, device)
     procedure.check()
     arrays, numbers = by_name(procedure, inputs, f"argument `inputs` of {owner}")
-    return _call(procedure, None, arrays, numbers, backend, device)
+    return _call(procedure, recording_of(procedure), arrays, numbers, backend, device)
 
 
 def _bytes_of(array: Array) -> np.ndarray:
@@ -307,10 +308,6 @@ def _step(
     )
 
 
-def _steps_of(recorded: Recorded | None) -> Recorded | None:
-    return None if recorded is None or recorded.is_loaded else recorded
-
-
 class _Frames:
     """The recorded procedures behind the frames of flat steps."""
 
@@ -320,10 +317,10 @@ class _Frames:
         self._numbered: dict[int, list[Any]] = {}
         for number, (caller, step) in enumerate(frames):
             if number == 0:
-                self.recorded.append(_steps_of(recorded))
+                self.recorded.append(with_steps(recorded))
                 continue
             invoked = self.step(caller, step)
-            self.recorded.append(_steps_of(invoked.procedure) if isinstance(invoked, Invoke) else None)
+            self.recorded.append(with_steps(invoked.procedure) if isinstance(invoked, Invoke) else None)
 
     def step(self, frame: int, step: int | None) -> Any:
         """The recorded step, or None."""

@@ -10,6 +10,7 @@ from vyre import _core
 from vyre._kernel.lines import marked
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import call_of
+from vyre._procedure.sources import with_steps
 from vyre._procedure.steps import Dispatch, Invoke, numbered
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _kernels(recorded: Recorded) -> dict[Program, tuple[Kernel, dict[str, Any]]]
     found: dict[Program, tuple[Kernel, dict[str, Any]]] = {}
     open_ = [recorded]
     for each in open_:
-        for step in numbered(each.steps):
+        known = with_steps(each)
+        for step in numbered(known.steps) if known is not None else ():
             if isinstance(step, Invoke):
                 open_.append(step.procedure)
             elif isinstance(step, Dispatch) and step.kernel is not None:

@@ -13,6 +13,7 @@ from vyre._kernel.parameters import Parameter
 from vyre._procedure.core import OPERATION_TEXTS
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.sizes import Size
+from vyre._procedure.sources import recording_of
 from vyre._procedure.steps import ArrayDecl, Recorded
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class LoadedFunction(ProcedureFunction):
 
 
 def _recorded(procedure: Procedure, name: str, rows: Sequence[tuple[str, str, Any, int]]) -> Recorded:
-    """What recording the procedure would have kept of its interface; its steps are the value's."""
+    """What recording the procedure would have kept of its interface. Its steps are the value's, and `source` has their
+    lines."""
     owner = object()
     numbers = [(number, element) for kind, number, element, _ in rows if kind == "number"]
     arrays = [ArrayDecl(array, kind, element, axes) for kind, array, element, axes in rows if kind != "number"]
@@ -81,5 +83,15 @@ def _recorded(procedure: Procedure, name: str, rows: Sequence[tuple[str, str, An
     by_name = {decl.name: decl for decl in (*arrays, *outputs)}
     results = [by_name[each] for each in _core._procedure_results(procedure)]
     return Recorded(
-        name, [*arrays, *outputs], numbers, [], outputs, results, owner, core=procedure, is_checked=True, is_loaded=True
+        name,
+        [*arrays, *outputs],
+        numbers,
+        [],
+        outputs,
+        results,
+        owner,
+        core=procedure,
+        is_checked=True,
+        is_loaded=True,
+        source=recording_of(procedure),
     )

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["ProcedureFunction", "procedure"]
 
 _MOST_MADE = 64
+_MOST_RECORDINGS = 64  # in each other; the core allows fewer, and Python's stack not many more
 _OPTIONS = ("out", "backend", "device", "timeout")
 
 
@@ -127,13 +128,19 @@ class ProcedureFunction:
     def _record(self, constants: dict[str, Any]) -> Recorded:
         outer = ACTIVE.recorder
         recorder = Recorder(self.name, self, outer)
+        levels, outermost = 0, recorder
         while outer is not None:
             if outer.function is self:
                 raise ArgumentError(
                     f"procedure `{self.name}` calls itself, while it is recorded. Fix: write a Python function of the "
                     "number of levels, which makes a procedure that calls the one of a level less."
                 )
-            outer = outer.outer
+            levels, outermost, outer = levels + 1, outer, outer.outer
+        if levels > _MOST_RECORDINGS:
+            raise ArgumentError(
+                f"procedure `{outermost.name}` nests invocations more than {_MOST_RECORDINGS} deep, at most 32 are "
+                "allowed. Fix: invoke fewer levels."
+            )
         arguments: dict[str, Any] = {}
         numbers: list[tuple[str, DataType]] = []
         for each in self._parameters:
@@ -148,6 +155,8 @@ class ProcedureFunction:
             else:
                 assert each.element is not None
                 numbers.append((each.name, each.element))
+                if each.element is DataType.I32:
+                    recorder.signed.add(each.name)
                 arguments[each.name] = Size("number", each.name, recorder)
         before = ACTIVE.recorder, RECORDING.call
         ACTIVE.recorder, RECORDING.call = recorder, functools.partial(record_kernel, recorder)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ACTIVE", "Recorder", "active", "calling_line", "place_text", "recorder_of"]
 
-# The private modules of the package: no procedure is written in one.
-_OURS = str(Path(__file__).parents[1] / "_")
+# The private modules of the package, and the one that calls registered procedures: no procedure is written in one.
+_OURS = str(Path(__file__).parents[1] / "_"), str(Path(__file__).parents[1] / "ops.py")
 _LIBRARY = str(Path(__file__).parents[1] / "std" / "_").removesuffix("_")
 _RECORDING = "_record"  # the method that runs the body of a procedure
 
@@ -46,7 +46,7 @@ def calling_line() -> tuple[str, int] | None:
         file = frame.f_code.co_filename
         if file.startswith(_LIBRARY):
             inside = inside or (file, frame.f_lineno)
-        elif not file.startswith((_OURS, contextlib.__file__)):
+        elif not file.startswith((*_OURS, contextlib.__file__)):
             return file, frame.f_lineno
         elif frame.f_code.co_name == _RECORDING and inside is not None:
             break
@@ -86,6 +86,7 @@ class Recorder:
         self.blocks: list[list[Any]] = [[]]
         self.count = 0
         self.turns = 0
+        self.signed: set[str] = set()  # the numbers of type i32, which sizes have as their 32 bits
         self.answered: When | None = None  # the last condition whose other block began
         self.left = False  # whether a loop over vyre.times was left by break or return
         self.is_cut = False  # whether an exception left a block of a condition

@@ -55,6 +55,8 @@ class Dispatch:
     name: str = ""
     line: Line = None
     kernel: tuple[Kernel, dict[str, Any]] | None = None  # the kernel that was called, and the values of its constants
+    # Of each word: what messages call it, and the Fix for a size that does not fit.
+    word_uses: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +115,7 @@ class Recorded:
     is_checked: bool = False  # whether the Procedure keeps its rules
     is_vouched: bool = False  # see vouched.py
     is_loaded: bool = False  # whether its steps and its own arrays are in `core` alone
+    source: Recorded | None = None  # the recording that a loaded procedure comes from, where there is one
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]

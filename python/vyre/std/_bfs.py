@@ -20,11 +20,10 @@ __all__ = ["UNREACHED", "begun", "continued", "most_items"]
 UNREACHED = 2**32 - 1
 LANES = 256
 # The most edges of an item: a workgroup has no more turns than this for its items. In each turn an
-# invocation may find a vertex that has several items, and then takes a further turn for every EXTRA of them: with 2^30
-# edges, the most of an array, that is 2^14 + 2^16 / EXTRA turns more. All together stay below the 65,535 that llvmpipe
-# allows.
+# invocation may find a vertex that has several items, and then takes a further turn for every EXTRA of them: with 2^32
+# edges that is up to 2^14 + (2^18 - 2^14) / EXTRA turns more. All together stay below 60,000; llvmpipe allows 65,535.
 MOST = 1 << 14
-EXTRA = 8
+EXTRA = 10
 # expand_small takes frontiers of at most SMALL edges, and at most MOST_LEVELS levels at a time.
 SMALL = 1024
 MOST_LEVELS = 256

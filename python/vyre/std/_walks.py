@@ -13,7 +13,7 @@ W. Schulte, "Data-parallel finite-state machines", 2014 (convergence).
 # No `from __future__ import annotations`: the kernels' annotations name types of the functions that make them.
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import vyre
 from vyre import In, InOut, Out, u32, vec4u32
@@ -91,54 +91,77 @@ def walk_group(ends: In[u32], before: In[u32], begins: Out[u32], states: u32, gr
             state = ends[p * states + state]
 
 
-def _entries(
-    text: bool, backward: bool, source: Any, table: Any, state: Any, numbers: tuple[Any, ...], m: Any
-) -> tuple[Any, list[Any]]:
+class Walk(NamedTuple):
+    """What tells the four walks apart: over a text or over symbols, forward or backward."""
+
+    text: bool
+    backward: bool
+
+    @property
+    def per(self) -> int:
+        """Vectors of the source that hold the 16 bytes or symbols of a vector of the walk."""
+        return 1 if self.text else 2
+
+    @property
+    def mask(self) -> int:
+        """The bits of an entry that are the next state."""
+        return FIRST_STATE if self.text else STATE
+
+
+def _entries(walk: Walk, source: Any, table: Any, state: Any, numbers: Any, m: Any) -> tuple[Any, list[Any]]:
     """The vector that is walked over as number `m`, and its entries in the order of the walk."""
     n, behind, shift = numbers
-    vectors = len(source) if text else len(source) // 2
-    j = vectors - 1 - m if backward else m
-    if text:
-        return j, text_steps(backward, source, table, state, n, behind, shift, j)
-    return j, steps(backward, source, table, state, shift, j)
+    j = len(source) // walk.per - 1 - m if walk.backward else m
+    if walk.text:
+        return j, text_steps(walk.backward, source, table, state, n, behind, shift, j)
+    return j, steps(walk.backward, source, table, state, shift, j)
 
 
-def _noted(text: bool, backward: bool, result: Any, j: Any, entries: list[Any]) -> Any:
+def _noted(walk: Walk, result: Any, j: Any, entries: list[Any]) -> Any:
     """Write the symbols of a text's vector, or give the number of matches of a vector of symbols."""
-    if not text:
+    if not walk.text:
         # A walk backward comes to the end of a match first.
-        bit = 30 if backward else 31
+        bit = 30 if walk.backward else 31
         return sum((each >> bit & 1 for each in entries[1:]), entries[0] >> bit & 1)
-    symbols = [each >> SYMBOL_SHIFT for each in (entries[::-1] if backward else entries)]
+    symbols = [each >> SYMBOL_SHIFT for each in (entries[::-1] if walk.backward else entries)]
     # Writes the half first that is walked first, so that fewer symbols wait in registers.
-    for half in vyre.unroll((1, 0) if backward else (0, 1)):
+    for half in vyre.unroll((1, 0) if walk.backward else (0, 1)):
         low, high = symbols[8 * half : 8 * half + 8 : 2], symbols[8 * half + 1 : 8 * half + 8 : 2]
         result[2 * j + half] = vyre.vec4u32(*(b << 16 | a for a, b in zip(low, high, strict=True)))
     return 0
 
 
-def _probes(text: bool, backward: bool) -> tuple[Any, Any]:
+def _state_behind(walk: Walk, source: Any, table: Any, state: Any, numbers: Any, first: Any, most: Any) -> Any:
+    """The state behind at most `most` vectors from `first` on."""
+    for m in range(first, min(first + most, len(source) // walk.per)):
+        _, entries = _entries(walk, source, table, state, numbers, m)
+        state = entries[15] & walk.mask
+    return state
+
+
+def _state_and_count(
+    walk: Walk, source: Any, table: Any, state: Any, numbers: Any, first: Any, most: Any, result: Any
+) -> tuple[Any, Any]:
+    """The state behind at most `most` vectors from `first` on, and the matches in symbols; a text's are written."""
+    count = vyre.u32(0)
+    for m in range(first, min(first + most, len(source) // walk.per)):
+        j, entries = _entries(walk, source, table, state, numbers, m)
+        count += _noted(walk, result, j, entries)
+        state = entries[15] & walk.mask
+    return state, count
+
+
+def _probes(walk: Walk) -> tuple[Any, Any]:
     """The kernels that let every state walk."""
-    per, mask = (1, FIRST_STATE) if text else (2, STATE)
 
     @vyre.kernel(workgroup_size=LANES)
     def probe_piece(
-        source: In[vec4u32],
-        table: In[u32],
-        ends: Out[u32],
-        n: u32,
-        behind: u32,
-        shift: u32,
-        states: u32,
-        piece: u32,
+        source: In[vec4u32], table: In[u32], ends: Out[u32], n: u32, behind: u32, shift: u32, states: u32, piece: u32
     ) -> None:
         """Let each state walk the first vectors of each piece."""
         i = vyre.gid(0)
         first = i // states * piece
-        state = i % states
-        for m in range(first, min(first + PROBE, len(source) // per)):
-            _, entries = _entries(text, backward, source, table, state, (n, behind, shift), m)
-            state = entries[15] & mask
+        state = _state_behind(walk, source, table, i % states, (n, behind, shift), first, PROBE)
         if i < len(ends):
             ends[i] = state
 
@@ -160,19 +183,15 @@ def _probes(text: bool, backward: bool) -> tuple[Any, Any]:
         if i < entries[0]:
             p = listed[i // states]
             at = p * states + i % states
-            state = ends[at]
-            for m in range(p * piece + PROBE, min((p + 1) * piece, len(source) // per)):
-                _, walk = _entries(text, backward, source, table, state, (n, behind, shift), m)
-                state = walk[15] & mask
-            ends[at] = state
+            numbers = n, behind, shift
+            ends[at] = _state_behind(walk, source, table, ends[at], numbers, p * piece + PROBE, piece - PROBE)
 
     return probe_piece, run_listed
 
 
-def _runs(text: bool, backward: bool) -> tuple[Any, Any]:
+def _runs(walk: Walk) -> tuple[Any, Any]:
     """The kernels that let one state walk and write results."""
-    per, mask = (1, FIRST_STATE) if text else (2, STATE)
-    result_type = vec4u32 if text else u32
+    result_type = vec4u32 if walk.text else u32
 
     @vyre.kernel(workgroup_size=LANES)
     def run_piece(
@@ -192,20 +211,18 @@ def _runs(text: bool, backward: bool) -> tuple[Any, Any]:
         """Walk the rest of each piece where all states have met, with its results, and list the other pieces."""
         p = vyre.gid(0)
         if p < len(listed):
-            state, count = ends[p * states], vyre.u32(0)
+            state = ends[p * states]
             met = value_of(u32, 1)
             for k in range(1, states):
                 if ends[p * states + k] != state:
                     met = 0
             if met != 0:
-                for m in range(p * piece + PROBE, min((p + 1) * piece, len(source) // per)):
-                    j, walk = _entries(text, backward, source, table, state, (n, behind, shift), m)
-                    count += _noted(text, backward, result, j, walk)
-                    state = walk[15] & mask
+                first, numbers = p * piece + PROBE, (n, behind, shift)
+                state, count = _state_and_count(walk, source, table, state, numbers, first, piece - PROBE, result)
                 for k in range(states):
                     ends[p * states + k] = state
                 done[p] = 1
-                if not text:
+                if not walk.text:
                     result[p] = count
             else:
                 listed[entries.atomic_add(0, states) // states] = p
@@ -225,13 +242,10 @@ def _runs(text: bool, backward: bool) -> tuple[Any, Any]:
         """Write the results of each piece that only its begin decides."""
         p = vyre.gid(0)
         if p < len(begins):
-            state, count = begins[p], vyre.u32(0)
+            numbers = n, behind, shift
             most = vyre.select(done[p] != 0, PROBE, piece)
-            for m in range(p * piece, min(p * piece + most, len(source) // per)):
-                j, walk = _entries(text, backward, source, table, state, (n, behind, shift), m)
-                count += _noted(text, backward, result, j, walk)
-                state = walk[15] & mask
-            if not text:
+            _, count = _state_and_count(walk, source, table, begins[p], numbers, p * piece, most, result)
+            if not walk.text:
                 result[p] += count
 
     return run_piece, finish_piece
@@ -243,8 +257,8 @@ def walked(text: bool, backward: bool) -> Callable[..., Any]:
 
     It gives the state at the begin of each piece, and the symbols of the text or the number of matches in each piece.
     """
-    probe_piece, run_listed = _probes(text, backward)
-    run_piece, finish_piece = _runs(text, backward)
+    probe_piece, run_listed = _probes(Walk(text, backward))
+    run_piece, finish_piece = _runs(Walk(text, backward))
     name = f"{'text' if text else 'symbols'}_{'backward' if backward else 'forward'}"
 
     @vyre.procedure(name=f"std.walk.{name}")

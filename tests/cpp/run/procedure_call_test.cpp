@@ -137,6 +137,36 @@ TEST(ProcedureCall, says_what_does_not_fit_the_procedure) {
             "array `x` of procedure `outer` has 4 bytes, and its shape (2,) asks for 8. Fix: pass all its elements.");
 }
 
+TEST(ProcedureCall, refuses_a_size_that_its_word_or_number_does_not_hold) {
+  const auto text = [](const std::string& size) {
+    const std::string_view old = "words(times, k)";
+    std::string changed(kText);
+    return changed.replace(changed.find(old), old.size(), "words(" + size + ", k)");
+  };
+  const HostArray one = array({1}), four = array({1, 2, 3, 4});
+  const auto refusal = [&](const std::string& size, std::uint64_t times) -> std::string {
+    std::string told;
+    at_every_place([&](const Place& place) {
+      try {
+        run::run(valid(text(size)), std::vector{four, one}, std::vector<std::uint64_t>{times, 0}, *place.backend,
+                 place.device.value_or(0));
+        told += "no error\n";
+      } catch (const ArgumentError& error) {
+        if (!told.ends_with(error.what() + std::string("\n"))) told += error.what() + std::string("\n");
+      }
+    });
+    return told;
+  };
+  const std::string refused =
+      "dispatch `scale` in procedure `outer`: word 0 of buffer `numbers` is 4294967296, and a u32 is at most 4294967295. Fix: write "
+      "`(size % 4294967296)` for the low 32 bits of the size.\n";
+  EXPECT_EQ(refusal("(length(x) * 1073741824)", 0), refused);
+  EXPECT_EQ(refusal("(times * 4)", 1u << 30), refused);
+  EXPECT_TRUE(refusal("((length(x) * 1073741824) % 4294967296)", 0).starts_with("no error\nno error\n"));
+  EXPECT_TRUE(refusal("((times * 4) % 4294967296)", 1u << 30).starts_with("no error\nno error\n"));
+  EXPECT_TRUE(refusal("((times * 4) - 1)", 1u << 30).starts_with("no error\nno error\n"));
+}
+
 // Whatever the bytes are: what is read and valid is planned, or refused by an error that says why.
 TEST(ProcedureCall, survives_damaged_procedures) {
   const ir::Procedure procedure = ir::parse_procedure(kText);

@@ -83,6 +83,30 @@ TEST_F(Tool, runs_a_procedure_from_a_file) {
   }
 }
 
+TEST_F(Tool, refuses_a_size_that_a_word_does_not_hold_and_runs_what_the_fix_says) {
+  const std::string source = ir::to_text(scaled()), word = "words(times)", large = "words((times * 4))";
+  const auto text = [&](const std::string& words) {
+    std::string changed = source;
+    return changed.replace(changed.find(word), word.size(), words);
+  };
+  const std::string wrong = text(large), mended = text("words(((times * 4) % 4294967296))");
+  write("wrong.txt", wrong.data(), wrong.size());
+  write("mended.txt", mended.data(), mended.size());
+  const Words x = {1, 2, 3, 4, 5, 6}, n = {10};
+  write("x.bin", x.data(), 24);
+  write("n.bin", n.data(), 4);
+  for (const std::string backend : {"cpu", "reference"}) {
+    const std::string rest = " --backend " + backend + " x=x.bin:2,3 n=n.bin times=1073741825 y=y.bin";
+    const auto [status, told] = run("wrong.txt" + rest);
+    EXPECT_EQ(told,
+              "vyre-run: dispatch `scaled` in procedure `scaled`: word 0 of buffer `times` is 4294967300, and a u32 is at most 4294967295. "
+              "Fix: write `(size % 4294967296)` for the low 32 bits of the size.\n");
+    EXPECT_EQ(status, 1);
+    EXPECT_EQ(run("mended.txt" + rest).first, 0);
+    EXPECT_EQ(read("y.bin"), (Words{4, 8, 12, 16, 20, 24}));
+  }
+}
+
 TEST_F(Tool, says_what_is_wrong_with_its_arguments) {
   const std::string bytes = scaled().bytes();
   write("scaled.vyre", bytes.data(), bytes.size());

@@ -1,7 +1,8 @@
 """No invocation of the library makes more turns of loops in a dispatch than drivers allow.
 
 Calls at their limits are made without running (see loop_turns.py): the turns of their kernels are bounded by the
-lengths and numbers that the host gives each dispatch. What memory decides stands in a table, with the reason.
+lengths and numbers that the host gives each dispatch. What memory decides stands in a table, with the reason; where it
+is a formula, test_turn_bounds.py counts at small sizes too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pytest
 import vyre
 from loop_turns import counting_calls, steps_of
 from procedure_texts import CALLS
+from turn_bounds import align_turns, edit_turns, group_turns
 from vyre import std
 from vyre.std import crc
 from vyre.std._routes import ROUTES
@@ -120,7 +122,7 @@ BY_DATA = {
         18_614, "the 16,384 blocks of the longest message that one invocation takes, and joins of its 1,024 chunks",
         lambda: std.blake3([b""] * 4095 + [bytes(2**20)]), 18_614),
     ("std.blake3.group", "group"): (
-        53_248, "2,048 times 26: the turn, 15 blocks, 7 for the workgroup's joins, and 3 for those that wait",
+        group_turns(2**17, 2**22), "the chunks of a dispatch, 64 a turn: their blocks and their joins",
         lambda: std.blake3([bytes(2**20)] * 2), 398),
     ("std.blake3.long", "join_last"): (
         10, "joins of 512 chaining values, and the end", lambda: std.blake3(bytes(2**20 + 5)), 2),
@@ -129,7 +131,7 @@ BY_DATA = {
     ("std.blake3.single", "short"): (
         15, "the blocks of a chunk but the last", lambda: std.blake3([bytes(1024)] * 2), 15),
     ("std.edit_distance.tiles_256", "edit_diagonal"): (
-        21_775, "1,279 steps of 16 columns, and the 32 rows of an invocation",
+        edit_turns(256, 16384), "the steps and the columns of a tile, and the 32 rows of an invocation",
         lambda: std.edit_distance(b"ab" * 1500, b"ba" * 15_000), 17_533),
     ("std.find.count", "count_matches"): (
         20_481, "the 16,384 vectors of a piece for the longest pattern, the 4,096 behind it, and the end",
@@ -161,7 +163,7 @@ BY_DATA = {
     ("std.searchsorted.u32_left", "search"): (33, "a binary search", lambda: std.searchsorted(RANGE, RANGE), 18),
     ("std.setdiff1d.u32", "mark"): (33, "a binary search", lambda: std.setdiff1d(RANGE, RANGE), 18),
     ("std.smith_waterman.tiles_256", "align_diagonal"): (
-        4_352, "a tile's columns in blocks of 4, and one for each of the 256 invocations before",
+        align_turns(256, 16384), "a tile's columns in blocks of 4, and one for each of the 255 invocations before",
         lambda: std.smith_waterman(b"ab" * 1500, b"ba" * 1500), 1005),
     ("std.union1d.u32", "place"): (33, "a binary search", lambda: std.union1d(RANGE, RANGE), 18),
 }  # fmt: skip

@@ -231,7 +231,10 @@ class _Maker:
         draw = self.draw
         made: list[Size] = []
         for _ in range(count):
-            number = [("number", k) for k in range(len(self.numbers))]
+            number: list[Size] = [
+                ("number", k) if type_ != "U64" else ("%", ("number", k), literal(2**32))
+                for k, (_, type_) in enumerate(self.numbers)
+            ]
             made.append(draw.choice(number) if number and draw.random() < 0.6 else self.small(depth=1))
         return ("words", tuple(made))
 

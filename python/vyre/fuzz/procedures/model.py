@@ -152,7 +152,10 @@ class _Frame:
         places: dict[str, np.ndarray] = {}
         for decl, each in zip(_bound(program), bound, strict=True):
             if each[0] == "words":
-                data = np.array([self.size(word) % 2**32 for word in each[1]], np.uint32).view(np.uint8)
+                words = [self.size(word) for word in each[1]]
+                if max(words, default=0) >= 2**32:
+                    raise ArgumentError("a word of the case has more than 32 bits. Fix: make its size smaller.")
+                data = np.array(words, np.uint32).view(np.uint8)
             else:
                 data = places[decl.name] = self.part(each)
             name = decl.element.name

@@ -203,6 +203,7 @@ class _Build:
                     [self._size(each) for each in grid],
                     None if counts is None else self._part(counts),
                     invocations,
+                    None,
                 )
             elif step[0] == "invoke":
                 parts = [self._part(each) for each in step[2]]
