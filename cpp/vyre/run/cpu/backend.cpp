@@ -58,6 +58,9 @@ constexpr std::uint64_t kUnknownTurns = 256;
 // within a few microseconds, or within tens of them if every access misses the caches.
 constexpr std::uint64_t kShortWork = std::uint64_t{1} << 15;
 
+// The size of the last-level caches (CpuOptions).
+using Caches = std::optional<std::uint64_t>;
+
 #if VYRE_NATIVE
 // The vectors that machine code uses; none where all programs are interpreted.
 using NativeVectors = std::optional<native::Vectors>;
@@ -179,11 +182,13 @@ const DeviceLabel kDevice = {"cpu", 0, kName};
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, NativeVectors vectors, unsigned threads, const Optimize& options)
+  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, NativeVectors vectors, unsigned threads, Caches caches,
+                const Optimize& options)
       : program_(std::make_shared<validate::ValidProgram>(program)),
         lanes_(lanes),
         vectors_(vectors),
         threads_(threads),
+        caches_(caches),
         options_(options),
         plain_(compiled(program)),
         specialization_(program, options) {}
@@ -300,8 +305,9 @@ class CpuExecutable : public Executable {
     if (compiled.native == nullptr || !native::can_run(compiled.kernel, memory)) return false;
     const native::NativeBatches batches(*compiled.native, compiled.kernel, grid);
     Call call(batches, options);
-    call.run(threads_,
-             [&](const std::function<bool()>& stop) { return native::NativeThread(*compiled.native, compiled.kernel, memory, stop); });
+    call.run(threads_, [&](const std::function<bool()>& stop) {
+      return native::NativeThread(*compiled.native, compiled.kernel, memory, stop, caches_);
+    });
     call.check_end();
     return true;
   }
@@ -376,6 +382,7 @@ class CpuExecutable : public Executable {
   const Lanes& lanes_;
   const NativeVectors vectors_;
   const unsigned threads_;
+  [[maybe_unused]] const Caches caches_;
   const Optimize options_;
   const std::unique_ptr<Compiled> plain_;
   Specialization specialization_;
@@ -384,7 +391,8 @@ class CpuExecutable : public Executable {
 
 class CpuBackend : public Backend {
  public:
-  CpuBackend(const Lanes& lanes, unsigned threads) : lanes_(lanes), vectors_(native_vectors(lanes.name)), threads_(threads) {}
+  CpuBackend(const Lanes& lanes, unsigned threads, Caches caches)
+      : lanes_(lanes), vectors_(native_vectors(lanes.name)), threads_(threads), caches_(caches) {}
 
   std::string_view name() const override { return "cpu"; }
   std::vector<std::string> reasons_unavailable() override { return {}; }
@@ -401,7 +409,7 @@ class CpuBackend : public Backend {
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device, const Optimize& options,
                                       const RunOptions&) override {
     check_only_device(device, name());
-    return std::make_unique<CpuExecutable>(program, lanes_, vectors_, threads_, options);
+    return std::make_unique<CpuExecutable>(program, lanes_, vectors_, threads_, caches_, options);
   }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
@@ -417,6 +425,7 @@ class CpuBackend : public Backend {
   const Lanes& lanes_;
   const NativeVectors vectors_;
   unsigned threads_;
+  Caches caches_;
 };
 
 }  // namespace
@@ -435,7 +444,7 @@ std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
     }
     chosen = *found;
   }
-  return std::make_unique<cpu::CpuBackend>(*chosen, options.threads.value_or(usable_processors()));
+  return std::make_unique<cpu::CpuBackend>(*chosen, options.threads.value_or(usable_processors()), options.caches);
 }
 
 }  // namespace vyre::run

@@ -3,6 +3,7 @@
 // and for kernels and processors without machine code, an interpreter runs each instruction over the lanes of a batch (machine.hpp).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@ struct CpuOptions {
   std::optional<unsigned> threads{};
   // "baseline", "avx2" or "avx512"; without a name, the best that this processor has.
   std::optional<std::string> instructions{};
+  // The bytes of the last-level caches; by default, last_cache_bytes().
+  std::optional<std::uint64_t> caches{};
 };
 
 // Throws ArgumentError for an instruction set that this processor does not have.
