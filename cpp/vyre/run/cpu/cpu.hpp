@@ -9,6 +9,7 @@
 #include <string>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/nodes.hpp"
 
 namespace vyre::run {
 
@@ -19,6 +20,8 @@ struct CpuOptions {
   std::optional<std::string> instructions{};
   // The bytes of the last-level caches; by default, last_cache_bytes().
   std::optional<std::uint64_t> caches{};
+  // The nodes of memory; by default, nodes_of_this_process().
+  std::optional<Nodes> nodes{};
 };
 
 // Throws ArgumentError for an instruction set that this processor does not have.
