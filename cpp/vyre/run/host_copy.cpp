@@ -1,9 +1,10 @@
 #include "vyre/run/host_copy.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <optional>
 
+#include "vyre/run/nodes.hpp"
 #include "vyre/run/processors.hpp"
 #include "vyre/run/workers.hpp"
 
@@ -28,9 +29,11 @@ void host_copy(void* to, const void* from, std::size_t bytes) {
   // Each thread copies whole pages, so that two threads do not take the page fault of the same new page.
   constexpr std::size_t kPage = 4096;
   const std::size_t part = (bytes / threads + kPage - 1) / kPage * kPage;
-  std::atomic<std::size_t> next = 0;
+  Shares shares((bytes - 1) / part + 1, nodes_of_this_process(), static_cast<unsigned>(threads));
   auto copy = [&] {
-    for (std::size_t begin; (begin = next.fetch_add(part, std::memory_order_relaxed)) < bytes;) {
+    Shares::Taker taker(shares);
+    for (std::optional<std::uint64_t> index; (index = taker.next());) {
+      const std::size_t begin = *index * part;
       std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin, std::min(part, bytes - begin));
     }
   };

@@ -11,7 +11,7 @@ from vyre import In, u32
 from vyre._calls import explain_calls
 from vyre.std._ciphers import Cipher, encrypted, rows_of
 from vyre.std._host import count_of
-from vyre.std._host_words import HostWord
+from vyre.std._host_words import HostWords
 
 if TYPE_CHECKING:
     from vyre import Device
@@ -60,10 +60,9 @@ CHACHA20 = Cipher("chacha20", ROW, 256, lambda: None, keystream)
 def _row(counter: int, key: bytes, nonce: bytes) -> np.ndarray:
     """Make the row of parameters."""
     words = [*CONSTANTS, *np.frombuffer(key, "<u4").tolist(), counter, *np.frombuffer(nonce, "<u4").tolist()]
-    v = [HostWord(each) for each in words]
-    for column in COLUMNS[1:]:
-        quarter(v, *column)
-    return np.array([*words, *v], np.uint32)
+    rows = [HostWords(words[k : k + 4]) for k in range(0, 16, 4)]
+    quarter(rows, 0, 1, 2, 3)  # of all columns; kernels do the first one, which has the counter, for each block
+    return np.array([*words, *(word for row in rows for word in row.words())], np.uint32)
 
 
 def chacha20(

@@ -13,6 +13,7 @@ from vyre._core import Array, DataType
 from vyre._dlpack import numpy_of
 from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.recorder import active
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._extremes import extreme_index
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["all", "any", "argmax", "argmin", "max", "min", "reduce", "sum"]
 
 _RANGES = {"uint32": (0, 2**32 - 1), "int32": (-(2**31), 2**31 - 1), "uint64": (0, 2**64 - 1)}
+# The procedures of calls that gave an operator's name and a resident array, by that name and the array's dtype.
+_known: dict[tuple[str, np.dtype], Any] = {}
 
 
 def reduce(
@@ -198,6 +201,11 @@ def argmax(
 
 
 def _reduced(name: str, x: Any, op: Any, identity: Any, backend: Any, device: Any) -> Any:
+    # The checks below take longer than a small sum, and say nothing of an array like one that has passed them.
+    alike = isinstance(x, Array) and isinstance(op, str) and identity is backend is device is None and x.ndim == 1
+    key = (op, x.dtype) if alike else None
+    if key in _known and x.size and active() is None:
+        return _known[key](x)
     where = f"vyre.std.{name}"
     x = elements(x, f"argument `x` of {where}", list(TYPES))
     if identity is not None:
@@ -208,7 +216,10 @@ def _reduced(name: str, x: Any, op: Any, identity: Any, backend: Any, device: An
         refuse_empty(x, f"{where} of no elements has no value with `{op}`. Fix: {fix}.")
     if is_empty(x):
         return _constant(name, operator.identity, x, backend, device)
-    return _run(name, reducer(operator), x, backend, device)
+    procedure = reducer(operator)
+    if key is not None:
+        _known[key] = procedure
+    return _run(name, procedure, x, backend, device)
 
 
 def _constant(name: str, value: int | None, x: Any, backend: Any, device: Any) -> Any:

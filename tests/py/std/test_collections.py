@@ -150,6 +150,44 @@ def test_of_no_elements_there_is_the_identity():
     assert (std.any(none, **CPU), std.all(none, **CPU)) == (False, True)
 
 
+def test_a_call_like_one_before_is_checked_and_has_the_operators_result():
+    signed = vyre.array(np.array([-5, 3], np.int32), **CPU)
+    words = vyre.array(np.array([7, 9], np.uint32), **CPU)
+    for _ in range(2):  # the second call finds what the first one has checked
+        assert [std.min(each).numpy().tolist() for each in (signed, words)] == [[-5], [7]]
+        assert [std.max(each).numpy().tolist() for each in (signed, words)] == [[3], [9]]
+        assert std.min(words).dtype == np.uint32
+        for call, message in [
+            (
+                lambda: std.min(words.reshape(2, 1)),
+                "argument `x` of vyre.std.min must have 1 axis, got shape (2, 1). Fix: write .ravel().",
+            ),
+            (
+                lambda: std.min(words[:0]),
+                "vyre.std.min of no elements has no value with `min`. Fix: ask for min where len(x) > 0.",
+            ),
+            (
+                lambda: std.min(words, backend="cpu"),
+                "argument `backend` of vyre.std.min is for numpy arrays; resident ones are used where they are. "
+                "Fix: leave `backend` out.",
+            ),
+            (
+                lambda: std.reduce(words, "min", identity=3),
+                'argument `identity` of vyre.std.reduce is 3, and that of "min" is 4294967295. '
+                "Fix: leave `identity` out.",
+            ),
+        ]:
+            with pytest.raises((ArgumentError, BindingError)) as caught:
+                call()
+            assert str(caught.value) == message
+
+    @vyre.procedure
+    def least(x: vyre.In[u32]):
+        return std.min(x)
+
+    assert least(words).numpy().tolist() == [7]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

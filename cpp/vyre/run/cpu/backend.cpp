@@ -1,5 +1,5 @@
 // A call cuts its grid into batches (batches.hpp). The caller's thread and, when the call takes a while, parked workers (workers.hpp) take
-// one batch after the other and run the program's code over it, each thread on a machine of its own.
+// one batch after the other (nodes.hpp) and run the program's code over it, each thread on a machine of its own.
 //
 // A program is lowered and compiled once for any words of its Uniform buffers, and once more for words that come often (Specialization).
 // The interpreter runs a call if the time that it has spent on the program so far, plus its estimated time for this call, is less than the
@@ -34,6 +34,7 @@
 #include "vyre/run/deadline.hpp"
 #include "vyre/run/host_copy.hpp"
 #include "vyre/run/host_storage.hpp"
+#include "vyre/run/nodes.hpp"
 #include "vyre/run/processors.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
@@ -58,6 +59,12 @@ constexpr std::uint64_t kUnknownTurns = 256;
 // The most work of a short call: the instructions of one invocation times the number of invocations. Machine code without loops does it
 // within a few microseconds, or within tens of them if every access misses the caches.
 constexpr std::uint64_t kShortWork = std::uint64_t{1} << 15;
+
+// What CpuOptions say in place of the system.
+struct Memories {
+  std::optional<std::uint64_t> caches;
+  std::optional<Nodes> nodes;
+};
 
 #if VYRE_NATIVE
 // The vectors that machine code uses; none where all programs are interpreted.
@@ -88,29 +95,31 @@ std::string about_machine_code(const NativeVectors&) { return "none: this build 
 template <class Batches>
 class Call {
  public:
-  Call(const Batches& batches, const RunOptions& options) : batches_(batches), deadline_(deadline_of(options)) {}
+  Call(const Batches& batches, const Nodes& nodes, unsigned threads, const RunOptions& options)
+      : batches_(batches), threads_(threads), shares_(batches.count(), nodes, threads), deadline_(deadline_of(options)) {}
 
-  // Runs all batches on this thread, and on up to `threads` - 1 helpers if the remaining batches take long enough to be worth waking them.
+  // Runs all batches on this thread, and on up to `threads_` - 1 helpers if the remaining batches take long enough to be worth waking them.
   // Returns the number of words that the interpreter has computed, or 0 for machine code.
   template <class MakeMachine>
-  std::uint64_t run(unsigned threads, const MakeMachine& make_machine) {
+  std::uint64_t run(const MakeMachine& make_machine) {
     const std::function<bool()> stop_caller = [&] { return look(); };
     auto machine = make_machine(stop_caller);
     batches_.prepare(machine);
     auto work = [&] { help(make_machine); };
     Helpers helpers(work);
     const StopAtEnd stop_at_end{stop_};
-    const std::uint64_t others = std::min<std::uint64_t>(threads, batches_.count()) - 1;
+    const std::uint64_t others = std::min<std::uint64_t>(threads_, batches_.count()) - 1;
     const Clock::time_point start = others == 0 ? Clock::time_point() : Clock::now();
-    for (;;) {
-      const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
-      if (index >= batches_.count() || stop_.load(std::memory_order_relaxed)) break;
-      batches_.run(machine, index);
-      if (machine.stopped()) break;
+    Shares::Taker taker(shares_);
+    for (std::uint64_t done = 1;; ++done) {
+      const std::optional<std::uint64_t> index = taker.next();
+      if (!index || stop_.load(std::memory_order_relaxed)) break;
+      batches_.run(machine, *index);
+      if (machine.stopped() || done == batches_.count()) break;
       if (others != 0 && !helpers.asked()) {
         // Until now this thread has done every batch.
-        const std::uint64_t left = batches_.count() - index - 1;
-        const auto needs = (Clock::now() - start) * left / (index + 1);
+        const std::uint64_t left = batches_.count() - done;
+        const auto needs = (Clock::now() - start) * left / done;
         helpers.ask(static_cast<unsigned>(std::min<std::uint64_t>({others, left, static_cast<std::uint64_t>(needs / kWorthWaking)})));
       }
     }
@@ -157,10 +166,11 @@ class Call {
       const std::function<bool()> stop = [&] { return stop_.load(std::memory_order_relaxed); };
       auto machine = make_machine(stop);
       batches_.prepare(machine);
+      Shares::Taker taker(shares_);
       while (!stop_.load(std::memory_order_relaxed)) {
-        const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
-        if (index >= batches_.count()) break;
-        batches_.run(machine, index);
+        const std::optional<std::uint64_t> index = taker.next();
+        if (!index) break;
+        batches_.run(machine, *index);
       }
       count_words(machine);
     } catch (const std::bad_alloc&) {
@@ -169,8 +179,9 @@ class Call {
   }
 
   const Batches& batches_;
+  const unsigned threads_;
+  Shares shares_;
   const Deadline deadline_;
-  std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> words_{0};
   Deadline::End end_ = Deadline::End::None;
@@ -181,11 +192,14 @@ const DeviceLabel kDevice = {"cpu", 0, kName};
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, NativeVectors vectors, unsigned threads, const Optimize& options)
+  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, NativeVectors vectors, unsigned threads,
+                const Memories& memories, const Optimize& options)
       : program_(std::make_shared<validate::ValidProgram>(program)),
         lanes_(lanes),
         vectors_(vectors),
         threads_(threads),
+        memories_(memories),
+        nodes_(memories_.nodes ? *memories_.nodes : nodes_of_this_process()),
         options_(options),
         plain_(compiled(program)),
         specialization_(program, options) {}
@@ -301,9 +315,10 @@ class CpuExecutable : public Executable {
     });
     if (compiled.native == nullptr || !native::can_run(compiled.kernel, memory)) return false;
     const native::NativeBatches batches(*compiled.native, compiled.kernel, grid);
-    Call call(batches, options);
-    call.run(threads_,
-             [&](const std::function<bool()>& stop) { return native::NativeThread(*compiled.native, compiled.kernel, memory, stop); });
+    Call call(batches, nodes_, threads_, options);
+    call.run([&](const std::function<bool()>& stop) {
+      return native::NativeThread(*compiled.native, compiled.kernel, memory, stop, memories_.caches);
+    });
     call.check_end();
     return true;
   }
@@ -358,10 +373,9 @@ class CpuExecutable : public Executable {
       const DispatchSpan span(kDevice, program_, grid, buffers);
       if (!run_native(compiled, memory.all(), grid, options)) {
         const Batches batches(code, kernel, grid);
-        Call call(batches, options);
-        const std::uint64_t words = call.run(threads_, [&](const std::function<bool()>& stop) {
-          return Machine(code, kernel, lanes_, memory.all(), batches.capacity(), stop);
-        });
+        Call call(batches, nodes_, threads_, options);
+        const std::uint64_t words = call.run(
+            [&](const std::function<bool()>& stop) { return Machine(code, kernel, lanes_, memory.all(), batches.capacity(), stop); });
         count_words(compiled, words);
         call.check_end();
       }
@@ -378,6 +392,8 @@ class CpuExecutable : public Executable {
   const Lanes& lanes_;
   const NativeVectors vectors_;
   const unsigned threads_;
+  const Memories memories_;
+  const Nodes& nodes_;
   const Optimize options_;
   const std::unique_ptr<Compiled> plain_;
   Specialization specialization_;
@@ -386,7 +402,8 @@ class CpuExecutable : public Executable {
 
 class CpuBackend : public Backend {
  public:
-  CpuBackend(const Lanes& lanes, unsigned threads) : lanes_(lanes), vectors_(native_vectors(lanes.name)), threads_(threads) {}
+  CpuBackend(const Lanes& lanes, unsigned threads, Memories memories)
+      : lanes_(lanes), vectors_(native_vectors(lanes.name)), threads_(threads), memories_(std::move(memories)) {}
 
   std::string_view name() const override { return "cpu"; }
   std::vector<std::string> reasons_unavailable() override { return {}; }
@@ -403,7 +420,7 @@ class CpuBackend : public Backend {
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device, const Optimize& options,
                                       const RunOptions&) override {
     check_only_device(device, name());
-    return std::make_unique<CpuExecutable>(program, lanes_, vectors_, threads_, options);
+    return std::make_unique<CpuExecutable>(program, lanes_, vectors_, threads_, memories_, options);
   }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
@@ -419,6 +436,7 @@ class CpuBackend : public Backend {
   const Lanes& lanes_;
   const NativeVectors vectors_;
   unsigned threads_;
+  Memories memories_;
 };
 
 }  // namespace
@@ -440,7 +458,8 @@ std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
     }
     chosen = *found;
   }
-  return std::make_unique<cpu::CpuBackend>(*chosen, options.threads.value_or(usable_processors()));
+  return std::make_unique<cpu::CpuBackend>(*chosen, options.threads.value_or(usable_processors()),
+                                           cpu::Memories{options.caches, options.nodes});
 }
 
 }  // namespace vyre::run

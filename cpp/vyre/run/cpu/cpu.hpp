@@ -4,11 +4,13 @@
 // (machine.hpp).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/nodes.hpp"
 
 namespace vyre::run {
 
@@ -18,6 +20,10 @@ struct CpuOptions {
   // "baseline", "sse41", "avx2" or "avx512"; without a name, the one that the environment variable
   // VYRE_INSTRUCTIONS names, or else the best that this processor has.
   std::optional<std::string> instructions{};
+  // The bytes of the last-level caches; by default, last_cache_bytes().
+  std::optional<std::uint64_t> caches{};
+  // The nodes of memory; by default, nodes_of_this_process().
+  std::optional<Nodes> nodes{};
 };
 
 // Throws ArgumentError for an instruction set that this processor does not have.

@@ -1,7 +1,6 @@
 #include "vyre/run/cpu/native/native.hpp"
 
 #include <immintrin.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +10,7 @@
 #include "vyre/run/cpu/native/loop_invariants.hpp"
 #include "vyre/run/cpu/native/translator.hpp"
 #include "vyre/run/cpu/work.hpp"
+#include "vyre/run/last_cache.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
@@ -22,13 +22,8 @@ constexpr std::size_t kSavedBytes = 4096;
 // The work between two calls of `poll` (Context::left), counted as instructions times lanes. It takes about a millisecond.
 constexpr std::int64_t kBetweenLooks = std::int64_t{1} << 21;
 
-// Arrays of this many bytes do not stay in the last cache from the call that writes them to the next one.
-std::uint64_t bytes_to_stream() {
-  static const std::uint64_t bytes = [] {
-    constexpr long kLeast = 32L << 20, kMost = 64L << 20;
-    return static_cast<std::uint64_t>(std::clamp(sysconf(_SC_LEVEL3_CACHE_SIZE), kLeast, kMost));
-  }();
-  return bytes;
+std::uint64_t array_bytes(const Memory& memory) {
+  return memory.length * (memory.narrow != 0 ? std::uint64_t{memory.narrow} : sizeof(Word) * memory.lanes);
 }
 
 constexpr std::size_t to_whole_lines(std::size_t value) { return (value + 63) / 64 * 64; }
@@ -101,7 +96,7 @@ bool can_run(const lower::Kernel& kernel, std::span<const Memory> buffers) {
 }
 
 NativeThread::NativeThread(const NativeCode& code, const lower::Kernel& kernel, std::span<const Memory> buffers,
-                           const std::function<bool()>& stop)
+                           const std::function<bool()>& stop, std::optional<std::uint64_t> caches)
     : code_(code), kernel_(kernel), stop_(stop) {
   const std::size_t of_context = sizeof(Context) + sizeof(Extent) * (buffers.size() + kernel.shared.size());
   const std::size_t bytes = to_whole_lines(of_context) + to_whole_lines(code.layout.frame) + to_whole_lines(code.layout.crossing) +
@@ -125,9 +120,12 @@ NativeThread::NativeThread(const NativeCode& code, const lower::Kernel& kernel, 
     *extent++ = {static_cast<std::byte*>(words), length, static_cast<std::int64_t>(length) - code.lanes,
                  static_cast<std::int64_t>(length) - code.width, 0};
   };
+  std::uint64_t all = 0;
+  for (const Memory& buffer : buffers) all += array_bytes(buffer);
+  if (!caches) caches = all < kLeastLastCache ? kLeastLastCache : last_cache_bytes();
   for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
     add(buffers[slot].words, buffers[slot].length);
-    const bool streams = sizeof(Word) * kernel.buffers[slot].lanes * buffers[slot].length >= bytes_to_stream();
+    const bool streams = outgrows_caches(array_bytes(buffers[slot]), all, *caches);
     extent[-1].streams = streams ? 1 : 0;
     streams_ = streams_ || streams;
   }

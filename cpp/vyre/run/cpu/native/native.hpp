@@ -54,8 +54,10 @@ bool can_run(const lower::Kernel& kernel, std::span<const Memory> buffers);
 // The memory that one thread needs to run the code.
 class NativeThread {
  public:
-  // All arguments must outlive it. `stop` is called about every millisecond; when it returns true, the run ends early.
-  NativeThread(const NativeCode& code, const lower::Kernel& kernel, std::span<const Memory> buffers, const std::function<bool()>& stop);
+  // All arguments must outlive it. `stop` is called about every millisecond; when it returns true, the run ends early. `caches` is the
+  // size of the last-level caches, by default last_cache_bytes().
+  NativeThread(const NativeCode& code, const lower::Kernel& kernel, std::span<const Memory> buffers, const std::function<bool()>& stop,
+               std::optional<std::uint64_t> caches = std::nullopt);
 
   // Runs `lanes` invocations of a row along x; the first of them has the id (x, y, z).
   void run_row(std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint64_t lanes);
