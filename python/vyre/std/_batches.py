@@ -101,10 +101,9 @@ class Batch:
             made = Messages.__new__(Messages)
             made._set(words, starts, lengths)
             return made
-        data = words.numpy().astype("<u4", copy=False).view(np.uint8)
         if self.kind == "bytes":
-            return data[: int(lengths[0])].tobytes()
-        whole = data.tobytes()
+            return words.view(vyre.u8)[: int(lengths[0])].tobytes()
+        whole = words.tobytes()
         return [whole[a : a + n] for a, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
 
     def decoded(self, words: Array, starts: np.ndarray, ends: Array, why: Why) -> Any:

@@ -196,7 +196,7 @@ def encrypted(
     if not many:
         quads = words[: len(words) // 4 * 4].reshape(-1, 4)
         output = make_long(cipher)(quads, words, table).reshape(-1).view(vyre.u8)[:longest]
-        return output.numpy().tobytes() if alone is None else output
+        return output.tobytes() if alone is None else output
     messages = given.messages
     lengths = messages.lengths.numpy().astype(np.int64)
     firsts = np.concatenate([[0], np.cumsum(-(-lengths // UNIT))])

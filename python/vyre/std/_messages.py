@@ -180,8 +180,7 @@ class Taken:
         shape = (size,) if self.one else (len(self.messages), size)
         if self.resident:
             return words.view(vyre.u8).reshape(*shape)
-        host = words.numpy().view(np.uint8)
-        return host.tobytes() if self.one else host.reshape(shape)
+        return words.tobytes() if self.one else words.numpy().view(np.uint8).reshape(shape)
 
     def numbers(self, values: Array) -> Any:
         """One number for each message, from a resident array of them.
