@@ -51,14 +51,14 @@ class Words {
 };
 
 // Must be called without the GIL.
-PyArray uploaded(const Words& words, run::Backend& backend, std::size_t device, const run::RunOptions& options) {
+PyArray uploaded(std::span<const std::byte> words, run::Backend& backend, std::size_t device, const run::RunOptions& options) {
   PyArray made;
   made.backend = &backend;
   made.device = device;
   made.element = &element_type(ir::DataType::U32);
-  made.shape = {static_cast<py::ssize_t>(words.all().size() / sizeof(std::uint32_t))};
+  made.shape = {static_cast<py::ssize_t>(words.size() / sizeof(std::uint32_t))};
   made.storage = backend.allocate(device, made.bytes(), false);
-  made.storage->write(0, words.all(), options);
+  made.storage->write(0, words, options);
   return made;
 }
 
@@ -122,25 +122,26 @@ py::tuple pack_strings(const py::sequence& given, const py::function& convert, c
     const std::size_t number = place.device ? *place.device : default_device(*place.backend);
     const Words filled(total / sizeof(std::uint32_t));
     fill_slots(strings, starts, static_cast<std::uint32_t>(longest), filled.bytes());
-    words = uploaded(filled, *place.backend, number, options);
-    first = uploaded(starts, *place.backend, number, options);
-    sizes = uploaded(lengths, *place.backend, number, options);
+    words = uploaded(filled.all(), *place.backend, number, options);
+    first = uploaded(starts.all(), *place.backend, number, options);
+    sizes = uploaded(lengths.all(), *place.backend, number, options);
   });
   return py::make_tuple(std::move(words), std::move(first), std::move(sizes), shortest, longest);
 }
 
-// Returns the lengths of the strings that lie between offsets, as an array beside `words`, all starts combined by bitwise or, and the least
-// and the greatest length. The offsets ascend.
-py::tuple lengths_between(const py::array_t<std::uint32_t, py::array::c_style>& offsets, const PyArray& words) {
+// Returns where the strings between offsets start and how long they are, as arrays beside `words`, all starts combined by bitwise or, and
+// the least and the greatest length. The offsets ascend.
+py::tuple strings_between(const py::array_t<std::uint32_t, py::array::c_style>& offsets, const PyArray& words) {
   const std::span<const std::uint32_t> bounds(offsets.data(), static_cast<std::size_t>(offsets.size()));
   const Words lengths(bounds.size() - 1);
-  PyArray made;
+  PyArray first, sizes;
   run::Spans found;
   while_waiting({}, [&](const run::RunOptions& options) {
     found = run::spans_of(bounds, lengths.data());
-    made = uploaded(lengths, *words.backend, words.device, options);
+    first = uploaded(std::as_bytes(bounds.first(bounds.size() - 1)), *words.backend, words.device, options);
+    sizes = uploaded(lengths.all(), *words.backend, words.device, options);
   });
-  return py::make_tuple(std::move(made), found.starts, found.shortest, found.longest);
+  return py::make_tuple(std::move(first), std::move(sizes), found.starts, found.shortest, found.longest);
 }
 
 template <class T>
@@ -189,7 +190,7 @@ void bind_byte_strings(py::module_& m) {
   options.disable_function_signatures();
   m.def("_pack", pack_strings, py::arg("strings"), py::arg("convert"), py::arg("where"), py::arg("backend"), py::arg("device"),
         py::arg("function"));
-  m.def("_lengths_between", lengths_between, py::arg("offsets"), py::arg("words"));
+  m.def("_strings_between", strings_between, py::arg("offsets"), py::arg("words"));
   m.def("_first_descent", first_descent, py::arg("values"));
   m.def("_cut", cut_strings, py::arg("data"), py::arg("starts"), py::arg("lengths"));
 }

@@ -91,8 +91,7 @@ class Messages:
         given = offsets.numpy() if isinstance(offsets, vyre.Array) else numpy_of(offsets, where, BindingError)
         bounds = _bounds(given, size, where)
         words = _resident_words(data) if resident else _words(data, backend, device)
-        starts = vyre.array(bounds[:-1], backend=words.backend, device=words.device)
-        lengths, bits, shortest, longest = _core._lengths_between(bounds, words)
+        starts, lengths, bits, shortest, longest = _core._strings_between(bounds, words)
         self._take(words, starts, lengths, shortest, longest, bits)
 
     @classmethod
