@@ -165,8 +165,13 @@ def _random(size: int, place: Place) -> Iterator[Case]:
     for name, given, of_peer in (("philox4x32_10", four, philox), ("threefry2x32_20", two, threefry)):
         theirs = None if of_peer is None else lambda of_peer=of_peer: of_peer.random_raw(size)
         yield name, place.call(getattr(std, name), given, key), 4 * size, theirs
-    ours = partial(std.random_u32, size, 1, **place.where)  # gives numpy's words in both modes
-    yield "random_u32", ours, 4 * size, place.peer(partial(_words, np.random.Generator(np.random.Philox(1)), size))
+    seed = 1 if place.whole else place.array(np.array([1, 0], np.uint32))
+    yield (
+        "random_u32",
+        place.call(std.random_u32, size, seed),
+        4 * size,
+        place.peer(partial(_words, np.random.Generator(np.random.Philox(1)), size)),
+    )
 
 
 def _words(generator: np.random.Generator, size: int, module: Any) -> Any:

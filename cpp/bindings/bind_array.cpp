@@ -400,6 +400,17 @@ Raises: what those calls raised; DispatchTimeoutError when they are not done aft
 array([[0, 0],
        [0, 0]], dtype=uint32))");
   array.def(
+      "tobytes", [](const PyArray& self, py::handle timeout) { return to_bytes_object(self, to_timeout(timeout, "Array.tobytes")); },
+      py::arg("timeout") = py::none(),
+      R"(tobytes(timeout=None) -> bytes
+
+The elements as new bytes, in the order and form of numpy(), whose own tobytes() would copy them once more.
+
+Raises: as numpy().
+
+>>> vyre.array([1, 2], dtype=vyre.u16, backend="cpu").tobytes()
+b'\x01\x00\x02\x00')");
+  array.def(
       "__array__",
       [](const PyArray& self, const py::object& dtype, const py::object& copy) -> py::object {
         if (!copy.is_none() && !to_bool(copy, "argument `copy` of Array.__array__")) {

@@ -1,5 +1,6 @@
 // Makes the Python module vyre._core by calling the functions that bind its parts.
 #include "bindings.hpp"
+#include "byte_strings.hpp"
 #include "construct.hpp"
 #include "flat_steps.hpp"
 #include "lets.hpp"
@@ -43,6 +44,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_trial(m);
   bind_explain(m);
   bind_array(m);
+  bind_byte_strings(m);
   bind_planned(m);
   bind_kernel_calls(m);
   bind_lets(m);

@@ -9,6 +9,7 @@
 
 #include "graph.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/host_memory.hpp"
 #include "waiting.hpp"
 
 namespace vyre::python {
@@ -60,18 +61,10 @@ std::string PyArray::describe() const {
                      py::repr(py::tuple(py::cast(shape))).cast<std::string>());
 }
 
-py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<double>> timeout) {
-  Graph::refuse("Array.numpy");
-  const py::module_ numpy = py::module_::import("numpy");
-  py::array result;
-  try {
-    result = numpy.attr("empty")(py::tuple(py::cast(array.shape)), array.element->numpy).cast<py::array>();
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_MemoryError)) throw;
-    throw DeviceMemoryError(
-        fmt::format("the host has no memory for {} ({} bytes). Fix: read a slice of it.", array.describe(), array.host_bytes()));
-  }
-  auto* to = static_cast<std::byte*>(result.mutable_data());
+namespace {
+
+// Copies the elements to memory of the host, as numpy stores them, after the calls that write them are done.
+void read_elements(const PyArray& array, std::byte* to, std::optional<std::chrono::duration<double>> timeout) {
   run::RunOptions patience;
   patience.timeout = timeout;
   while_waiting(std::move(patience), [&](const run::RunOptions& options) {
@@ -83,6 +76,41 @@ py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<do
     array.storage->read(array.offset, std::as_writable_bytes(std::span(words)), options);
     for (std::size_t k = 0; k < words.size(); ++k) to[k] = std::byte(words[k] != 0);
   });
+}
+
+[[noreturn]] void throw_no_host_memory(const PyArray& array) {
+  throw DeviceMemoryError(
+      fmt::format("the host has no memory for {} ({} bytes). Fix: read a slice of it.", array.describe(), array.host_bytes()));
+}
+
+}  // namespace
+
+py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<double>> timeout) {
+  Graph::refuse("Array.numpy");
+  const py::module_ numpy = py::module_::import("numpy");
+  py::array result;
+  try {
+    result = numpy.attr("empty")(py::tuple(py::cast(array.shape)), array.element->numpy).cast<py::array>();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_MemoryError)) throw;
+    throw_no_host_memory(array);
+  }
+  read_elements(array, static_cast<std::byte*>(result.mutable_data()), timeout);
+  return result;
+}
+
+py::bytes to_bytes_object(const PyArray& array, std::optional<std::chrono::duration<double>> timeout) {
+  Graph::refuse("Array.tobytes");
+  const std::uint64_t size = array.host_bytes();
+  // Python leaves the contents unset. No other code has the object before they are read.
+  auto result = py::reinterpret_steal<py::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!result) {
+    PyErr_Clear();
+    throw_no_host_memory(array);
+  }
+  auto* const to = reinterpret_cast<std::byte*>(PyBytes_AS_STRING(result.ptr()));
+  run::advise_large_pages(to, size);  // numpy does the same for its arrays
+  if (size != 0) read_elements(array, to, timeout);
   return result;
 }
 

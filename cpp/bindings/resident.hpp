@@ -48,5 +48,7 @@ struct PyArray {
 
 // Copies the elements to a new numpy array, after the calls that write them are done. See Array.numpy.
 py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<double>> timeout);
+// Copies the elements to a new object of bytes. See Array.tobytes.
+py::bytes to_bytes_object(const PyArray& array, std::optional<std::chrono::duration<double>> timeout);
 
 }  // namespace vyre::python

@@ -19,7 +19,7 @@ class NoAttributeError(ArgumentError, AttributeError):
 _IN_STD = ("all", "any", "argmax", "argmin", "argsort", "cumsum", "max", "min", "nonzero", "sort", "sum", "transpose")
 _FIXES = {
     **{name: f"vyre.std.{name}(a)" for name in _IN_STD},
-    **{name: f"a.numpy().{name}()" for name in ("tolist", "tobytes", "mean", "std", "var", "prod", "dump")},
+    **{name: f"a.numpy().{name}()" for name in ("tolist", "mean", "std", "var", "prod", "dump")},
     **dict.fromkeys(("asnumpy", "copy_to_host", "cpu", "get", "to_numpy"), "a.numpy()"),
     **dict.fromkeys(("flatten", "ravel"), "a.reshape(-1)"),
     "T": "vyre.std.transpose(a)",

@@ -92,6 +92,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "percent_encode": lambda: std.percent_encode(b"a b"),
     "philox4x32_10": lambda: std.philox4x32_10(U32.reshape(10, 4), U32[:2]),
     "random_u32": lambda: std.random_u32(10, 3),
+    "random_u32-resident": lambda: std.random_u32(10, vyre.array(U32[:2], backend="cpu")),
     "reachable": lambda: std.reachable(*GRAPH, 0),
     "reduce": lambda: std.reduce(U32, "xor"),
     "regex": lambda: std.regex(b"ab+").find(b"abbb"),

@@ -94,6 +94,29 @@ def test_an_array_gives_back_what_it_was_made_of(place, dtype, shape):
     np.testing.assert_array_equal(vyre.empty(shape, dtype, **place).numpy(), np.zeros(shape, dtype))
 
 
+@pytest.mark.parametrize("dtype", [np.uint32, np.int16, np.uint64, np.bool_, np.uint8])
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 1000])
+def test_the_bytes_of_an_array_are_those_of_what_it_was_made_of(place, dtype, size):
+    values = (np.arange(size) % 3).astype(dtype)
+    array = vyre.array(values, **place)
+    assert array.tobytes() == values.tobytes()
+    assert array[size // 3 :].tobytes(timeout=60) == values[size // 3 :].tobytes()
+
+
+def test_bytes_of_many_megabytes_are_whole_and_wait_for_the_calls_before_them(place):
+    values = np.arange(3 << 20, dtype=np.uint32)
+    data = vyre.array(values, **place)
+    add_program()(data, workgroups=len(values) // 64)
+    assert data.tobytes() == (values + np.uint32(1)).tobytes()
+
+
+def test_a_graph_records_no_reading_of_bytes():
+    array = vyre.empty(4, backend="cpu")
+    with vyre.graph():
+        told = message(array.tobytes, vyre.ArgumentError)
+        assert told == message(array.numpy, vyre.ArgumentError).replace("Array.numpy", "Array.tobytes")
+
+
 def test_a_program_called_with_arrays_gives_the_bytes_of_run(place):
     program = xor_program()
     a, b, c = vyre.array(A, **place), vyre.array(B, **place), vyre.empty(1000, **place)

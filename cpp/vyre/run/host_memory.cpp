@@ -131,4 +131,11 @@ void HostMemory::Release::operator()(std::byte* bytes) const {
   }
 }
 
+void advise_large_pages(std::byte* start, std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  const std::size_t before = (kPage - reinterpret_cast<std::uintptr_t>(start) % kPage) % kPage;
+  if (bytes < kLarge) return;
+  madvise(start + before, (bytes - before) / kPage * kPage, MADV_HUGEPAGE);
+}
+
 }  // namespace vyre::run

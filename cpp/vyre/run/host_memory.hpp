@@ -29,4 +29,8 @@ class HostMemory {
   std::unique_ptr<std::byte, Release> data_;
 };
 
+// Asks the system for large pages behind memory that is about to be written for the first time, if it is large. The memory may begin
+// anywhere.
+void advise_large_pages(std::byte* start, std::size_t bytes);
+
 }  // namespace vyre::run

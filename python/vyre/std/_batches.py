@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre import In, Out, u8, u32
+from vyre import In, Out, _core, u8, u32
 from vyre._calls import explain_calls
 from vyre.errors import ArgumentError, VyreError
 from vyre.std._chunks import Cut, Form
@@ -101,11 +101,9 @@ class Batch:
             made = Messages.__new__(Messages)
             made._set(words, starts, lengths)
             return made
-        data = words.numpy().astype("<u4", copy=False).view(np.uint8)
         if self.kind == "bytes":
-            return data[: int(lengths[0])].tobytes()
-        whole = data.tobytes()
-        return [whole[a : a + n] for a, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
+            return words.view(vyre.u8)[: int(lengths[0])].tobytes()
+        return _core._cut(words.view(vyre.u8).numpy(), starts, lengths)
 
     def decoded(self, words: Array, starts: np.ndarray, ends: Array, why: Why) -> Any:
         """Results of a decoder.

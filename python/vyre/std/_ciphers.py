@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre import In, InOut, Out, u32
+from vyre import In, InOut, Out, _core, u32
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import host_bytes
 from vyre.std._messages import Messages, taken
@@ -196,7 +196,7 @@ def encrypted(
     if not many:
         quads = words[: len(words) // 4 * 4].reshape(-1, 4)
         output = make_long(cipher)(quads, words, table).reshape(-1).view(vyre.u8)[:longest]
-        return output.numpy().tobytes() if alone is None else output
+        return output.tobytes() if alone is None else output
     messages = given.messages
     lengths = messages.lengths.numpy().astype(np.int64)
     firsts = np.concatenate([[0], np.cumsum(-(-lengths // UNIT))])
@@ -208,6 +208,4 @@ def encrypted(
         cipher.row if several > 1 else 0,
         int(firsts[-1]),
     )
-    joined = output.numpy().astype("<u4").tobytes()
-    starts = messages.starts.numpy().tolist()
-    return [joined[start : start + length] for start, length in zip(starts, lengths.tolist(), strict=True)]
+    return _core._cut(output.view(vyre.u8).numpy(), messages.starts.numpy().astype(np.int64), lengths)

@@ -1,7 +1,9 @@
 """Kernels and procedures that load and store elements by given indices.
 
 Where several positions of a scatter have one index, the last position wins: each index first keeps the greatest
-position that has it, by an atomic whose order has no effect, and only that position stores.
+position that has it, by an atomic whose order has no effect. Then each element of `out` fetches the value of its last
+position, so that the stores are consecutive. Where `out` is much longer than the indices, each position stores its
+value instead if it is the last one, so that the other elements are not visited.
 """
 
 # No `from __future__ import annotations`: the kernels' annotations name types of the functions that make them.
@@ -11,7 +13,9 @@ from typing import Any
 import vyre
 from vyre import DataType, In, InOut, Out, u32, u64
 
-__all__ = ["adder", "gatherer", "scatterer"]
+__all__ = ["SPARSE", "adder", "gatherer", "scatterer"]
+
+SPARSE = 2  # elements of `out` for each index from which on positions store their values
 
 
 @functools.cache
@@ -44,8 +48,11 @@ def _find_last(index: In[u32], last: InOut[u32]) -> None:
 
 
 @functools.cache
-def scatterer(element: DataType) -> Any:
-    """The procedure `procedure(out, index, values)` that stores the values in `out`."""
+def scatterer(element: DataType, sparse: int = SPARSE) -> Any:
+    """The procedure `procedure(out, index, values)` that stores the values in `out`.
+
+    Positions store their values where `out` has more than `sparse` elements for each index.
+    """
 
     @vyre.kernel(workgroup_size=256)
     def store(index: In[u32], values: In[element], last: In[u32], out: InOut[element]) -> None:
@@ -55,11 +62,22 @@ def scatterer(element: DataType) -> Any:
             if last[at] == i + 1:
                 out[at] = values[i]
 
+    @vyre.kernel(workgroup_size=256)
+    def fetch(values: In[element], last: In[u32], out: InOut[element]) -> None:
+        i = vyre.gid(0)
+        if i < len(out):
+            position = last[i]
+            if position != 0:
+                out[i] = values[position - 1]
+
     @vyre.procedure(name=f"std.scatter.{element.name.lower()}")
     def scatter(out: InOut[element], index: In[u32], values: In[element]) -> None:
         last = vyre.scratch(u32, out.length, zeros=True, name="last")
         _find_last(index, last, grid=index.length)
-        store(index, values, last, out, grid=index.length)
+        with vyre.when(out.length > index.length * sparse):
+            store(index, values, last, out, grid=index.length)
+        with vyre.otherwise():
+            fetch(values, last, out, grid=out.length)
 
     return scatter
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import vyre
-from vyre import _values
+from vyre import _core, _values
 from vyre._calls import explain_calls
+from vyre._default import place
 from vyre._dlpack import numpy_of
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import bytes_of, elements, place_of, refuse_in_body
@@ -90,7 +91,8 @@ class Messages:
         given = offsets.numpy() if isinstance(offsets, vyre.Array) else numpy_of(offsets, where, BindingError)
         bounds = _bounds(given, size, where)
         words = _resident_words(data) if resident else _words(data, backend, device)
-        self._set(words, bounds[:-1], np.diff(bounds))
+        starts, lengths, bits, shortest, longest = _core._strings_between(bounds, words)
+        self._take(words, starts, lengths, shortest, longest, bits)
 
     @classmethod
     def pack(
@@ -117,34 +119,41 @@ class Messages:
                 f"{where} must be a list of bytes-likes, got {type(messages).__name__}. Fix: write [message]."
             )
         refuse_in_body(messages, where)
-        # Nearly all are bytes, which need no check. The message about any other element names its index.
-        parts = [
-            each if type(each) is bytes else octets(each, f"element {index} of {where}")
-            for index, each in enumerate(messages)
-        ]
-        lengths = np.fromiter(map(len, parts), np.int64, len(parts))
-        slots = (lengths + (_QUAD - 1)) // _QUAD * _QUAD
-        _check_total(int(slots.sum()), where, "pass the messages in several calls")
-        if len(parts) == 1:
-            words = _words(parts[0], backend, device)
-        else:
-            padded = [piece for part in parts for piece in (part, _PADS[len(part) % _QUAD])]
-            words = _words(b"".join(padded), backend, device)
         made = cls.__new__(cls)
-        made._set(words, np.cumsum(slots) - slots, lengths)
+        if len(messages) == 1 and len(only := octets(messages[0], f"element 0 of {where}")) >= _LONG:
+            _check_total(-(-len(only) // _QUAD) * _QUAD, where, "pass the messages in several calls")
+            made._set(_words(only, backend, device), np.zeros(1, np.int64), np.array([len(only)]))
+            return made
+        made._take(
+            *_core._pack(
+                messages,
+                lambda each, index: octets(each, f"element {index} of {where}"),
+                where,
+                *place(backend, device),
+                "vyre.array",
+            ),
+            _QUAD,
+        )
         return made
 
     def _set(self, words: Array, starts: np.ndarray, lengths: np.ndarray) -> None:
-        self.words = words
+        self._take(
+            words,
+            vyre.array(starts.astype(np.uint32), backend=words.backend, device=words.device),
+            vyre.array(lengths.astype(np.uint32), backend=words.backend, device=words.device),
+            int(lengths.min(initial=_MOST_BYTES)) if len(lengths) else 0,
+            int(lengths.max(initial=0)),
+            int(np.bitwise_or.reduce(starts, initial=0)),
+        )
+
+    def _take(self, words: Array, starts: Array, lengths: Array, shortest: int, longest: int, bits: int) -> None:
+        """Take the arrays; ``bits`` are those of all starts, combined by bitwise or."""
+        self.words, self.starts, self.lengths = words, starts, lengths
         self.backend, self.device = words.backend, words.device
-        place: dict[str, Any] = {"backend": words.backend, "device": words.device}
-        self.starts = vyre.array(starts.astype(np.uint32), **place)
-        self.lengths = vyre.array(lengths.astype(np.uint32), **place)
+        self.shortest, self.longest = shortest, longest
         # A load of 16 bytes needs an array of whole such elements, which a resident one need not be.
-        bits = int(np.bitwise_or.reduce(starts, initial=_QUAD if words.size % 4 == 0 else _WORD))
+        bits |= _QUAD if words.size % 4 == 0 else _WORD
         self.alignment = bits & -bits
-        self.shortest = int(lengths.min(initial=_MOST_BYTES)) if len(lengths) else 0
-        self.longest = int(lengths.max(initial=0))
 
     @property
     def aligned(self) -> bool:
@@ -180,8 +189,7 @@ class Taken:
         shape = (size,) if self.one else (len(self.messages), size)
         if self.resident:
             return words.view(vyre.u8).reshape(*shape)
-        host = words.numpy().view(np.uint8)
-        return host.tobytes() if self.one else host.reshape(shape)
+        return words.tobytes() if self.one else words.numpy().view(np.uint8).reshape(shape)
 
     def numbers(self, values: Array) -> Any:
         """One number for each message, from a resident array of them.
@@ -264,18 +272,18 @@ def _resident_words(data: Array) -> Array:
 
 
 def _bounds(offsets: Any, size: int, where: str) -> np.ndarray:
-    """The offsets as int64, ascending from 0 or later to at most ``size``."""
-    bounds = _values.exact(offsets, np.dtype(np.uint32), where).astype(np.int64)
+    """The offsets, ascending from 0 or later to at most ``size``."""
+    bounds = _values.exact(offsets, np.dtype(np.uint32), where)
     if bounds.ndim != 1 or not len(bounds):
         raise ArgumentError(
             f"{where} must have one axis and one element more than there are messages, got shape {bounds.shape}. "
             "Fix: write [0] for no messages."
         )
-    falls = np.flatnonzero(np.diff(bounds) < 0)
-    if len(falls):
-        k = int(falls[0])
+    bounds = np.ascontiguousarray(bounds)
+    k = _core._first_descent(bounds)
+    if k is not None:
         raise ArgumentError(
-            f"{where} must not descend, got {bounds[k]} at [{k}] and {bounds[k + 1]} at [{k + 1}]. "
+            f"{where} must not descend, got {bounds[k - 1]} at [{k - 1}] and {bounds[k]} at [{k}]. "
             "Fix: pass the positions in ascending order."
         )
     if bounds[-1] > size:

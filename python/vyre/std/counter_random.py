@@ -41,6 +41,14 @@ def philox_row(low: u32, high: u32, numbers: Out[vyre.vec4u32]) -> None:
         numbers[i] = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(low, high))
 
 
+@vyre.kernel
+def philox_row_of(key: In[u32], numbers: Out[vyre.vec4u32]) -> None:
+    i = vyre.gid(0)
+    if i < len(numbers):
+        counter = vyre.vec4u32(i, u32(0), u32(0), u32(0))
+        numbers[i] = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(key[0], key[1]))
+
+
 @vyre.procedure(name="std.philox4x32_10")
 def philox_all(counters: In[vyre.vec4u32], key: In[u32]) -> Any:
     return philox(counters, key)
@@ -55,6 +63,13 @@ def threefry_all(counters: In[vyre.vec2u32], key: In[u32]) -> Any:
 def random_all(count: u32, low: u32, high: u32) -> vyre.ProcedureArray:
     numbers = vyre.scratch(vyre.vec4u32, vyre.ceil_div(count, 4), name="numbers")
     philox_row(low, high, numbers)
+    return numbers
+
+
+@vyre.procedure(name="std.random_u32_of_key")
+def random_of_key(count: u32, key: In[u32]) -> vyre.ProcedureArray:
+    numbers = vyre.scratch(vyre.vec4u32, vyre.ceil_div(count, 4), name="numbers")
+    philox_row_of(key, numbers)
     return numbers
 
 
@@ -114,31 +129,48 @@ def threefry2x32_20(counter: Any, key: Any, *, backend: str | None = None, devic
     return _all("vyre.std.threefry2x32_20", threefry_all, 2, counter, key, backend, device)
 
 
-def random_u32(n: int, seed: int, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def random_u32(n: int, seed: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
     """Random words: the same ones for a seed everywhere, and the first of them for a smaller n.
 
     Element i is word i % 4 of Philox 4x32-10 at the counter (i // 4, 0, 0, 0) with the key (seed % 2^32, seed // 2^32).
 
     Args:
         n: how many, from 0 to 2^32 - 4.
-        seed: from 0 to 2^64 - 1.
-        backend, device: where.
+        seed: from 0 to 2^64 - 1, or a resident array of its low and its high word, uint32 of shape (2,).
+        backend, device: where; a resident seed is used where it is.
 
-    Returns: uint32 of shape (n,), of numpy.
+    Returns: uint32 of shape (n,), of numpy; resident for a resident seed, without waiting.
 
-    Raises: ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> random_u32(3, 1, backend="cpu").tolist() == random_u32(5, 1, backend="reference")[:3].tolist()
     True
+    >>> random_u32(10**6, vyre.array([1, 0], dtype=vyre.u32, backend="cpu")).shape
+    (1000000,)
     """
-    where = place_of("vyre.std.random_u32", backend, device, can_be_step=True)
+    function = "vyre.std.random_u32"
+    where = place_of(function, backend, device, seed, can_be_step=True)
     if not (where.is_step and isinstance(n, vyre.Size)):
-        n = count_of(n, "argument `n` of vyre.std.random_u32", 0, 2**32 - 4)
-    seed = count_of(seed, "argument `seed` of vyre.std.random_u32", 0, 2**64 - 1)
+        n = count_of(n, f"argument `n` of {function}", 0, 2**32 - 4)
+    if isinstance(seed, (vyre.Array, vyre.ProcedureArray)):
+        made = random_of_key(n, where.array(_key(seed, function)))
+        return made.view(u32)[:n]
+    seed = count_of(seed, f"argument `seed` of {function}", 0, 2**64 - 1)
     made = random_all(n, seed & 0xFFFFFFFF, seed >> 32, backend=where.backend, device=where.device)
     if where.is_step:
         return made.view(u32)[:n]
     return made.reshape(-1)[:n]
+
+
+def _key(seed: Any, function: str) -> Any:
+    """The two words of a seed that is an array."""
+    key = elements(seed, f"argument `seed` of {function}", ["uint32"])
+    if isinstance(key.shape[0], int) and key.shape[0] != 2:
+        raise BindingError(
+            f"argument `seed` of {function} must be an integer or an array of shape (2,), got shape {key.shape}. "
+            "Fix: pass the low word and the high word of the seed."
+        )
+    return key
 
 
 explain_calls(globals(), "vyre.std")

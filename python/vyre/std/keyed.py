@@ -124,7 +124,7 @@ def pbkdf2_hmac(
     shape = (size,) if one.one and salt.one else (count, size)
     if not place.on_host:
         return found.reshape(*shape)
-    return found.numpy().tobytes() if one.one and salt.one else found.numpy().reshape(shape)
+    return found.tobytes() if one.one and salt.one else found.numpy().reshape(shape)
 
 
 def _pairs(passwords: Any, salts: Any, function: str) -> int:

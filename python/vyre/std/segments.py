@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre import _core
 from vyre._calls import explain_calls
 from vyre._dtype_names import dtype_name
 from vyre.errors import ArgumentError
@@ -102,11 +103,10 @@ def _arguments(
 
 
 def _check(offsets: np.ndarray, size: int, where: str) -> None:
-    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
-    if len(falls):
-        at = int(falls[0])
+    at = _core._first_descent(offsets)
+    if at is not None:
         raise ArgumentError(
-            f"argument `offsets` of {where} falls from {offsets[at]} to {offsets[at + 1]} at element {at + 1}. "
+            f"argument `offsets` of {where} falls from {offsets[at - 1]} to {offsets[at]} at element {at}. "
             "Fix: pass ascending offsets, np.cumsum([0, *lengths], dtype=np.uint32)."
         )
     if offsets[-1] > size:

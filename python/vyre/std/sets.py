@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _values
+from vyre import _core, _values
 from vyre._calls import explain_calls
 from vyre._dtype_names import dtype_name
 from vyre._text import shown
@@ -211,11 +211,10 @@ def _check_dtypes(where: str, names: tuple[str, str], a: np.ndarray, b: np.ndarr
 
 
 def _check_ascending(x: np.ndarray, name: str, where: str) -> None:
-    falls = x[1:] < x[:-1]
-    if falls.any():
-        at = int(falls.argmax())
+    at = _core._first_descent(x)
+    if at is not None:
         raise ArgumentError(
-            f"argument `{name}` of {where} falls from {x[at]} to {x[at + 1]} at element {at + 1}. "
+            f"argument `{name}` of {where} falls from {x[at - 1]} to {x[at]} at element {at}. "
             f"Fix: pass vyre.std.sort({name})."
         )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre.std import philox4x32_10, random_u32, threefry2x32_20
+from vyre.std import cumsum, philox4x32_10, random_u32, threefry2x32_20
 
 PI = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0]
 ONES = 0xFFFFFFFF
@@ -62,6 +62,24 @@ def test_random_words_are_philox_of_the_index(target, n):
     assert found.tolist() == [word for four in whole for word in four][:n]
 
 
+@pytest.mark.parametrize("n", [0, 1, 4, 5, 1025])
+def test_a_resident_seed_gives_the_same_words_resident(target, n):
+    seed = 0x123456789ABCDEF0
+    found = random_u32(n, vyre.array(words(seed & ONES, seed >> 32), **target))
+    assert isinstance(found, vyre.Array)
+    assert (found.shape, found.dtype, found.backend) == ((n,), np.uint32, target["backend"])
+    assert np.array_equal(found.numpy(), random_u32(n, seed, backend="reference"))
+
+
+def test_a_step_takes_the_seed_of_a_procedures_array(target):
+    @vyre.procedure
+    def sums_of(seed: vyre.In[vyre.u32]) -> vyre.ProcedureArray:
+        return cumsum(random_u32(6, seed))
+
+    wanted = np.cumsum(random_u32(6, 7 + 2**32, backend="reference"), dtype=np.uint32)
+    assert np.array_equal(sums_of(words(7, 1), **target), wanted)
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
@@ -86,6 +104,18 @@ def test_random_words_are_philox_of_the_index(target, n):
             vyre.ArgumentError,
             "argument `seed` of vyre.std.random_u32 must be an integer from 0 to 18446744073709551615, "
             "got 18446744073709551616. Fix: write an integer in that range.",
+        ),
+        (
+            lambda: random_u32(1, vyre.array(words(1, 2, 3), backend="cpu")),
+            vyre.BindingError,
+            "argument `seed` of vyre.std.random_u32 must be an integer or an array of shape (2,), got shape (3,). "
+            "Fix: pass the low word and the high word of the seed.",
+        ),
+        (
+            lambda: random_u32(1, vyre.array(words(1, 2), backend="cpu"), backend="cpu"),
+            vyre.ArgumentError,
+            "argument `backend` of vyre.std.random_u32 is for numpy arrays; resident ones are used where they are. "
+            "Fix: leave `backend` out.",
         ),
     ],
 )

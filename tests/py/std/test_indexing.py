@@ -9,6 +9,7 @@ import vyre
 from conftest import SEED
 from vyre import std
 from vyre.errors import BindingError
+from vyre.std._indexing import SPARSE
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 LENGTHS = [0, 1, 5, 255, 256, 257, 3000]
@@ -63,6 +64,17 @@ def test_elements_are_numpys_on_every_device(target, rng, n):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type_is_loaded_and_stored(target, rng, dtype):
     check(rng, dtype, 100, 700, **target)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_the_last_of_equal_indices_wins_whichever_pass_stores_it(target, rng, dtype, more):
+    n = 60
+    size = n * SPARSE + more  # the elements of `out` up to which each of them fetches its value
+    index = indices(rng, size, n)
+    index[::4] = index[0]
+    x, values = drawn(rng, dtype, size), drawn(rng, dtype, n)
+    assert np.array_equal(std.scatter(x, index, values, **target), stored(x, index, values))
 
 
 def test_carries_of_wide_sums_are_kept(target):

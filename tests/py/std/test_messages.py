@@ -43,6 +43,64 @@ def test_strings_with_steps_and_rows_of_an_array_are_packed():
     assert strings_of(Messages.pack([rows.astype(">u2").data], backend="reference")) == [rows.astype(">u2").tobytes()]
 
 
+def slots_of(strings):
+    """What Messages.pack makes of strings: zeros follow each to the next multiple of 16 bytes."""
+    return b"".join(each + bytes(-len(each) % 16) for each in strings)
+
+
+def test_zeros_follow_each_packed_string(target):
+    Messages.pack([b"\xff" * 160] * 50, **target)  # memory that comes back is not zero
+    strings = [b"\xaa" * size for size in range(100)]
+    assert Messages.pack(strings, **target).words.tobytes() == slots_of(strings)
+
+
+@pytest.mark.parametrize("longest", [40, 3000])
+def test_many_strings_are_packed_alike_by_all_threads(rng, longest):
+    data = rng.integers(1, 256, 20000 + longest, np.uint8)
+    places = zip(range(20000), rng.integers(0, longest, 20000).tolist(), strict=True)
+    strings = [data[k : k + n].tobytes() if k % 3 else data[k : k + n] for k, n in places]
+    messages = Messages.pack(strings, backend="cpu")
+    lengths = np.array(list(map(len, strings)))
+    assert messages.words.tobytes() == slots_of([bytes(each) for each in strings])
+    assert np.array_equal(messages.lengths.numpy(), lengths)
+    assert np.array_equal(messages.starts.numpy(), np.cumsum([0, *(lengths + 15) // 16 * 16])[:-1])
+    assert (messages.shortest, messages.longest) == (lengths.min(), lengths.max())
+
+
+def test_long_strings_are_packed_among_short_ones(rng):
+    strings = [rng.bytes(5), rng.bytes((5 << 20) + 3), b"", rng.bytes(3 << 20), rng.bytes(1)]
+    assert Messages.pack(strings, backend="cpu").words.tobytes() == slots_of(strings)
+
+
+def test_a_list_that_changes_while_it_is_packed_is_packed_as_it_was():
+    class Odd(np.ndarray):
+        """Empties the list when its dtype is asked for."""
+
+        @property
+        def dtype(self):
+            strings.clear()
+            return super().dtype
+
+    odd = np.frombuffer(b"odd", np.uint8).view(Odd)
+    strings = [b"first", odd, b"last"]
+    assert strings_of(Messages.pack(strings, backend="cpu")) == [b"first", b"odd", b"last"]
+    assert strings == []
+
+
+def test_offsets_of_many_strings_give_their_lengths(target, rng):
+    lengths = 4 * rng.integers(1, 9, 5000)
+    offsets = np.cumsum([8, *lengths])
+    messages = Messages(bytes(int(offsets[-1])), offsets, **target)
+    assert np.array_equal(messages.lengths.numpy(), lengths)
+    assert np.array_equal(messages.starts.numpy(), offsets[:-1])
+    assert (messages.shortest, messages.longest, messages.alignment) == (lengths.min(), lengths.max(), 4)
+
+
+def test_offsets_with_steps_are_read(target):
+    offsets = np.array([0, 9, 3, 9, 7], np.uint32)[::2]
+    assert strings_of(Messages(b"abcdefg", offsets, **target)) == [b"abc", b"defg"]
+
+
 def test_no_messages_and_no_bytes(target):
     for messages in (Messages.pack([], **target), Messages(b"", [0], **target)):
         assert strings_of(messages) == []
@@ -134,6 +192,12 @@ MISTAKES = [
         vyre.ArgumentError,
         "argument `offsets` of vyre.std.Messages must have one axis and one element more than there are messages, "
         "got shape (0,). Fix: write [0] for no messages.",
+    ),
+    (
+        lambda: Messages(b"abc", np.uint32(3)),
+        vyre.ArgumentError,
+        "argument `offsets` of vyre.std.Messages must have one axis and one element more than there are messages, "
+        "got shape (). Fix: write [0] for no messages.",
     ),
     (
         lambda: Messages("abc", [0]),
