@@ -46,6 +46,10 @@ class Context {
   // Passes command buffers to the queue. Any thread may call this.
   void submit(const VkSubmitInfo& submit);
 
+  // Counts the buffers that were destroyed. The driver may give a new buffer the handle of one of them.
+  std::uint64_t buffers_destroyed() const { return buffers_destroyed_; }
+  void count_destroyed_buffer() { ++buffers_destroyed_; }
+
   // Whether this process was forked from the one that opened the device. A driver's threads do not survive a fork, so nothing of the
   // device can be used, waited for or freed in such a process.
   bool forked() const { return forks_ != forks_before(); }
@@ -86,6 +90,7 @@ class Context {
   VkQueue queue_ = VK_NULL_HANDLE;
   bool unified_ = false;
   std::atomic<bool> unusable_ = false;
+  std::atomic<std::uint64_t> buffers_destroyed_ = 0;
   std::mutex queue_mutex_;
 };
 
