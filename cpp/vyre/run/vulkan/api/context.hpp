@@ -66,6 +66,10 @@ class Context {
   // The size in bytes of the largest array that can be bound to a shader. If the device has addresses, shaders reach larger arrays by
   // address.
   std::uint64_t max_storage_range() const;
+  // Whether a descriptor set may be updated after commands were recorded with it, while the device does not use the set: the commands then
+  // work with the arrays that are bound when they are submitted. All set layouts and pools are made for it, because a pipeline and the sets
+  // that it is used with must have been made for the same layout.
+  bool updates_after_bind() const { return updates_after_bind_; }
   bool has_addresses() const { return physical_.buffer_addresses; }
   // The hard limit on an array's size in bytes, and the name of the limit for messages. maxMemoryAllocationSize is a promise of the driver
   // and not a limit: an allocation above it may succeed.
@@ -86,6 +90,7 @@ class Context {
   const PhysicalDevice& physical_;  // held by instance_
   const std::uint64_t forks_ = forks_before();
   const Options options_;
+  const bool updates_after_bind_;
   DeviceApi api_;
   VkQueue queue_ = VK_NULL_HANDLE;
   bool unified_ = false;

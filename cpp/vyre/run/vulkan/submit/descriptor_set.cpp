@@ -17,6 +17,8 @@ DescriptorSet::DescriptorSet(Context& context, VkDescriptorSetLayout layout, std
   const VkDescriptorPoolSize room{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, std::max(count, 1u)};
   VkDescriptorPoolCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
+  // The descriptors of all such pools together are limited by maxUpdateAfterBindDescriptorsInAllPools: at least 500,000, NVIDIA has 2^20.
+  if (context.updates_after_bind()) create.flags = VK_DESCRIPTOR_POOL_CREATE_UPDATE_AFTER_BIND_BIT;
   create.maxSets = 1;
   create.poolSizeCount = 1;
   create.pPoolSizes = &room;

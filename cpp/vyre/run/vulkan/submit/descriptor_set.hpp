@@ -17,7 +17,7 @@ class DescriptorSet {
   VkDescriptorSet handle() const { return set_; }
   VkDescriptorSetLayout layout() const { return layout_; }
   // Binds one part of a buffer to each binding, in whole words, and leaves alone what is bound already. The device must not be executing a
-  // submission that uses the set.
+  // submission that uses the set. Commands that were recorded with the set are invalid afterwards, unless Context::updates_after_bind.
   void bind(Context& context, std::span<const VkDescriptorBufferInfo> parts);
 
  private:
