@@ -14,6 +14,7 @@
 #include "support/failing_vulkan.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "support/small_procedure.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/run/storage.hpp"
@@ -141,6 +142,23 @@ TEST_F(VulkanRebind, records_once_for_arrays_that_come_new) {
     say_robust(true);
     auto backend = this->backend();
     EXPECT_EQ(recorded_for_new_arrays(backend, device), offers(device) ? 1u : kSets);
+  });
+}
+
+TEST_F(VulkanRebind, lets_the_plan_of_a_procedure_record_once) {
+  const validate::ProcedureVerdict verdict = validate::validate(ir::parse_procedure(kIncrement), run::registered_ops());
+  on_each_device([&](std::size_t device, const DeviceInfo&) {
+    say_robust(true);
+    auto backend = this->backend();
+    const std::array<run::Shape, 1> shapes = {run::Shape{kWords}};
+    const auto plan = run::plan(*verdict.procedure, shapes, {}, backend, device);
+    std::vector<Memory> kept;
+    for (std::uint32_t k = 0; k < kSets; ++k) {
+      const Memory& z = kept.emplace_back(backend, device, Words(kWords, k));
+      plan->submit(std::array{z.view}, {}, {});
+      EXPECT_EQ(z.read(), Words(kWords, k + 1));
+    }
+    EXPECT_EQ(plan->times_recorded(), offers(device) ? 1u : kSets);
   });
 }
 
