@@ -8,6 +8,8 @@
 #include "run/vulkan_fixture.hpp"
 #include "run/vulkan_shaders.hpp"
 #include "support/failing_vulkan.hpp"
+#include "support/programs.hpp"
+#include "support/run_program.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre {
@@ -87,6 +89,36 @@ TEST_F(VulkanHeap, a_call_gets_no_memory_that_the_device_still_uses) {
     }
   });
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
+// The driver may give a new buffer the handle of one that was destroyed.
+TEST_F(VulkanHeap, that_frees_memory_leaves_no_call_bound_to_it) {
+  using namespace sample;
+  constexpr std::uint32_t kMany = 2 * kMiB / 4;  // the words of an array that has a buffer of its own
+  const ir::Program touch = Sample().out("x").size(64).add(store("x", gid(0), load("x", gid(0)) + u32(1))).make();
+  on_each_device([&](std::size_t device, const test::DeviceInfo&) {
+    auto backend = this->backend();
+    const auto executable = backend.prepare(test::valid(touch), device);
+    const auto run = [&](std::uint32_t word) {
+      test::Words x(kMany, word);
+      const test::BufferView views[] = {test::view(x)};
+      executable->run(views, {kMany / 64, 1, 1}, {});
+      EXPECT_EQ(x, test::Words(kMany, word + 1));
+    };
+    run(1);
+    for (std::uint32_t turn = 1; turn <= 3; ++turn) {
+      // For memory of another size, the heap frees what the calls have left.
+      vulkan_.fail("vkAllocateMemory", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+      backend.allocate(device, (2 + turn) * kMiB, false);
+      ASSERT_TRUE(vulkan_.failed());
+      vulkan_.work();
+      vulkan_.forget_calls();
+      run(turn);
+      EXPECT_EQ(vulkan_.calls("vkUpdateDescriptorSets"), 1) << turn;
+      run(5 * turn);
+      EXPECT_EQ(vulkan_.calls("vkUpdateDescriptorSets"), 1) << turn;
+    }
+  });
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ const std::vector<Place>& places() {
     };
     add("", {});
     add(", staged", {.always_stage = true});
-    add(", submitted beside", {.submission_thread = true});
+    add(", submitted beside, bound after recording", {.submission_thread = true, .update_after_bind = true});
     add(", in parts", {.max_group_count = Count{2, 1, 1}});
     add(", by address", {.max_storage_range = 0});
     add(", by address, staged and in parts", {.max_group_count = Count{2, 1, 1}, .max_storage_range = 15, .always_stage = true});

@@ -9,13 +9,22 @@
 namespace vyre::run::vulkan {
 namespace {
 
+// By default a device is used so only if it keeps robust access, the second defence behind the checks of the shaders.
+bool wants_update_after_bind(const PhysicalDevice& physical, const Options& options) {
+  const bool keeps_robust_access = physical.robust_buffer_access && physical.robust_update_after_bind;
+  return physical.update_after_bind && options.update_after_bind.value_or(keeps_robust_access);
+}
+
 constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                            VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
 }  // namespace
 
 Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options)
-    : instance_(std::move(instance)), physical_(physical), options_(options) {
+    : instance_(std::move(instance)),
+      physical_(physical),
+      options_(options),
+      updates_after_bind_(wants_update_after_bind(physical, options)) {
   open();
   unified_ = !options.always_stage && physical.type != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU &&
              physical.type != VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU && memory_type(~0u, kUnified).has_value();
@@ -30,6 +39,8 @@ void Context::open() {
   queue.pQueuePriorities = &priority;
 
   // The shaders check bounds themselves. Robust access is a second defence, used where the device offers it and never required.
+  const bool robust = physical_.robust_buffer_access && (!updates_after_bind_ || physical_.robust_update_after_bind);
+  const bool robust_access2 = robust && physical_.robust_buffer_access2;
   VkPhysicalDeviceRobustness2FeaturesEXT robustness2{};
   robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
   robustness2.robustBufferAccess2 = VK_TRUE;
@@ -37,13 +48,14 @@ void Context::open() {
   features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
   features12.vulkanMemoryModel = VK_TRUE;
   features12.timelineSemaphore = VK_TRUE;  // every device of Vulkan 1.2 has it
+  features12.descriptorBindingStorageBufferUpdateAfterBind = updates_after_bind_ ? VK_TRUE : VK_FALSE;
   features12.bufferDeviceAddress = physical_.buffer_addresses ? VK_TRUE : VK_FALSE;
   features12.storageBuffer8BitAccess = physical_.storage_8_bits ? VK_TRUE : VK_FALSE;
   VkPhysicalDeviceVulkan11Features features11{};
   features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
   features11.storageBuffer16BitAccess = physical_.storage_16_bits ? VK_TRUE : VK_FALSE;
   features12.pNext = &features11;
-  if (physical_.robust_buffer_access2) features11.pNext = &robustness2;
+  if (robust_access2) features11.pNext = &robustness2;
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables{};
   executables.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
   executables.pipelineExecutableInfo = VK_TRUE;
@@ -54,9 +66,9 @@ void Context::open() {
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &features12;
-  features.features.robustBufferAccess = physical_.robust_buffer_access ? VK_TRUE : VK_FALSE;
+  features.features.robustBufferAccess = robust ? VK_TRUE : VK_FALSE;
   std::vector<const char*> extensions;
-  if (physical_.robust_buffer_access2) extensions.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
+  if (robust_access2) extensions.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
   if (physical_.calibrated_timestamps) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   if (physical_.pipeline_statistics) extensions.push_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
 

@@ -46,6 +46,10 @@ class Context {
   // Passes command buffers to the queue. Any thread may call this.
   void submit(const VkSubmitInfo& submit);
 
+  // Counts the buffers that were destroyed. The driver may give a new buffer the handle of one of them.
+  std::uint64_t buffers_destroyed() const { return buffers_destroyed_; }
+  void count_destroyed_buffer() { ++buffers_destroyed_; }
+
   // Whether this process was forked from the one that opened the device. A driver's threads do not survive a fork, so nothing of the
   // device can be used, waited for or freed in such a process.
   bool forked() const { return forks_ != forks_before(); }
@@ -62,6 +66,10 @@ class Context {
   // The size in bytes of the largest array that can be bound to a shader. If the device has addresses, shaders reach larger arrays by
   // address.
   std::uint64_t max_storage_range() const;
+  // Whether a descriptor set may be updated after commands were recorded with it, while the device does not use the set: the commands then
+  // work with the arrays that are bound when they are submitted. All set layouts and pools are made for it, because a pipeline and the sets
+  // that it is used with must have been made for the same layout.
+  bool updates_after_bind() const { return updates_after_bind_; }
   bool has_addresses() const { return physical_.buffer_addresses; }
   // The hard limit on an array's size in bytes, and the name of the limit for messages. maxMemoryAllocationSize is a promise of the driver
   // and not a limit: an allocation above it may succeed.
@@ -82,10 +90,12 @@ class Context {
   const PhysicalDevice& physical_;  // held by instance_
   const std::uint64_t forks_ = forks_before();
   const Options options_;
+  const bool updates_after_bind_;
   DeviceApi api_;
   VkQueue queue_ = VK_NULL_HANDLE;
   bool unified_ = false;
   std::atomic<bool> unusable_ = false;
+  std::atomic<std::uint64_t> buffers_destroyed_ = 0;
   std::mutex queue_mutex_;
 };
 

@@ -90,6 +90,14 @@ Extensions extensions_of(const InstanceApi& api, const PhysicalDevice& device) {
       "vkEnumerateDeviceExtensionProperties", device.info.name)};
 }
 
+// Whether a shader may have as many storage buffers that are updated after binding as it may have others. Vulkan demands it; check_limits
+// (compile/pipeline.hpp) relies on it.
+bool allows_as_many_after_bind(const VkPhysicalDeviceDescriptorIndexingProperties& indexing, const VkPhysicalDeviceLimits& limits) {
+  return indexing.maxPerStageDescriptorUpdateAfterBindStorageBuffers >= limits.maxPerStageDescriptorStorageBuffers &&
+         indexing.maxDescriptorSetUpdateAfterBindStorageBuffers >= limits.maxDescriptorSetStorageBuffers &&
+         indexing.maxPerStageUpdateAfterBindResources >= limits.maxPerStageResources;
+}
+
 // Reads the driver's name and limits, and makes the key of compiled pipelines.
 void read_properties(const InstanceApi& api, const Extensions& extensions, PhysicalDevice& device) {
   VkPhysicalDeviceDriverProperties driver{};
@@ -97,6 +105,9 @@ void read_properties(const InstanceApi& api, const Extensions& extensions, Physi
   VkPhysicalDeviceIDProperties id{};
   id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
   id.pNext = &driver;
+  VkPhysicalDeviceDescriptorIndexingProperties indexing{};
+  indexing.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_PROPERTIES;
+  driver.pNext = &indexing;
   VkPhysicalDeviceMaintenance4PropertiesKHR maintenance4{};
   maintenance4.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES_KHR;
   maintenance4.pNext = &id;
@@ -113,6 +124,8 @@ void read_properties(const InstanceApi& api, const Extensions& extensions, Physi
   device.driver = driver.driverID;
   device.max_memory_allocation = maintenance.maxMemoryAllocationSize;
   device.max_buffer = maintenance4.maxBufferSize;
+  device.robust_update_after_bind = indexing.robustBufferAccessUpdateAfterBind == VK_TRUE;
+  device.update_after_bind = allows_as_many_after_bind(indexing, device.limits);
   device.info.limits = limits_of(device);
   device.key = hex(id.driverUUID, VK_UUID_SIZE) + hex(id.deviceUUID, VK_UUID_SIZE) +
                hex(properties.properties.pipelineCacheUUID, VK_UUID_SIZE) + fmt::format("{:08x}", properties.properties.driverVersion);
@@ -140,6 +153,7 @@ void read_features(const InstanceApi& api, const Extensions& extensions, Physica
   device.robust_buffer_access = features.features.robustBufferAccess == VK_TRUE;
   device.robust_buffer_access2 =
       extensions.has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME) && device.robust_buffer_access && robustness2.robustBufferAccess2 == VK_TRUE;
+  device.update_after_bind = device.update_after_bind && features12.descriptorBindingStorageBufferUpdateAfterBind == VK_TRUE;
   device.buffer_addresses = features12.bufferDeviceAddress == VK_TRUE;
   device.pipeline_statistics = executables.pipelineExecutableInfo == VK_TRUE;
   device.storage_8_bits = features12.storageBuffer8BitAccess == VK_TRUE;

@@ -31,6 +31,10 @@ struct PhysicalDevice {
   std::uint32_t queue_family = 0;
   bool robust_buffer_access = false;
   bool robust_buffer_access2 = false;
+  // Whether the storage buffers of a descriptor set may be updated after commands were recorded with it, and whether robust access holds
+  // for these too.
+  bool update_after_bind = false;
+  bool robust_update_after_bind = false;
   bool buffer_addresses = false;
   // Whether storage buffers may have elements of 8 and of 16 bits.
   bool storage_8_bits = false, storage_16_bits = false;

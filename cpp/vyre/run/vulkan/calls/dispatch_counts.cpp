@@ -68,8 +68,14 @@ DispatchCounts::DispatchCounts(Device& device, const VkDescriptorBufferInfo& giv
   parts_ = device.heap().allocate(device_bytes(bytes), BufferUse::Host);
   std::memcpy(parts_.mapped(), known.data(), bytes);
   counts_ = device.heap().allocate(device_bytes(kPartBytes * parts.count()));
-  const std::array<VkDescriptorBufferInfo, 3> bindings = {given, range_of(parts_, bytes), range()};
-  set_.bind(device.context(), bindings);
+  rebind(device.context(), given);
+}
+
+void DispatchCounts::rebind(Context& context, const VkDescriptorBufferInfo& given) {
+  // `parts` has three words of counted_by, and two words for each word of `counts`.
+  const std::uint64_t parts_bytes = 4 * (3 + 2 * std::uint64_t{words_});
+  const std::array<VkDescriptorBufferInfo, 3> bindings = {given, range_of(parts_, parts_bytes), range()};
+  set_.bind(context, bindings);
 }
 
 VkDescriptorBufferInfo DispatchCounts::range() const { return range_of(counts_, std::uint64_t{4} * words_); }

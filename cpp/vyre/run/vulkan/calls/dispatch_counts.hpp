@@ -26,6 +26,8 @@ class DispatchCounts {
   DispatchCounts(Device& device, const VkDescriptorBufferInfo& given, const std::array<std::uint32_t, 3>& counted_by,
                  const GridParts& parts);
 
+  // Reads the counts from elsewhere. The device must not be executing the call.
+  void rebind(Context& context, const VkDescriptorBufferInfo& given);
   // Records commands that compute the counts from the contents that the array has when the device executes them. Dispatches that are
   // recorded afterwards can use these counts.
   void record(Commands& commands) const;

@@ -18,14 +18,17 @@ VkDescriptorBufferInfo array_range(const RecordedCall::Array& array) { return {a
 
 }  // namespace
 
+RecordedCall::Array RecordedCall::array_of(const StorageView& view) {
+  const Block& block = storage_of(view).block();
+  // For an index out of bounds, a shader reads element 0 and drops the value, so an empty array needs memory at its offset, too. The
+  // offset of an empty array may be the end of its block, so it is bound at the beginning of the block.
+  return {block.buffer(), block.offset() + (view.length == 0 ? 0 : view.offset), view.bytes, view.length};
+}
+
 std::vector<RecordedCall::Array> RecordedCall::arrays_of(std::span<const StorageView> views) {
   std::vector<Array> arrays;
-  for (const StorageView& view : views) {
-    const Block& block = storage_of(view).block();
-    // For an index out of bounds, a shader reads element 0 and drops the value, so an empty array needs memory at its offset, too. The
-    // offset of an empty array may be the end of its block, so it is bound at the beginning of the block.
-    arrays.push_back({block.buffer(), block.offset() + (view.length == 0 ? 0 : view.offset), view.bytes, view.length});
-  }
+  arrays.reserve(views.size());
+  for (const StorageView& view : views) arrays.push_back(array_of(view));
   return arrays;
 }
 
@@ -63,9 +66,10 @@ RecordedCall::RecordedCall(Device& device, Kernels kernels, std::vector<Array> a
   if (groups_.counts) read_counts();
 }
 
-bool RecordedCall::rebind(std::vector<Array> arrays) {
-  VYRE_ASSERT(arrays.size() == arrays_.size());
+bool RecordedCall::rebind(std::vector<Array> arrays, std::optional<Array> counts) {
+  VYRE_ASSERT(arrays.size() == arrays_.size() && counts.has_value() == groups_.counts.has_value());
   if (copies()) return false;
+  if (counts && counts->offset % device_.context().physical().limits.minStorageBufferOffsetAlignment != 0) return false;
   for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
     VYRE_ASSERT(arrays[slot].bytes == arrays_[slot].bytes && arrays[slot].length == arrays_[slot].length);
     if (arrays[slot].offset % alignment_of(slot) != 0) return false;
@@ -79,6 +83,13 @@ bool RecordedCall::rebind(std::vector<Array> arrays) {
   }
   if (shader().has_status) bindings.push_back({status_.buffer(), status_.offset(), kMinBufferBytes});
   set_.bind(device_.context(), bindings);
+  if (counts) {
+    // The accesses to the array of the counts, and to the counts of the dispatches, come last.
+    const VkDescriptorBufferInfo given = array_range(*counts);
+    accesses_[accesses_.size() - 2] = access_of(given, false);
+    counts_->rebind(device_.context(), given);
+    groups_.counts = counts;
+  }
   return true;
 }
 

@@ -34,6 +34,7 @@ class RecordedCall final : public Retired {
     std::uint64_t bytes;
     std::uint32_t length;
   };
+  static Array array_of(const StorageView& view);
   static std::vector<Array> arrays_of(std::span<const StorageView> views);
   // The workgroups that the call runs. If `counts` is set, the grid comes from data (run/data_grid.hpp): `grid` is the largest grid, and
   // the array `counts` holds the actual counts.
@@ -51,10 +52,12 @@ class RecordedCall final : public Retired {
   static std::shared_ptr<RecordedCall> make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays,
                                             const Groups& groups);
 
-  // Binds other arrays of the same sizes and lengths; the array of a grid from data stays. The device must not be executing the call, and
-  // its commands must be recorded anew afterwards (Batch::record_again). Returns false, having done nothing, if the call uses addresses, or
-  // if one of the old or new arrays needs a copy because it lies where the device cannot bind it.
-  bool rebind(std::vector<Array> arrays);
+  // Binds other arrays of the same sizes and lengths; `counts` is the array of a grid from data, if there is one. The device must not be
+  // executing the call. Its commands must be recorded anew afterwards (Batch::record_again), unless Context::updates_after_bind: the
+  // commands name no array, and the barriers between calls stay right as long as the same arrays overlap as before. Returns false, having
+  // done nothing, if the call uses addresses, or if one of the old or new arrays needs a copy because it lies where the device cannot bind
+  // it: such commands name the arrays.
+  bool rebind(std::vector<Array> arrays, std::optional<Array> counts);
 
   const Shader& shader() const { return kernels_.plain->shader(); }
   const std::vector<Array>& arrays() const { return arrays_; }
@@ -102,7 +105,7 @@ class RecordedCall final : public Retired {
   Device& device_;
   const Kernels kernels_;
   std::vector<Array> arrays_;
-  const Groups groups_;
+  Groups groups_;
   const GridParts parts_;
   DescriptorSet set_;
   Block status_;

@@ -78,8 +78,17 @@ VkDescriptorSetLayout Compiler::set_layout(std::uint32_t binding_count) {
     bindings[binding].descriptorCount = 1;
     bindings[binding].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
   }
+  const std::vector<VkDescriptorBindingFlags> flags(binding_count, VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT);
+  VkDescriptorSetLayoutBindingFlagsCreateInfo binding_flags{};
+  binding_flags.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO;
+  binding_flags.bindingCount = binding_count;
+  binding_flags.pBindingFlags = flags.data();
   VkDescriptorSetLayoutCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+  if (context_.updates_after_bind()) {
+    create.pNext = &binding_flags;
+    create.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT;
+  }
   create.bindingCount = binding_count;
   create.pBindings = bindings.data();
   VkDescriptorSetLayout layout = VK_NULL_HANDLE;

@@ -29,7 +29,7 @@ std::uint32_t choose_memory_type(const Context& context, std::uint32_t allowed, 
 
 }  // namespace
 
-Buffer::Buffer(Context& context, VkDeviceSize bytes, BufferUse use, const std::function<bool()>& free_memory) {
+Buffer::Buffer(Context& context, VkDeviceSize bytes, BufferUse use, const std::function<bool()>& free_memory) : context_(context) {
   const DeviceApi& api = context.api();
 
   VkBufferCreateInfo create{};

@@ -21,12 +21,16 @@ class Buffer {
   // If the device has no memory left, `free_memory` is called. It returns whether it freed any memory; if so, the allocation is tried once
   // more. Throws DeviceMemoryError if there is still no room.
   Buffer(Context& context, VkDeviceSize bytes, BufferUse use, const std::function<bool()>& free_memory);
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { context_.count_destroyed_buffer(); }
 
   VkBuffer handle() const { return *buffer_; }
   // Null where the host cannot reach the memory.
   std::byte* mapped() const { return mapped_; }
 
  private:
+  Context& context_;
   MemoryHandle memory_;  // outlives the buffer that lies in it
   BufferHandle buffer_;
   std::byte* mapped_ = nullptr;

@@ -1,7 +1,10 @@
 // How it works: a Bound has descriptor sets and command buffers for one set of arrays, and memory for one set of words. If a submission
 // comes with the arrays and words of a Bound, that Bound is submitted again, even while the device executes it. Otherwise the submission
-// takes a Bound that the device is done with and rewrites its descriptor sets and commands in place, or it makes a new Bound. If
-// there is neither a free Bound nor room for a new one, it waits for the Bound that was used longest ago. Arrays that
+// takes a Bound that the device is done with and rewrites its descriptor sets in place, or it makes a new Bound. If
+// there is neither a free Bound nor room for a new one, it waits for the Bound that was used longest ago.
+//
+// On a device with Context::updates_after_bind, the commands of a Bound are recorded once, and there is more than one Bound only while the
+// device uses the others. On other devices, rewriting a Bound records its commands anew, so the last few arrays keep theirs. Arrays that
 // lost their Bound to others are remembered: if they come again, the limit is higher, so that arrays that take turns keep theirs.
 #include "vyre/run/vulkan/programs/recording.hpp"
 
@@ -24,8 +27,8 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// A Bound that is not in use is reused for arrays that are new only if there are kKept of them already. While the device uses them, there
-// are at most kMost, and for arrays that come again kMostAgain.
+// Where other arrays have the commands recorded anew, a Bound that is not in use is reused for arrays that are new only if there are kKept
+// of them already. While the device uses them, there are at most kMost, and for arrays that come again kMostAgain.
 constexpr std::size_t kKept = 4;
 constexpr std::size_t kMost = 8;
 constexpr std::size_t kMostAgain = 64;
@@ -119,11 +122,12 @@ class VulkanRecording::Bound {
     for (std::size_t call = 0; call < calls_.size(); ++call) {
       const CallToRecord& given = recording_.calls_->calls[call];
       if (!uses(given, RecordedArray::In::Slot)) continue;
-      // If the counts of a grid from data lie in a slot, the call cannot be bound to other arrays: see RecordedCall::rebind.
-      const RecordedArray& last = given.arrays.back();
-      if (last.role != StorageView::Role::Buffer && last.in == RecordedArray::In::Slot) return std::nullopt;
-      if (!calls_[call]->rebind(recording_.arrays_of(given, slots, memory_ ? &memory_->block() : nullptr))) return std::nullopt;
+      const Block* const words = memory_ ? &memory_->block() : nullptr;
+      if (!calls_[call]->rebind(recording_.arrays_of(given, slots, words), recording_.counts_of(given, slots, words))) return std::nullopt;
     }
+    // The commands are still right: see RecordedCall::rebind. Slots that a call writes overlap no other slot (check_slots), and nothing
+    // else has the kept arrays, so the same arrays of calls overlap as when the barriers were recorded.
+    if (recording_.device_->context().updates_after_bind()) return false;
     batch_->record_again();
     return true;
   }
@@ -177,35 +181,34 @@ std::vector<StorageView> VulkanRecording::all(std::span<const StorageView> slots
   return views;
 }
 
+RecordedCall::Array VulkanRecording::array_of(const RecordedArray& array, std::span<const StorageView> slots, const Block* words) const {
+  if (array.in == RecordedArray::In::Words) return {words->buffer(), words->offset() + array.offset, array.bytes, array.length};
+  const bool in_slot = array.in == RecordedArray::In::Slot;
+  Storage* const storage = in_slot ? slots[array.index].storage : calls_->kept[array.index].get();
+  const std::uint64_t begin = in_slot ? slots[array.index].offset : 0;
+  return RecordedCall::array_of({storage, begin + array.offset, array.bytes, array.length, array.role});
+}
+
 std::vector<RecordedCall::Array> VulkanRecording::arrays_of(const CallToRecord& call, std::span<const StorageView> slots,
                                                             const Block* words) const {
   std::vector<RecordedCall::Array> arrays;
+  arrays.reserve(call.arrays.size());
   for (const RecordedArray& array : call.arrays) {
-    const bool in_slot = array.in == RecordedArray::In::Slot;
-    if (array.in == RecordedArray::In::Words) {
-      arrays.push_back({words->buffer(), words->offset() + array.offset, array.bytes, array.length});
-    } else {
-      Storage* const storage = in_slot ? slots[array.index].storage : calls_->kept[array.index].get();
-      const std::uint64_t begin = in_slot ? slots[array.index].offset : 0;
-      const StorageView view{storage, begin + array.offset, array.bytes, array.length, array.role};
-      arrays.push_back(RecordedCall::arrays_of({&view, 1}).front());
-    }
+    if (array.role == StorageView::Role::Buffer) arrays.push_back(array_of(array, slots, words));
   }
-  if (!call.arrays.empty() && call.arrays.back().role != StorageView::Role::Buffer) arrays.pop_back();
   return arrays;
+}
+
+std::optional<RecordedCall::Array> VulkanRecording::counts_of(const CallToRecord& call, std::span<const StorageView> slots,
+                                                              const Block* words) const {
+  if (call.arrays.empty() || call.arrays.back().role == StorageView::Role::Buffer) return std::nullopt;
+  return array_of(call.arrays.back(), slots, words);
 }
 
 std::shared_ptr<RecordedCall> VulkanRecording::made(std::size_t index, std::span<const StorageView> slots, const Block* words) const {
   const CallToRecord& call = calls_->calls[index];
-  RecordedCall::Groups groups{call.grid};
-  if (const StorageView::Role role = call.arrays.empty() ? StorageView::Role::Buffer : call.arrays.back().role;
-      role != StorageView::Role::Buffer) {
-    CallToRecord counts;
-    counts.arrays = {call.arrays.back()};
-    counts.arrays.back().role = StorageView::Role::Buffer;
-    groups.counts = arrays_of(counts, slots, words).front();
-    groups.counted_by = counted_by(role, kernels_[index].plain->shader().workgroup_size);
-  }
+  RecordedCall::Groups groups{call.grid, counts_of(call, slots, words)};
+  if (groups.counts) groups.counted_by = counted_by(call.arrays.back().role, kernels_[index].plain->shader().workgroup_size);
   return RecordedCall::make(device_, kernels_[index], arrays_of(call, slots, words), groups);
 }
 
@@ -254,7 +257,8 @@ VulkanRecording::Bound& VulkanRecording::bound_for(std::span<const StorageView> 
   const bool many = calls > kManyCalls;
   const std::size_t most_again = std::clamp(kManyCalls / calls, kMost, kMostAgain);
   const bool again = !many && std::erase(left_, addresses) > 0;
-  if (free && bound_.size() >= (many ? 1 : again ? most_again : kKept)) return rebind(use(*free), slots, words);
+  const std::size_t kept = many || device_->context().updates_after_bind() ? 1 : again ? most_again : kKept;
+  if (free && bound_.size() >= kept) return rebind(use(*free), slots, words);
   if (bound_.size() < (many ? 2 : again ? most_again : kMost)) {
     auto made = std::make_unique<Bound>(*this, slots, words);
     ++times_recorded_;

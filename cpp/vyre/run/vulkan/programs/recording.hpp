@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,7 +41,11 @@ class VulkanRecording final : public Recording {
 
   // The views of the slots, and then of the kept storages.
   std::vector<StorageView> all(std::span<const StorageView> slots) const;
+  RecordedCall::Array array_of(const RecordedArray& array, std::span<const StorageView> slots, const Block* words) const;
+  // The arrays that the call binds.
   std::vector<RecordedCall::Array> arrays_of(const CallToRecord& call, std::span<const StorageView> slots, const Block* words) const;
+  // The array that holds the counts of a grid from data.
+  std::optional<RecordedCall::Array> counts_of(const CallToRecord& call, std::span<const StorageView> slots, const Block* words) const;
   std::shared_ptr<RecordedCall> made(std::size_t call, std::span<const StorageView> slots, const Block* words) const;
   // Makes all calls. Calls that use only kept storages are made once and shared.
   Calls made(std::span<const StorageView> slots, const Block* words) const;

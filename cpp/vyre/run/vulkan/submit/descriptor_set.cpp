@@ -17,6 +17,8 @@ DescriptorSet::DescriptorSet(Context& context, VkDescriptorSetLayout layout, std
   const VkDescriptorPoolSize room{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, std::max(count, 1u)};
   VkDescriptorPoolCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
+  // The descriptors of all such pools together are limited by maxUpdateAfterBindDescriptorsInAllPools: at least 500,000, NVIDIA has 2^20.
+  if (context.updates_after_bind()) create.flags = VK_DESCRIPTOR_POOL_CREATE_UPDATE_AFTER_BIND_BIT;
   create.maxSets = 1;
   create.poolSizeCount = 1;
   create.pPoolSizes = &room;
@@ -33,16 +35,23 @@ DescriptorSet::DescriptorSet(Context& context, VkDescriptorSetLayout layout, std
 }
 
 void DescriptorSet::bind(Context& context, std::span<const VkDescriptorBufferInfo> parts) {
-  if (std::ranges::equal(parts, bound_, is_same)) return;
-  std::vector<VkWriteDescriptorSet> writes(parts.size());
-  for (std::uint32_t binding = 0; binding < parts.size(); ++binding) {
-    writes[binding].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-    writes[binding].dstSet = set_;
-    writes[binding].dstBinding = binding;
-    writes[binding].descriptorCount = 1;
-    writes[binding].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    writes[binding].pBufferInfo = &parts[binding];
+  if (const std::uint64_t destroyed = context.buffers_destroyed(); destroyed != buffers_destroyed_) {
+    bound_.clear();
+    buffers_destroyed_ = destroyed;
   }
+  std::vector<VkWriteDescriptorSet> writes;
+  writes.reserve(parts.size());
+  for (std::uint32_t binding = 0; binding < parts.size(); ++binding) {
+    if (binding < bound_.size() && is_same(parts[binding], bound_[binding])) continue;
+    VkWriteDescriptorSet& write = writes.emplace_back();
+    write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+    write.dstSet = set_;
+    write.dstBinding = binding;
+    write.descriptorCount = 1;
+    write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    write.pBufferInfo = &parts[binding];
+  }
+  if (writes.empty()) return;
   context.api().vkUpdateDescriptorSets(context.api().device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0, nullptr);
   bound_.assign(parts.begin(), parts.end());
 }

@@ -16,8 +16,8 @@ class DescriptorSet {
 
   VkDescriptorSet handle() const { return set_; }
   VkDescriptorSetLayout layout() const { return layout_; }
-  // Binds one part of a buffer to each binding, in whole words. Does nothing if the same parts are bound already. The device must not be
-  // executing a submission that uses the set.
+  // Binds one part of a buffer to each binding, in whole words, and leaves alone what is bound already. The device must not be executing a
+  // submission that uses the set. Commands that were recorded with the set are invalid afterwards, unless Context::updates_after_bind.
   void bind(Context& context, std::span<const VkDescriptorBufferInfo> parts);
 
  private:
@@ -25,6 +25,8 @@ class DescriptorSet {
   VkDescriptorSet set_ = VK_NULL_HANDLE;
   VkDescriptorSetLayout layout_;
   std::vector<VkDescriptorBufferInfo> bound_;
+  // Context::buffers_destroyed when bound_ was made. A buffer that was made since may have a handle of bound_ and still be another one.
+  std::uint64_t buffers_destroyed_ = 0;
 };
 
 }  // namespace vyre::run::vulkan
