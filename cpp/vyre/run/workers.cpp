@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <iterator>
@@ -41,6 +42,8 @@ class SignalsBlocked {
 // the caller pays for only two.
 constexpr int kWokenByOne = 2;
 
+constexpr std::chrono::nanoseconds kBrieflyAwaited = std::chrono::microseconds(50);
+
 }  // namespace
 
 class Pool {
@@ -58,12 +61,14 @@ class Pool {
   bool done_within(Job& job, std::chrono::nanoseconds time) {
     std::unique_lock lock(mutex_);
     withdraw(job);
+    await_briefly(job, lock, time);
     return job.done.wait_for(lock, time, [&] { return job.running == 0; });
   }
 
   void finish(Job& job) {
     std::unique_lock lock(mutex_);
     withdraw(job);
+    await_briefly(job, lock, kBrieflyAwaited);
     sleep_until(job.done, lock, [&] { return job.running == 0; });
   }
 
@@ -107,6 +112,16 @@ class Pool {
 
   void wake() {
     for (int k = 0; k < kWokenByOne; ++k) work_.notify_one();
+  }
+
+  // Most workers end a moment after their caller, and waking a thread takes longer than that moment. The lock is held again at the end, so
+  // that a worker which has counted itself out is done with the job.
+  static void await_briefly(const Job& job, std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds most) {
+    if (job.running == 0) return;
+    lock.unlock();
+    const auto end = std::chrono::steady_clock::now() + std::min(most, kBrieflyAwaited);
+    while (job.running != 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    lock.lock();
   }
 
   void withdraw(Job& job) {

@@ -10,6 +10,7 @@
 
 #include <sched.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -22,8 +23,8 @@ namespace detail {
 struct Job {
   void (*run)(void* work);
   void* work;
-  unsigned wanted = 0;   // workers still to come
-  unsigned running = 0;  // workers at work
+  unsigned wanted = 0;                // workers still to come
+  std::atomic<unsigned> running = 0;  // workers at work; written under the mutex
   cpu_set_t processors{};
   bool knows_processors = false;
   int processor = -1;              // the processor that the caller runs on

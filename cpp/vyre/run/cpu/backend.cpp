@@ -109,6 +109,8 @@ class Call {
     Helpers helpers(work);
     const StopAtEnd stop_at_end{stop_};
     const std::uint64_t others = std::min<std::uint64_t>(threads_, batches_.count()) - 1;
+    // A long call does not run its first batch alone to find out how long it takes.
+    if (others != 0 && least_time() >= 2 * kWorthWaking * others) helpers.ask(static_cast<unsigned>(others));
     const Clock::time_point start = others == 0 ? Clock::time_point() : Clock::now();
     Shares::Taker taker(shares_);
     for (std::uint64_t done = 1;; ++done) {
@@ -148,6 +150,12 @@ class Call {
     std::atomic<bool>& stop;
     ~StopAtEnd() { stop = true; }
   };
+
+  // The least time that the batches take one after the other; 0 if it is not known.
+  std::chrono::nanoseconds least_time() const {
+    if constexpr (requires { batches_.least_time(); }) return batches_.least_time();
+    return std::chrono::nanoseconds(0);
+  }
 
   // Returns whether the call must end. Runs on the caller's thread.
   bool look() {
