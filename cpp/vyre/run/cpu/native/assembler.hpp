@@ -77,9 +77,11 @@ class Assembler : public Xbyak::CodeGenerator {
 
   // SSE4.1 only: to = a shifted by the amount in the lowest 64 bits of `amount`. The opcode is Shl, Shr or SShr.
   void shift_all(lower::Opcode op, const Xmm& to, const Xmm& a, const Xmm& amount);
-  // SSE4.1 only: to = a, each lane shifted by its own amount, which is less than 2^16. Vectors 2 and 3 are scratch, and none of the
-  // operands.
+  // SSE4.1 only: to = a, each lane shifted to the right by its own amount, which is less than 2^16. The opcode is Shr or SShr. Vectors 2
+  // and 3 are scratch, and none of the operands.
   void shift_each(lower::Opcode op, const Xmm& to, const Xmm& a, const Xmm& amounts);
+  // SSE4.1 only: to = 2 to the power of each lane, which is less than 32.
+  void power_of_two(const Xmm& to, const Xmm& exponents);
 
   // --- Bits of general registers ---
   void lowest_bit(const Xbyak::Reg32& to, const Xbyak::Reg32& from);  // the number of the lowest bit of a number that is not zero

@@ -1,4 +1,5 @@
 // The instructions of the assembler that SSE4.1 has in another form than AVX. Everything here uses the encodings from before AVX.
+#include <array>
 #include <cstddef>
 
 #include "vyre/base/assert.hpp"
@@ -103,6 +104,19 @@ void Assembler::shift_each(Opcode op, const Xmm& to, const Xmm& a, const Xmm& am
     if (lane != 0) pblendw(result, spare(), 3 << (2 * lane));
   }
   move(to, result);
+}
+
+// Each byte of a lane takes the exponent less the place of the byte's lowest bit, and finds its value in a table. pshufb gives zero where
+// the highest bit is set, which adding 0x70 without wrapping does for what is less than 0 or more than 15.
+void Assembler::power_of_two(const Xmm& to, const Xmm& exponents) {
+  constexpr std::array<std::uint8_t, 16> kLowest = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
+  constexpr std::array<std::uint8_t, 16> kPowers = {1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0};
+  copy(spare(), exponents);
+  pshufb(spare(), constant_bytes(kLowest));
+  psubb(spare(), constant(0x18100800u));
+  paddusb(spare(), constant(0x70707070u));
+  movdqa(to, constant_bytes(kPowers));
+  pshufb(to, spare());
 }
 
 // --- Lanes one by one ---

@@ -55,7 +55,12 @@ void Translator::vector_shift_narrow(const Instruction& i, CellId dest, int part
   if (varies(i.b)) {
     const Xmm a = in(cell_of(i.a), part, 0), amounts = in(cell_of(i.b), part, 1);
     const Xmm to = target(dest, part, 0);
-    a_.shift_each(i.op, to, a, amounts);
+    if (i.op == Opcode::Shl) {
+      a_.power_of_two(a_.v(2), amounts);
+      a_.vpmulld(to, a, a_.v(2));
+    } else {
+      a_.shift_each(i.op, to, a, amounts);
+    }
     return out(dest, part, to);
   }
   get(a_.eax, cell_of(i.b));
@@ -103,17 +108,43 @@ void Translator::vector_rotate(const Instruction& i, CellId dest, int part) {
   out(dest, part, a_.v(1));
 }
 
-// SSE4.1 has no rotation: the lanes are rotated in memory, one after the other.
+// SSE4.1 has no rotation. By an amount that all lanes share, it is two shifts. By amounts of the lanes, it is a multiplication by a power
+// of two: of the product's 64 bits, the lower half has what stays and the upper half what comes round.
 void Translator::vector_rotate_narrow(const Instruction& i, CellId dest, int part) {
-  a_.store(frame(scratch_memory_), in(cell_of(i.a), part, 0));
-  a_.store(frame(scratch_memory_ + 64), in(cell_of(i.b), part, 1));
-  for (std::uint32_t lane = 0; lane < 4; ++lane) {
-    const Address word = a_.dword[a_.r14 + (scratch_memory_ + 4 * lane)];
-    a_.mov(a_.ecx, a_.dword[a_.r14 + (scratch_memory_ + 64 + 4 * lane)]);
-    i.op == Opcode::RotateLeft ? a_.rol(word, a_.cl) : a_.ror(word, a_.cl);
-  }
+  const bool left = i.op == Opcode::RotateLeft;
+  const Xmm a = in(cell_of(i.a), part, 0);
   const Xmm to = target(dest, part, 0);
-  a_.load(to, frame(scratch_memory_));
+  if (!varies(i.b)) {
+    get(a_.eax, cell_of(i.b));
+    a_.and_(a_.eax, 31);
+    a_.vmovd(a_.v(1), a_.eax);
+    a_.neg(a_.eax);
+    a_.add(a_.eax, 32);
+    a_.vmovd(a_.v(2), a_.eax);
+    a_.shift_all(left ? Opcode::Shl : Opcode::Shr, a_.v(3), a, a_.v(1));
+    a_.shift_all(left ? Opcode::Shr : Opcode::Shl, to, a, a_.v(2));
+    a_.vpor(to, to, a_.v(3));
+    return out(dest, part, to);
+  }
+  const Xmm b = in(cell_of(i.b), part, 1);
+  if (left) {
+    a_.vpand(a_.v(1), b, a_.constant(31));
+  } else {
+    a_.zero(a_.v(2));
+    a_.vpsubd(a_.v(1), a_.v(2), b);
+    a_.vpand(a_.v(1), a_.v(1), a_.constant(31));
+  }
+  const Xmm factor = a_.v(2), odd = a_.v(3);
+  a_.power_of_two(factor, a_.v(1));
+  a_.vpsrlq(odd, a, 32);
+  a_.vpsrlq(a_.v(1), factor, 32);
+  a_.vpmuludq(odd, odd, a_.v(1));
+  a_.vpmuludq(factor, factor, a);
+  // The lanes of both shuffles are in the order 0, 2, 1, 3.
+  a_.vshufps(a_.v(1), factor, odd, 0x88);
+  a_.vshufps(factor, factor, odd, 0xDD);
+  a_.vpor(a_.v(1), a_.v(1), factor);
+  a_.pshufd(to, a_.v(1), 0xD8);
   out(dest, part, to);
 }
 
