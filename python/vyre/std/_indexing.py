@@ -15,7 +15,7 @@ from vyre import DataType, In, InOut, Out, u32, u64
 
 __all__ = ["SPARSE", "adder", "gatherer", "scatterer"]
 
-SPARSE = 2  # elements of `out` for each index from which on positions store their values
+SPARSE = 8  # elements of `out` for each index from which on positions store their values
 
 
 @functools.cache
