@@ -33,7 +33,7 @@ py::tuple check_program(py::handle program_object, py::handle inputs, py::handle
   run::Findings findings;
   while_waiting(options, [&](const run::RunOptions& waiting) { findings = run::check(valid, arrays.views(), grid, waiting, wanted); });
   // The arguments of the call in normal form. A replay repeats the call with them.
-  const py::tuple call = py::make_tuple(py::make_tuple(grid.x, grid.y, grid.z), run::text(options.schedule), names_of(wanted));
+  const py::tuple call = py::make_tuple(py::make_tuple(grid.x, grid.y, grid.z), run::schedule_text(options.schedule), names_of(wanted));
   return py::make_tuple(arrays.results(), described(valid.program(), findings.list), findings.complete, call);
 }
 

@@ -130,8 +130,8 @@ class Describe {
           py::list atomics;
           for (const NodeId statement : it.atomics) atomics.append(place(statement));
           return py::make_tuple(kChecks[finding.index()].name, buffer(it.buffer), it.index, lane(it.buffer, it.lane),
-                                value(it.buffer, it.value), value(it.buffer, it.other), run::text(it.schedule),
-                                run::text(it.other_schedule), py::tuple(atomics), it.count);
+                                value(it.buffer, it.value), value(it.buffer, it.other), run::schedule_text(it.schedule),
+                                run::schedule_text(it.other_schedule), py::tuple(atomics), it.count);
         });
   }
 

@@ -1,3 +1,6 @@
+// Each conversion first tries the types that nearly all calls pass, without calling into Python. Everything else goes the slow way, on
+// which an object of a user's class may run code and raise. given() describes any object in a short text for the error, and functions in
+// the unnamed namespace choose the Fix by what the object is.
 #include "convert.hpp"
 
 #include <fmt/format.h>

@@ -244,7 +244,8 @@ py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::v
   while_waiting(options, [&](const run::RunOptions& waiting) {
     findings = run::check(valid, views, {grid[0], grid[1], grid[2]}, waiting, wanted);
   });
-  return py::make_tuple(described(valid.program(), findings.list), findings.complete, names_of(wanted), run::text(options.schedule));
+  return py::make_tuple(described(valid.program(), findings.list), findings.complete, names_of(wanted),
+                        run::schedule_text(options.schedule));
 }
 
 // Runs the first `count` flat steps of a procedure in one submission. `given` has the bytes of the inputs and in_outs. Returns the bytes
@@ -314,7 +315,7 @@ void bind_flat_steps(py::module_& m) {
   m.def("_checks_of", [](py::handle checks, py::handle schedule, const std::string& function) {
     const auto where = [&](const char* argument) { return fmt::format("argument `{}` of {}", argument, function); };
     const run::CheckOptions wanted = to_checks(checks, where("checks"));
-    return py::make_tuple(names_of(wanted), run::text(to_schedule(schedule, where("schedule"))));
+    return py::make_tuple(names_of(wanted), run::schedule_text(to_schedule(schedule, where("schedule"))));
   });
   m.def("_check_step", check_step, py::arg("program"), py::arg("arrays"), py::arg("written"), py::arg("grid"), py::arg("timeout"),
         py::arg("schedule"), py::arg("checks"), py::arg("max_reports"), py::arg("function"));

@@ -1,4 +1,9 @@
-"""Checked execution: ``check`` runs a program on the reference and reports what it did wrong."""
+"""Checked execution: ``check`` runs a program on the reference and reports what it did wrong.
+
+The core runs the program with shadow memory and gives each finding as a tuple, from which _REPORTS makes a report. A
+result keeps copies of the program, the inputs and the arguments, so that ``save`` and ``replay`` repeat the run.
+Results of programs and of procedures share their members (_Reported).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The reports of checked execution: one frozen class for each kind of mistake, for terminals and notebooks."""
+"""The reports of checked execution: one frozen class for each kind of mistake, for terminals and notebooks.
+
+A report has its facts as attributes: the buffer, the element, and a Witness for each access. Its text has a title, the
+details and a Fix, which each class gives by ``_title``, ``_details`` and ``_fix``. In a procedure a ReportedStep adds
+the step, its line and the name of the array.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The search behind vyre.bisect: runs a program that records what it computes, and narrows a difference down."""
+"""The search behind vyre.bisect: runs a program that records what it computes, and narrows a difference down.
+
+The core makes a traced program (transform/trace.hpp), in which each invocation folds its values into a hash up to a
+limit of steps. A binary search over the limits finds the first step at which the hashes of two backends differ, and the
+hashes before and after it give the values (_unfold). Where no value differs, a second search lets stores and atomics
+happen up to a limit, and finds the first effect that makes the outputs differ.
+"""
 
 from __future__ import annotations
 

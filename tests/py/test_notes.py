@@ -266,7 +266,7 @@ IN_ROWS = Expr.select(
         ([Node.loop("k", 0, 4, [bump("out", ID * 4 + V("k"))])], False),
         ([Node.loop("k", 0, 5, [bump("out", ID * 4 + V("k"))])], True),
         ([Node.loop("k", 0, Expr.load("x", 0), [bump("out", ID * 4 + V("k"))])], True),
-        # One invocation alone has nobody to meet.
+        # One invocation alone meets no other one.
         ([Node.if_(ID == 0, [bump("out", 0)])], False),
         ([Node.if_(L == 0, [bump("out", 0)])], True),
         ([Node.if_(L == 0, [bump("out", Expr.workgroup_id(0))])], False),

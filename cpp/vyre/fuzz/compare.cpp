@@ -34,7 +34,7 @@ bool is_reference(const Way& way) { return way.backend->name() == "reference"; }
 std::string to_string(const Way& way) {
   std::string result(way.backend->name());
   if (way.device) result += fmt::format(" device {}", *way.device);
-  if (is_reference(way)) result += ", " + run::text(way.schedule);
+  if (is_reference(way)) result += ", " + run::schedule_text(way.schedule);
   if (way.optimize.addresses) result += ", by address";
   std::string chosen;
   bool all = true;

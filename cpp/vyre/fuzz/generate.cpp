@@ -1,3 +1,8 @@
+// A program is written statement by statement. The roles of its memories (memory.hpp) say which invocations may access which elements, so
+// that all orders of invocations give the same bytes; a barrier gives memories new roles.
+//
+// Three budgets keep programs small: statements_left_ counts statements, exprs_left_ the expressions of one statement, and left_ the
+// evaluations of an invocation, in which the body of a loop counts once for each turn.
 #include "vyre/fuzz/generate.hpp"
 
 #include <algorithm>

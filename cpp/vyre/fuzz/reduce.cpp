@@ -1,3 +1,6 @@
+// The Reducer holds the smallest case that shows the fault so far, and goes through its methods in turn: each proposes smaller candidates,
+// and accept() keeps one that is valid and still fails. It stops when no method makes progress, or the tries are used up. Candidates whose
+// loops would not end are dropped without a try, because they could only time out.
 #include "vyre/fuzz/reduce.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// A rewrite is a Plan: which expression is wrapped, before which statement a block opens or a Let stands, and how variables are renamed.
+// copy() carries it out while it copies the program. A Plan is made at a place that the random numbers choose among those where the
+// meaning stays the same; a result that breaks a rule all the same is given up.
 #include "vyre/fuzz/rewrite.hpp"
 
 #include <algorithm>

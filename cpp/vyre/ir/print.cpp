@@ -1,3 +1,6 @@
+// One pass over the expressions decides which are numbered (%0, %1 ...): those that are used in several places, and those that are too deep
+// or too large for a line. A second pass prints the statements. In front of a statement stand the definitions of the numbered expressions
+// that it is the first to reach.
 #include "vyre/ir/print.hpp"
 
 #include <fmt/format.h>

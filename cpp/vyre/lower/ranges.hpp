@@ -19,7 +19,6 @@ struct Range {
   static Range of_bits(std::uint32_t bits) { return {0, bits, bits}; }
 
   bool contains(std::uint32_t value) const { return value >= least && value <= greatest && (value & ~ones) == 0; }
-  bool is_only(std::uint32_t value) const { return least == value && greatest == value; }
 };
 
 // Returns a range that holds all values of both ranges.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cuda/backend.hpp"
 #include "vyre/run/profile.hpp"
@@ -70,12 +69,6 @@ std::vector<Choice> ranked(std::span<Backend* const> backends) {
   choices.reserve(all.size());
   for (const Ranked& each : all) choices.push_back(each.choice);
   return choices;
-}
-
-Choice choose_backend() {
-  const std::vector<Choice> choices = ranked(backends());
-  VYRE_ASSERT(!choices.empty());  // the reference works everywhere
-  return choices.front();
 }
 
 validate::ValidProgram with_passes(const validate::ValidProgram& program, const Backend& backend, const std::optional<Optimize>& optimize) {

@@ -26,8 +26,6 @@ struct Choice {
 // The backends that work here, best first: a real GPU, then cpu, then software Vulkan, then the reference. There is one choice for each
 // backend and rank, so a backend with a GPU and a software device is in the list twice.
 std::vector<Choice> ranked(std::span<Backend* const> backends);
-// The best of backends(). Asks the backends at each call, because a device may have been lost since the last one.
-Choice choose_backend();
 
 // Returns the program that `backend` should prepare. `optimize` is what the caller asked for, if anything. Most backends run the passes
 // when they lower, so they get `program` itself. The reference lowers nothing: it gets the optimised program if the caller asked for the

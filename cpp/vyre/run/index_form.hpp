@@ -9,7 +9,7 @@
 
 namespace vyre::run {
 
-// What `extents` has for each digit: how many values it takes, at least 1.
+// For each digit the number of values that it takes, which is at least 1.
 using Extents = std::vector<std::uint64_t>;
 
 struct IndexForm {

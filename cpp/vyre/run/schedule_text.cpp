@@ -4,7 +4,7 @@
 
 namespace vyre::run {
 
-std::string text(const Schedule& schedule) {
+std::string schedule_text(const Schedule& schedule) {
   switch (schedule.order) {
     case Schedule::Order::InOrder:
       return "in-order";

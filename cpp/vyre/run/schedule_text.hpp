@@ -7,6 +7,6 @@
 
 namespace vyre::run {
 
-std::string text(const Schedule& schedule);
+std::string schedule_text(const Schedule& schedule);
 
 }  // namespace vyre::run

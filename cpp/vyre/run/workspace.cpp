@@ -82,7 +82,7 @@ Workspace lay_out(std::span<const ScratchArray> arrays, std::uint64_t most_bytes
   result.locations.resize(arrays.size());
   std::vector<std::size_t> order(arrays.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Of the arrays that come into use at the same step, the largest is placed first: smaller ones fit into the gaps that are left.
+  // Among arrays that come into use at the same step, the largest is placed first: smaller ones fit into the gaps that are left.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return arrays[a].first != arrays[b].first ? arrays[a].first < arrays[b].first : arrays[a].bytes > arrays[b].bytes;
   });

@@ -1,3 +1,6 @@
+// The Tracer copies the program once, statement by statement. With the densities Statements and Stores, an expression becomes a Let, and
+// record_point() adds the code that counts a point and folds its lanes into the hash. With Effects and Branches, statements stay as they
+// are, and only their effects are put under a condition on the limits. The record is written before each Return and at the end.
 #include "vyre/transform/trace.hpp"
 
 #include <fmt/format.h>

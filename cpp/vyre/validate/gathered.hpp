@@ -16,7 +16,7 @@ namespace vyre::validate {
 
 struct OpBody;
 
-// What Step::op is when no operation is called, or one that is not known.
+// The value of Step::op if no operation is called, or an unknown one.
 inline constexpr std::uint32_t kNoOp = Step{}.op;
 
 struct Operand {

@@ -1,3 +1,8 @@
+// One switch chooses the HINT of rules.def that fits a finding, and the functions behind it fill the hints that depend on the cause: a name
+// that is misspelt, bound later or in an inner block, a barrier that a part of the workgroup misses, an operator on the wrong types.
+//
+// Scopes, bindings and names are gathered when a hint first asks for them. Comparisons of names are limited (kMostComparisons), so that the
+// time stays in proportion to the program's size however many names are wrong.
 #include "vyre/validate/hints.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,9 @@
-// P010 and P011: what is read or returned was written. Conditions and counts are decided by sizes, which are not compared with each other:
-// a step is taken to have run where some path to a place has it, so that nothing right is refused.
+// Checks P010 and P011: a step has written what is read or returned. Conditions and counts are decided by sizes, which are not compared
+// with each other: a step is taken to have run where some path to a place has it, so that nothing right is refused.
 //
-// Of a repetition that stands in no other one, the steps in no inner block run in the first turn if they run at all: they read what was
-// written before them in the text. A step in an inner block may run in a later turn only, and reads what any step of the repetition writes.
+// In a repetition that stands in no other one, a step outside of inner blocks runs in the first turn if it runs at all, so it reads what
+// was written before it in the text. A step in an inner block may run in a later turn only, and reads what any step of the repetition
+// writes.
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -49,7 +50,7 @@ class ProcedureFlow {
                             open_.push_back({when.end, written_.size()});
                           },
                           [&](const ir::Otherwise&) {
-                            // What `then` has written is not written here; it is again at the end of the block.
+                            // The arrays that `then` has written are unwritten here, and count as written again at the end of the block.
                             Branch& branch = open_.back();
                             branch.then.assign(written_.begin() + static_cast<std::ptrdiff_t>(branch.first), written_.end());
                             for (ArrayId array : branch.then) is_written_[array] = false;
@@ -69,7 +70,7 @@ class ProcedureFlow {
   void use(ir::StepId id) {
     const ir::StepKind& step = procedure_.steps()[id];
     const std::vector<ArrayUse> uses = uses_.of(step);
-    // Of a step that may write an array, it is not known what it reads of it before.
+    // A step that may write an array may read only elements that it has written itself, so it is not reported.
     for (const ArrayUse& use : uses) {
       if (!use.reads || use.writes || is_written_[use.array]) continue;
       if (repeat_.valid() && places_.opener(id) != repeat_ && in_class_[ArrayId{class_of(use.array)}]) continue;

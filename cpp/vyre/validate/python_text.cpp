@@ -1,3 +1,6 @@
+// Expressions are written recursively, at most kDeepestExpr levels deep, and only where a second evaluation would change nothing. Operators
+// depend on the types of both operands: a type of its own row gets `Expr.<operator>`, I32 the signed forms or a cast there and back, U64 a
+// registered operation, and vectors their lanes one by one.
 #include "vyre/validate/python_text.hpp"
 
 #include <fmt/format.h>

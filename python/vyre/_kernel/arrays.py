@@ -1,4 +1,9 @@
-"""Arrays inside a kernel: parameters, workgroup and private arrays, and tables; what indexing them means."""
+"""Arrays inside a kernel: parameters, workgroup and private arrays, and tables; what indexing them means.
+
+A load becomes an expression, and a store or an atomic a statement of the Tracer. An array of several axes has one
+buffer: indices are multiplied by the sizes, and an index beyond its axis becomes _NOWHERE, because the product could
+lie inside the buffer. Whatever else Python does with arrays is refused with the form to write instead.
+"""
 
 from __future__ import annotations
 

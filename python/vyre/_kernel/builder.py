@@ -1,4 +1,9 @@
-"""``vyre.Builder``: programs spelled out statement by statement, for programs that are generated."""
+"""``vyre.Builder``: programs spelled out statement by statement, for programs that are generated.
+
+A Builder has a Tracer of its own, so that its arrays and variables mean what they mean in a kernel, but its lines run
+as they stand. Each declaration makes a buffer, in the order of their bindings; ``if_`` and ``loop`` give with-blocks
+whose statements become a body (_Body), and ``program`` puts all together.
+"""
 
 from __future__ import annotations
 

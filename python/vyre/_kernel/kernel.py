@@ -1,4 +1,10 @@
-"""``@vyre.kernel``: a function of Python that runs on arrays, once an invocation of a grid."""
+"""``@vyre.kernel``: a function of Python that runs on arrays, once an invocation of a grid.
+
+The source is checked when the function is decorated, rewritten at the first call, and traced once for each set of
+values of the constants; the last 64 programs are kept as long as what they captured stays the same. The base class, in
+C++, answers calls that it has seen before. ``_call`` takes all others: it looks for a plan (plans.py), or makes the
+call in full (call.py) and then a plan for the next one.
+"""
 
 from __future__ import annotations
 

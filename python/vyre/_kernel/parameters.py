@@ -1,4 +1,8 @@
-"""The annotations ``In``, ``Out``, ``InOut`` and ``const``, and the parameters that a function describes by them."""
+"""The annotations ``In``, ``Out``, ``InOut`` and ``const``, and the parameters that a function describes by them.
+
+``In[u32, 2]`` makes an ArrayType. ``parameters_of`` reads the signature of a function and makes a Parameter of each
+annotation: an array, a number or a constant. The first that cannot be one is a Mistake at its place in the source.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Traces a kernel's function into a Program: makes values for its parameters, inlines helpers, and declares buffers."""
+"""Traces a kernel's function into a Program: makes values for its parameters, inlines helpers, and declares buffers.
+
+``trace`` runs the rewritten function with a Tracer and expressions for its arguments, declares a buffer for each array
+that it used, and validates the Program. Whatever goes wrong becomes a KernelError at a place in the user's source:
+mistakes of the kernel, rules that the Program breaks, in the words of kernels, and Python's own exceptions. The values
+that the function captured are kept (Captured), because the Program holds only as long as they stay the same.
+"""
 
 from __future__ import annotations
 

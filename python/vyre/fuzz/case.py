@@ -1,4 +1,9 @@
-"""Cases: a program with what one run of it needs. The work is done in C++; what is here gives it Python's types."""
+"""Cases: a program with what one run of it needs. The work is done in C++; this module gives it Python's types.
+
+A Case has the arrays of its first call and of later ones as bytes, and is written and read as JSON, which is how cases
+pass between processes and machines. Settings say which programs are generated, and make the case of a seed.
+``generate``, ``rewrite`` and ``reduce`` convert arguments, call the core, and make a Case of the result.
+"""
 
 from __future__ import annotations
 

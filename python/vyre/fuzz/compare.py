@@ -1,4 +1,9 @@
-"""Ways to run a case, and whether they give the bytes that the reference gives, or another way."""
+"""Ways to run a case, and whether they give the bytes that the reference gives, or another way.
+
+A Way is a backend with a device, a schedule and a choice of speedups, or a function of Python. ``judge`` leaves the
+ways of backends to the core, which compares them without the GIL, and runs functions itself. The first way that differs
+or fails decides the Judgement; a way that refuses the program is no agreement.
+"""
 
 from __future__ import annotations
 

@@ -486,7 +486,7 @@ TEST(SpirvEmit, what_an_index_is_loaded_for_is_loaded_once_where_arrays_have_add
     const auto shared = k.shared(1, 64);
     const std::uint32_t variable = k.variable(1);
     const ValueId zero = k.constant(0);
-    const ValueId from_read = k.load(read, zero);  // nobody writes it
+    const ValueId from_read = k.load(read, zero);  // it is never written
     const ValueId direct = k.load(data, zero);     // an index, after arithmetic
     const ValueId through_variable = k.load(data, from_read);
     k.add({.op = Opcode::WriteVariable, .imm = variable, .a = through_variable});

@@ -63,7 +63,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 namespace vyre::test {
 namespace {
 
-// Gives out no thread, then one, and so on, until nobody asks for more.
+// Gives out no thread, then one, and so on, until no more are asked for.
 void fails_cleanly_without_threads(run::Backend& backend) {
   SCOPED_TRACE(std::string(backend.name()));
   const auto executable = backend.prepare(valid(slow_program()), std::nullopt, {});
@@ -116,7 +116,7 @@ TEST(ThreadsThatFail, leave_the_cpu_backend_to_those_that_it_has) {
   EXPECT_EQ(threads_refused, 1) << "after the first that is refused, no other is asked for";
 }
 
-// Preparing, printing, validating and running on the reference are the caller's thread and nobody else's.
+// Preparing, printing, validating and running on the reference happen on the caller's thread alone.
 TEST(ThreadsThatFail, are_not_needed_by_the_reference) {
   run::Backend* const reference = run::find_backend("reference");
   threads_left = 0;

@@ -199,7 +199,7 @@ inline void whole_path(std::string_view input) {
   const auto before = run(*reference, *verdict.program, {2, 1, 1});
   const auto after = run(*reference, *optimized, {2, 1, 1});
   require(!before || !after || *before == *after, "the optimised program gives other bytes:\n" + ir::to_text(*program));
-  // In no such order, so that bytes can be compared where there is nobody to race with.
+  // The cpu backend runs invocations in another order, so bytes are compared only for a single invocation, which cannot race.
   const auto cpu = run::make_cpu_backend({.threads = 1});
   run(*cpu, *verdict.program, {2, 1, 1});
   if (program->workgroup_size() != ir::WorkgroupSize{1, 1, 1}) return;

@@ -1,4 +1,4 @@
-// What programs become: guards where they are needed and nowhere else, constants once, nothing that nobody uses.
+// Lowered programs have guards where they are needed and nowhere else, each constant once, and no unused value.
 #include "vyre/lower/lower.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using namespace sample;
 using lower::Kernel;
 using lower::Opcode;
 
-// Without the optimiser, so that what is seen is the lowering's own.
+// Lowers without the optimiser by default, so that a test sees the work of lowering alone.
 Kernel lowered(const ir::Program& program, bool optimize = false) { return lower::lower(test::valid(program), {.passes = optimize}); }
 
 std::size_t count(const Kernel& kernel, Opcode op) {
@@ -203,7 +203,7 @@ TEST(Lower, shifts_are_masked_unless_the_amount_is_a_literal) {
   EXPECT_EQ(count(shifted_by(BinOp::RotateRight, u32(32)), Opcode::Or), 0u);
 }
 
-// What the program out[0] = value(gid x) stores for one x, from the lowered code.
+// Interprets the lowered code of out[0] = value(gid x) for one x, and returns the stored word.
 std::uint32_t stored(const Kernel& kernel, std::uint32_t x) {
   std::vector<std::uint32_t> values;
   for (const lower::Instruction& it : kernel.code) {
@@ -218,7 +218,7 @@ std::uint32_t stored(const Kernel& kernel, std::uint32_t x) {
 }
 Kernel storing(const ExprHandle& value) { return lowered(Sample().out("out").add(store("out", u32(0), value)).make()); }
 
-// Shifts move each bit by itself, so all amounts with every single bit are all cases.
+// Shifts move each bit by itself, so trying all amounts with each single bit covers every case.
 TEST(Lower, two_shifts_by_literals_are_one) {
   for (const auto& [op, opcode] :
        {std::pair(BinOp::Shl, Opcode::Shl), std::pair(BinOp::Shr, Opcode::Shr), std::pair(BinOp::SShr, Opcode::SShr)}) {
@@ -264,7 +264,7 @@ TEST(Lower, a_product_by_a_power_of_two_is_a_shift) {
     }
   }
   EXPECT_EQ(count(storing(bin(BinOp::Mul, gid(0), u32(6))), Opcode::Mul), 1u);
-  // It joins the shifts around it.
+  // The shift that a product becomes joins the shifts around it.
   EXPECT_EQ(count(storing(bin(BinOp::Mul, bin(BinOp::Mul, gid(0), u32(4)), u32(8))), Opcode::Shl), 1u);
 }
 
@@ -304,7 +304,7 @@ TEST(Lower, a_64_bit_rotation_by_a_literal_is_four_shifts_and_two_ors) {
   EXPECT_EQ(operations(rotated("primitive.u64.shr", 40)), (Counts{1, 0, 0}));
 }
 
-// How many comparisons with a length are left of a store and the statement around it.
+// Counts the comparisons with a length that are left for a store and the statement around it.
 std::size_t guards(const NodeHandle& node, std::uint32_t size = 1) {
   const Kernel kernel = lowered(Sample().out("out").shared("cells", 8).size(size).add(node).make());
   return count(kernel, Opcode::Lt);
@@ -324,7 +324,7 @@ TEST(Lower, a_declared_count_proves_indices_below_it) {
     EXPECT_EQ(guards_of(access, u32(0), {.proofs = false}), 1u);
     EXPECT_EQ(guards_of(access, gid(0)), 1u);
   }
-  // An index that ranges of values keep below the count.
+  // The ranges of values keep these indices below the count.
   EXPECT_EQ(guards_of(BufferAccess::ReadOnly, bin(BinOp::BitAnd, gid(0), u32(3))), 0u);
   EXPECT_EQ(guards_of(BufferAccess::ReadWrite, bin(BinOp::Shr, lid(0), u32(1))), 0u);
   EXPECT_EQ(guards_of(BufferAccess::ReadWrite, lid(0)), 1u);
@@ -341,7 +341,7 @@ TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {
   EXPECT_EQ(guards(if_(bin(BinOp::Or, gid(1), gid(0) < len("out")), {write(gid(0))})), 2u);
   EXPECT_EQ(guards(loop("k", gid(0), len("out"), {write(var("k"))})), 0u);
   EXPECT_EQ(guards(loop("k", gid(0), len("out"), {loop("j", u32(0), gid(1), {write(var("k"))})})), 0u);
-  // However deep it stands in a conjunction, and as the opposite of its opposite.
+  // The condition counts however deep it stands in a conjunction, and as the opposite of its opposite.
   const auto both = [](ExprHandle a, ExprHandle b) { return bin(BinOp::And, std::move(a), std::move(b)); };
   EXPECT_EQ(guards(if_(both(both(gid(1), gid(0) < len("out")), gid(2)), {write(gid(0))})), 1u);
   EXPECT_EQ(guards(if_(un(UnOp::LogicalNot, bin(BinOp::Ge, gid(0), len("out"))), {write(gid(0))})), 0u);
@@ -356,7 +356,7 @@ TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {
   // Both branches go on, so nothing is known after them.
   EXPECT_EQ(guards(block({if_(gid(0) < len("out"), {let("a", u32(1))}, {let("b", u32(2))}), write(gid(0))})), 2u);
   EXPECT_EQ(guards(block({if_(too_far, {let("a", u32(1))}, {let("b", u32(2))}), write(gid(0))})), 1u);
-  // What is not beyond the length may be the length itself, which is too far.
+  // An index that is not beyond the length may be the length itself, which is out of bounds.
   const auto beyond = bin(BinOp::Gt, gid(0), len("out"));
   EXPECT_EQ(guards(if_(beyond, {}, {write(gid(0))})), 2u);
   EXPECT_EQ(guards(block({if_(beyond, {return_()}), write(gid(0))})), 2u);
@@ -364,14 +364,14 @@ TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {
   EXPECT_EQ(guards(block({loop("k", u32(0), gid(1), {if_(too_far, {return_()})}), write(gid(0))})), 1u);
 }
 
-// What a condition on all copies proves is believed of each of them.
+// A condition that holds for all copies is a proof for each of them.
 TEST(Lower, a_coarsened_program_guards_no_more_than_its_own_condition) {
   for (const ir::Program& program :
        {test::xor_program(),
         Sample().out("out").add({if_(bin(BinOp::Ge, gid(0), len("out")), {return_()}), store("out", gid(0), u32(1))}).make()}) {
     const Kernel plain = lowered(program);
     const Kernel kernel = lower::lower(transform::coarsen(test::valid(program), 4).value(), {.passes = false});
-    // Each copy stands there twice: where all take turns, and where it is alone.
+    // Each of the four copies has two stores: one where all copies take turns, and one where it runs alone.
     EXPECT_EQ(count(kernel, Opcode::StoreBuffer), 8u);
     EXPECT_EQ(count(kernel, Opcode::If), 5u);
     EXPECT_LE(count(kernel, Opcode::Lt), 4 * (2 * count(plain, Opcode::Lt) - 1));
@@ -406,7 +406,7 @@ TEST(Lower, a_shared_array_needs_no_guard_where_the_index_is_small_by_itself) {
   EXPECT_EQ(guards(write(bin(BinOp::Mod, gid(0), u32(9)))), 1u);
 }
 
-// How many accesses keep their check.
+// Counts the accesses that keep their check.
 std::size_t checks(const List& body, std::uint32_t size = 64) {
   const auto program = Sample().in("in").out("out").shared("cells", 512).own("own", 16).size(size).add(body).make();
   const lower::Explained explained = lower::explain_checks(test::valid(program), {.passes = false});
@@ -447,16 +447,16 @@ TEST(Lower, an_index_in_a_variable_is_followed_through_branches_and_loops) {
   EXPECT_EQ(checks({let("i", u32(1)), if_(gid(0), {assign("i", u32(512))}), write(var("i"))}), 1u);
   EXPECT_EQ(checks({let("i", u32(512)), if_(gid(0), {assign("i", u32(1))}, {assign("i", u32(2))}), write(var("i"))}), 0u);
   EXPECT_EQ(checks({let("i", u32(1)), if_(gid(0), {assign("i", u32(512)), return_()}), write(var("i"))}), 0u);
-  // It may be greater in the next round.
+  // The variable may be greater in the next turn.
   EXPECT_EQ(checks({let("i", u32(0)), loop("k", u32(0), gid(0), {write(var("i")), assign("i", var("i") + u32(1))})}), 1u);
   EXPECT_EQ(checks({let("i", u32(0)), loop("k", u32(0), gid(0), {assign("i", var("i") + u32(1))}), write(var("i"))}), 1u);
-  // It never grows, or the loop says how far.
+  // The variable never grows, or the loop bounds its growth.
   EXPECT_EQ(checks({let("i", u32(256)), loop("k", u32(0), u32(9), {write(var("i")), assign("i", bin(BinOp::Shr, var("i"), u32(1)))})}), 0u);
   EXPECT_EQ(checks({let("i", lid(0)),
                     loop("k", u32(0), u32(~0u),
                          {if_(bin(BinOp::Ge, var("i"), u32(512)), {break_()}), write(var("i")), assign("i", var("i") + u32(64))})}),
             0u);
-  // What the loop has found, or what was there before.
+  // The variable holds the value of a turn, or the one from before the loop.
   EXPECT_EQ(checks({let("i", u32(9)), loop("k", u32(0), u32(512), {if_(gid(0), {assign("i", var("k")), break_()})}), write(var("i"))}), 0u);
   EXPECT_EQ(checks({let("i", u32(9)), loop("k", u32(0), u32(513), {if_(gid(0), {assign("i", var("k")), break_()})}), write(var("i"))}), 1u);
 }
@@ -551,7 +551,7 @@ TEST(Lower, a_workgroup_buffer_that_nothing_accesses_has_a_length_and_no_memory)
 }
 
 TEST(Lower, a_value_stands_in_front_of_the_first_effect_that_needs_it) {
-  // However the program spells it.
+  // The code is the same with and without lets, whatever their order.
   const ExprHandle x = bin(BinOp::Mul, gid(0), u32(3)), y = bin(BinOp::BitXor, gid(0), u32(5));
   const auto stores = [](const ExprHandle& first, const ExprHandle& second) {
     return List{store("out", gid(0), first), store("out", second, first)};
@@ -580,7 +580,7 @@ TEST(Lower, a_load_of_writable_memory_stays_in_front_of_the_next_change) {
   EXPECT_EQ(accesses, (std::vector{Opcode::LoadBuffer, Opcode::StoreBuffer, Opcode::StoreBuffer}));
 }
 
-// Operands are defined before, where they are certain to have run, and lanes fit: what emitters take for granted.
+// Checks what emitters assume: operands are defined before their uses, in code that is certain to have run, and lanes fit.
 void check_kernel(const Kernel& kernel) {
   ASSERT_EQ(kernel.partner.size(), kernel.code.size());
   std::vector<bool> visible(kernel.code.size());
@@ -643,7 +643,7 @@ TEST(Lower, every_opcode_has_a_name_of_its_own) {
   EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
 }
 
-// The scale programs of the issue: linear, and on little stack.
+// Lowering takes linear time and little stack for programs at the limits.
 TEST(Lower, scale_many_statements_and_literals) {
   List ifs, stores, literals;
   for (std::uint32_t k = 0; k < 50'000; ++k) ifs.push_back(if_(gid(0), {}));

@@ -136,7 +136,7 @@ TEST_F(CudaTest, arrays_on_the_device_take_a_plan_for_any_of_their_size) {
   driver_.forget_calls();
   plan->submit(first.views, {});
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 1);
-  EXPECT_EQ(driver_.calls("cuEventRecord"), 0) << "a call that nobody waits for";
+  EXPECT_EQ(driver_.calls("cuEventRecord"), 0) << "no wait follows the call";
   EXPECT_EQ(driver_.calls("cuMemAllocFromPoolAsync"), 0);
 }
 

@@ -1,4 +1,4 @@
-// Which backend runs when nobody names one.
+// Tests which backend runs when a call names none.
 #include <gtest/gtest.h>
 
 #include "vyre/run/backends.hpp"

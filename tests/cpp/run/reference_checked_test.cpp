@@ -295,7 +295,7 @@ TEST(Checked, results_of_atomics_that_change_nothing_are_no_mistake) {
   EXPECT_TRUE(check(program, {{0}, Words(4)}).list.empty());
 }
 
-// Whoever asks for one check only is not told of another one's mistake in its name.
+// A check that is asked for alone does not report a mistake that another check is for.
 TEST(Checked, what_a_race_changes_is_no_dependence_on_the_order_of_atomics) {
   const ir::Program program = Sample()
                                   .out("next")

@@ -195,7 +195,7 @@ TEST(Schedule, every_schedule_can_be_interrupted_and_times_out) {
   }
 }
 
-// One invocation has nobody to interleave with: every order is the same, whatever the program.
+// One invocation has no other one to interleave with, so every order is the same, whatever the program.
 TEST(Schedule, one_invocation_gives_the_same_bytes_in_every_schedule) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     ir::Program program = random_valid_program(seed, 30);

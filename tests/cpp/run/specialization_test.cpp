@@ -1,5 +1,5 @@
-// Programs compiled for the words in their Uniform buffers: which words, when, and that a call's words are always those that count,
-// whoever wrote them last.
+// Tests that programs are compiled for the words in their Uniform buffers: for which words and when, and that a call always uses the words
+// that were written last.
 #include "vyre/run/specialization.hpp"
 
 #include <gtest/gtest.h>
@@ -240,7 +240,7 @@ TEST(Specialization, resident_calls_see_what_calls_wrote) {
       write->submit(written, {});
       resident.call();
       expected = after(after(expected, 2), rounds);
-      // Part of what nobody knows.
+      // The host writes a part of the words, and does not know the others.
       resident.rounds->write(0, bytes_of({7}), {});
       resident.call();
       expected = after(expected, rounds);

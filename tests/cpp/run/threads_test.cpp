@@ -303,7 +303,7 @@ TEST(ThreadSafety, eight_threads_get_the_bytes_of_one) {
     Words got(1);
     place->count->read(0, std::as_writable_bytes(std::span(got)), {});
     EXPECT_EQ(got[0], place->counted) << place->name;
-    // Whoever wrote last, what is kept of it is what lies there.
+    // Whichever thread wrote last, a call uses the word that the array holds.
     place->rounds->read(0, std::as_writable_bytes(std::span(got)), {});
     const Words data(kWords, 7);
     EXPECT_EQ(place->turned(data), after_rounds(data, got[0])) << got[0] << " rounds on " << place->name;

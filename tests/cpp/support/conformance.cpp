@@ -200,7 +200,7 @@ void add_casts(Cases& cases) {
                                      BufferDecl::read_write("bools", 2, DataType::Bool)},
                                     {4, 1, 1}, body),
                    {host, Words(6, 9), Words(8, 9)},
-                   // Eight invocations: the last two read beyond the end, and what nobody touches keeps its words.
+                   // Eight invocations run: the last two read beyond the end, and words that no store reaches stay as they were.
                    {host, {0, 1, 1, 1, 1, 1}, {0, 1, 1, 1, 1, 1, 0, 0}},
                    {2, 1, 1}});
 }

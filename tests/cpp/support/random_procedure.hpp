@@ -1,4 +1,5 @@
-// Procedures that nobody would write: any size anywhere, names of every kind, valid or not, but such that every form can hold them.
+// Makes random procedures without regard to sense: any size anywhere, names of every kind, valid or not, but such that every form can hold
+// them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Programs that nobody would write: any expression under any other, names of every kind, valid or not.
+// Makes random programs without regard to sense: any expression under any other, names of every kind, valid or not.
 #pragma once
 
 #include <cstdint>

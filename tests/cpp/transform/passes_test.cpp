@@ -184,7 +184,7 @@ TEST(RemoveUnused, removes_what_nothing_depends_on) {
 
 TEST(RemoveUnused, keeps_effects_and_what_they_depend_on) {
   expect_unchanged(remove_unused, {node::let("x", counted())});
-  // Nobody reads x, but what is assigned must have been declared.
+  // x is never read, but an assigned variable must have been declared.
   expect_unchanged(remove_unused, {node::let("x", u32(0)), node::assign("x", counted())});
   expect_unchanged(remove_unused, {node::if_(counted(), {})});
   expect_unchanged(remove_unused, {node::if_(gid(0), {node::return_()}), store(u32(1))});

@@ -1,4 +1,4 @@
-// Programs that nobody would write: whatever they are, validation answers, in order, with sentences of the table.
+// Validation answers random programs, whatever they are, in the order of their statements and with sentences of the table.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -110,7 +110,7 @@ class Checker {
   void touch(Shadow& shadow, const Instruction& i, std::size_t index, std::uint32_t value) {
     const Address at = site(i);
     const std::uint8_t slot = shadow.touch<kKind>(now_, at, value);
-    if (slot == Shadow::kNobody) return;
+    if (slot == Shadow::kNoSlot) return;
     race(shadow, slot, i, index, value);
     shadow.begin_anew<kKind>(now_, at, value);
   }

@@ -36,9 +36,9 @@ struct Now {
 // The shadow of one element. It is all zeros if the element was never accessed, so an array of shadows may be fresh pages of the system.
 class Shadow {
  public:
-  static constexpr std::uint8_t kNobody = 0xFF;
+  static constexpr std::uint8_t kNoSlot = 0xFF;
 
-  // Records an access. Returns the slot of an earlier access that it races with, or kNobody; after a race, call begin_anew().
+  // Records an access. Returns the slot of an earlier access that it races with, or kNoSlot; after a race, call begin_anew().
   template <AccessKind kKind>
   std::uint8_t touch(const Now& now, Address site, std::uint32_t value) {
     constexpr auto kSlot = static_cast<std::uint8_t>(kKind);
@@ -51,7 +51,7 @@ class Shadow {
     if (workgroup_ == now.workgroup && !apart_) {
       if (phase_ != now.phase) return enter_phase(kSlot, now, site, value);
       if (several_) {
-        if (kShares && phase_seen_ == kBit) return kNobody;
+        if (kShares && phase_seen_ == kBit) return kNoSlot;
         const std::uint8_t slot = first(phase_seen_);
         return invocation_[slot] != now.invocation ? slot : kOther;
       }
@@ -59,12 +59,12 @@ class Shadow {
         phase_seen_ |= kBit;
         seen_ |= kBit;
         put(kSlot, now, site, value);
-        return kNobody;
+        return kNoSlot;
       }
       if (kShares && phase_seen_ == kBit) {
         several_ = true;
         put(kOther, now, site, value);
-        return kNobody;
+        return kNoSlot;
       }
       return opponent(kKind, phase_seen_);
     }
@@ -74,7 +74,7 @@ class Shadow {
         phase_ = now.workgroup;
         put(kOther, now, site, value);
       }
-      return kNobody;
+      return kNoSlot;
     }
     if (!apart_) return opponent(kKind, seen_);
     return workgroup_ != now.workgroup ? first(seen_) : kOther;
@@ -125,7 +125,7 @@ class Shadow {
     phase_seen_ = static_cast<std::uint8_t>(1u << slot);
     seen_ |= phase_seen_;
     put(slot, now, site, value);
-    return kNobody;
+    return kNoSlot;
   }
   void put(std::uint8_t slot, const Now& now, Address site, std::uint32_t value) {
     site_[slot] = site;

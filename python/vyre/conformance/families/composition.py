@@ -1,4 +1,9 @@
-"""L3, composition: calls against what is written by hand, the optimiser on and off, and workgroups of every shape."""
+"""L3, composition: calls against what is written by hand, the optimiser on and off, and workgroups of every shape.
+
+A case of calls has a twin, the same program written without calls, which must lower to the same words. Cases of effects
+count how often atomics in arguments run. The sweep runs programs in workgroups and grids of all shapes, whose ids,
+bounds and counts follow from the shape.
+"""
 
 from __future__ import annotations
 
