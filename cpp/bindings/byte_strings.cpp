@@ -129,19 +129,21 @@ py::tuple pack_strings(const py::sequence& given, const py::function& convert, c
   return py::make_tuple(std::move(words), std::move(first), std::move(sizes), shortest, longest);
 }
 
-// Returns where the strings between offsets start and how long they are, as arrays beside `words`, all starts combined by bitwise or, and
-// the least and the greatest length. The offsets ascend.
-py::tuple strings_between(const py::array_t<std::uint32_t, py::array::c_style>& offsets, const PyArray& words) {
+// Copies offsets to the place of `words`. Returns the copy, the lengths of the strings between them or None if there are more than `most`
+// strings, all starts combined by bitwise or, and the least and the greatest length. The offsets ascend.
+py::tuple strings_between(const py::array_t<std::uint32_t, py::array::c_style>& offsets, const PyArray& words, std::size_t most) {
   const std::span<const std::uint32_t> bounds(offsets.data(), static_cast<std::size_t>(offsets.size()));
-  const Words lengths(bounds.size() - 1);
-  PyArray first, sizes;
+  const std::size_t count = bounds.size() - 1;
+  const Words lengths(count <= most ? count : 0);
+  PyArray copied, sizes;
   run::Spans found;
   while_waiting({}, [&](const run::RunOptions& options) {
-    found = run::spans_of(bounds, lengths.data());
-    first = uploaded(std::as_bytes(bounds.first(bounds.size() - 1)), *words.backend, words.device, options);
-    sizes = uploaded(lengths.all(), *words.backend, words.device, options);
+    found = run::spans_of(bounds, count <= most ? lengths.data() : nullptr);
+    copied = uploaded(std::as_bytes(bounds), *words.backend, words.device, options);
+    if (count <= most) sizes = uploaded(lengths.all(), *words.backend, words.device, options);
   });
-  return py::make_tuple(std::move(first), std::move(sizes), found.starts, found.shortest, found.longest);
+  const py::object told = count <= most ? py::cast(std::move(sizes)) : py::none();
+  return py::make_tuple(std::move(copied), told, found.starts, found.shortest, found.longest);
 }
 
 template <class T>
@@ -190,7 +192,7 @@ void bind_byte_strings(py::module_& m) {
   options.disable_function_signatures();
   m.def("_pack", pack_strings, py::arg("strings"), py::arg("convert"), py::arg("where"), py::arg("backend"), py::arg("device"),
         py::arg("function"));
-  m.def("_strings_between", strings_between, py::arg("offsets"), py::arg("words"));
+  m.def("_strings_between", strings_between, py::arg("offsets"), py::arg("words"), py::arg("most"));
   m.def("_first_descent", first_descent, py::arg("values"));
   m.def("_cut", cut_strings, py::arg("data"), py::arg("starts"), py::arg("lengths"));
 }

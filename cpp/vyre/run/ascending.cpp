@@ -64,7 +64,7 @@ Spans spans_of(std::span<const std::uint32_t> offsets, std::uint32_t* lengths) {
     Spans some{0, std::numeric_limits<std::uint32_t>::max(), 0};
     for (std::size_t k = begin; k < end; ++k) {
       const std::uint32_t length = offsets[k + 1] - offsets[k];
-      lengths[k] = length;
+      if (lengths != nullptr) lengths[k] = length;
       some.starts |= offsets[k];
       some.shortest = std::min(some.shortest, length);
       some.longest = std::max(some.longest, length);

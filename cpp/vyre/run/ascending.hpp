@@ -19,7 +19,7 @@ struct Spans {
   std::uint32_t longest = 0;
 };
 
-// Writes the length of each string; `lengths` has one element less than `offsets`, which ascend and are not empty.
+// Writes the length of each string unless `lengths` is null; it has one element less than `offsets`, which ascend and are not empty.
 Spans spans_of(std::span<const std::uint32_t> offsets, std::uint32_t* lengths);
 
 }  // namespace vyre::run

@@ -62,6 +62,7 @@ TEST(Spans, are_those_of_a_plain_loop) {
     EXPECT_EQ(lengths, wanted);
     EXPECT_EQ(found.shortest, *std::ranges::min_element(wanted));
     EXPECT_EQ(found.longest, *std::ranges::max_element(wanted));
+    EXPECT_EQ(run::spans_of(offsets, nullptr).longest, found.longest);
     EXPECT_EQ(found.starts, std::accumulate(offsets.begin(), offsets.end() - 1, 0u, std::bit_or<>()));
   }
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre.std._messages import Messages, taken
+from vyre.std._messages import _FEW, Messages, taken
 
 
 def strings_of(messages):
@@ -87,13 +87,21 @@ def test_a_list_that_changes_while_it_is_packed_is_packed_as_it_was():
     assert strings == []
 
 
-def test_offsets_of_many_strings_give_their_lengths(target, rng):
-    lengths = 4 * rng.integers(1, 9, 5000)
+@pytest.mark.parametrize("count", [5000, _FEW, _FEW + 1])
+def test_offsets_of_many_strings_give_their_lengths(target, rng, count):
+    lengths = 4 * rng.integers(1, 9, count)
     offsets = np.cumsum([8, *lengths])
     messages = Messages(bytes(int(offsets[-1])), offsets, **target)
     assert np.array_equal(messages.lengths.numpy(), lengths)
     assert np.array_equal(messages.starts.numpy(), offsets[:-1])
     assert (messages.shortest, messages.longest, messages.alignment) == (lengths.min(), lengths.max(), 4)
+
+
+def test_messages_that_are_made_while_a_graph_is_recorded_have_their_lengths_at_once():
+    offsets = np.arange(_FEW + 2, dtype=np.uint32)
+    with vyre.graph():
+        messages = Messages(bytes(_FEW + 16), offsets, backend="cpu")
+    assert np.array_equal(messages.lengths.numpy(), np.ones(_FEW + 1, np.uint32))
 
 
 def test_offsets_with_steps_are_read(target):
