@@ -210,6 +210,34 @@ def test_invocations_that_nest_deeper_than_a_procedure_may_are_refused(levels, t
     assert y.tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 4, 300])
+def test_a_grid_from_an_array_that_has_not_three_counts_is_refused(target, n):
+    @vyre.procedure(name="p")
+    def wrong(y: InOut[u32], counts: In[u32]):
+        add(y, 1, workgroups=counts, at_most=4)
+
+    @vyre.procedure(name="p")
+    def right(y: InOut[u32], counts: In[u32]):
+        add(y, 1, workgroups=counts[0:3], at_most=4)
+
+    y = np.zeros(2, np.uint32)
+    for call in (
+        lambda: wrong(y, np.ones(n, np.uint32), **target),
+        lambda: vyre.run(vyre.Procedure.parse(wrong.text), {"y": y, "counts": np.ones(n, np.uint32)}, **target),
+        lambda: wrong.check(y, np.ones(n, np.uint32)),
+    ):
+        with pytest.raises(BindingError) as refused:
+            call()
+        assert str(refused.value) == (
+            f"dispatch `add` in procedure `p`: the array `counts` of its grid has {n} elements, and a grid is counted "
+            "by three. Fix: pass an array of three counts, or a slice of three, as in counts[0:3]."
+        )
+    if n >= 3:
+        right(y, np.ones(n, np.uint32), **target)
+        wrong(y, np.ones(3, np.uint32), **target)
+        assert y.tolist() == [2, 2]
+
+
 def test_constants_of_other_types_in_a_tuple_have_procedures_of_their_own():
     found = []
     for c in ((True,), (1,), (1.0,), (True,)):

@@ -16,6 +16,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/run/data_grid.hpp"
 #include "vyre/run/frame_numbers.hpp"
 #include "vyre/run/unwritten.hpp"
 #include "vyre/run/vouched.hpp"
@@ -378,6 +379,12 @@ struct Flattener::Frame {
     }
     if (step.grid.counts) {
       flat.counts = part_of(*step.grid.counts);
+      if (flat.counts->bytes != kCountsBytes) {
+        throw BindingError(
+            fmt::format("the array `{}` of its grid has {} elements, and a grid is counted by three. Fix: pass an array of "
+                        "three counts, or a slice of three, as in counts[0:3].",
+                        decl(step.grid.counts->array).name, flat.counts->bytes / 4));
+      }
       flattener.touch(addresses[step.grid.counts->array].array);
       if (step.grid.counts_invocations) flat.role = StorageView::Role::Invocations;
     }
