@@ -331,7 +331,7 @@ struct Flattener::Frame {
   Number fitting(SizeId size, ir::DataType type, const Use& use, const Where& where) {
     const Number found = number(size);
     if (found.late == Number::kKnown) {
-      if (found.value > most_of(type)) check_fits(found.value, type, use());
+      if (found.value > largest_number(type)) check_fits(found.value, type, use());
     } else if (LateNumbers& late = flattener.result_.late; !late.is_limited(found.late, type)) {
       ir::WordUse told = use();
       told.what = fmt::format("{}: {}", where(), told.what);
@@ -411,7 +411,7 @@ struct Flattener::Frame {
       for (std::size_t k = 0; k < step.numbers.size(); ++k) {
         const ir::NumberDecl& declared = inner.numbers()[k];
         const auto use = [&]() -> ir::WordUse {
-          return {fmt::format("number `{}`", declared.name), fmt::format("pass one from 0 to {}", most_of(declared.type))};
+          return {fmt::format("number `{}`", declared.name), fmt::format("pass one from 0 to {}", largest_number(declared.type))};
         };
         inner_numbers.push_back(fitting(step.numbers[k], declared.type, use, [&] { return where; }));
       }

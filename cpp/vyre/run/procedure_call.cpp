@@ -44,7 +44,7 @@ void check_numbers(const ir::Procedure& procedure, std::span<const std::uint64_t
   }
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     const ir::NumberDecl& number = procedure.numbers()[k];
-    const std::uint64_t most = most_of(number.type);
+    const std::uint64_t most = largest_number(number.type);
     if (numbers[k] > most) {
       throw ArgumentError(fmt::format("number `{}` of procedure `{}` is {}, and a {} is at most {}. Fix: pass a number from 0 to {}.",
                                       number.name, procedure.name(), numbers[k], ir::text(number.type), most, most));

@@ -98,13 +98,13 @@ void LateNumbers::limit(Limit limit) {
   limits_.push_back(std::move(limit));
 }
 
-std::uint64_t most_of(ir::DataType type) {
+std::uint64_t largest_number(ir::DataType type) {
   if (type == ir::DataType::U64) return std::numeric_limits<std::uint64_t>::max();
   return type == ir::DataType::Bool ? 1 : std::numeric_limits<std::uint32_t>::max();
 }
 
 void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use) {
-  const std::uint64_t most = most_of(type);
+  const std::uint64_t most = largest_number(type);
   if (value <= most) return;
   throw ArgumentError(fmt::format("{} is {}, and a {} is at most {}. Fix: {}.", use.what, value, ir::text(type), most, use.fix));
 }

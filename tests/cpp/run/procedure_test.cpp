@@ -153,8 +153,8 @@ TEST(Procedure, is_planned_once_for_numbers_that_occur_only_in_words) {
   at_every_place([&](const Place& place) {
     ProcedurePlans plans;
     for (std::uint64_t plus = 0; plus < 20; ++plus) {
-      ASSERT_EQ(run_on(place, plans, procedure, {counted_words(100, 3)}, {3, plus << 30})[1],
-                powers_of(counted_words(100, 3), 3, plus << 30));
+      ASSERT_EQ(run_on(place, plans, procedure, {counted_words(100, 3)}, {3, plus << 27})[1],
+                powers_of(counted_words(100, 3), 3, plus << 27));
     }
     EXPECT_EQ(plans.made(), 1u);
     run_on(place, plans, procedure, {counted_words(100, 3)}, {4, 1});
@@ -222,7 +222,7 @@ TEST(Procedure, invokes_others_on_parts_of_its_arrays) {
   at_every_place([&](const Place& place) {
     ProcedurePlans plans;
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{777}, std::size_t{2048}}) {
-      for (const std::uint64_t seed : {std::uint64_t{5}, (std::uint64_t{7} << 32) + 1234}) {
+      for (const std::uint64_t seed : {std::uint64_t{5}, std::uint64_t{0xF0001234}}) {
         const Words x = counted_words(n, 3);
         const std::size_t half = n / 2;
         Words expected = n < 2 ? Words(half) : powers_of(Words(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(half)), 2, seed);
@@ -486,8 +486,10 @@ TEST(Procedure, takes_its_words_from_the_numbers_of_each_call_exactly) {
   const std::uint32_t number = b.declare({"number", DataType::U64});
   const SizeId n = b.length(x, 0);
   const ArrayId y = b.made("y", ArrayRole::Output, n);
-  const SizeId high = b.apply(SizeOp::Div, b.number(number), b.literal(std::uint64_t{1} << 32));
-  b.run("scaled", scaled(), {whole(x), ir::Words{high}, ir::Words{b.apply(SizeOp::Sub, b.number(number), n)}, whole(y)}, n);
+  const SizeId all = b.literal(std::uint64_t{1} << 32);
+  const SizeId high = b.apply(SizeOp::Div, b.number(number), all);
+  const SizeId low = b.apply(SizeOp::Mod, b.apply(SizeOp::Sub, b.number(number), n), all);
+  b.run("scaled", scaled(), {whole(x), ir::Words{high}, ir::Words{low}, whole(y)}, n);
   const Procedure procedure = b.finish();
   at_every_place([&](const Place& place) {
     ProcedurePlans plans;
