@@ -148,8 +148,7 @@ TEST(ProcedureCall, refuses_a_size_that_its_word_or_number_does_not_hold) {
     std::string told;
     at_every_place([&](const Place& place) {
       try {
-        run::run(valid(text(size)), std::vector{four, one}, std::vector<std::uint64_t>{times, 0}, *place.backend,
-                 place.device.value_or(0));
+        run::run(valid(text(size)), std::vector{four, one}, std::vector<std::uint64_t>{times, 0}, *place.backend, place.device.value_or(0));
         told += "no error\n";
       } catch (const ArgumentError& error) {
         if (!told.ends_with(error.what() + std::string("\n"))) told += error.what() + std::string("\n");
