@@ -1,6 +1,7 @@
 """Values that a driver's compiler finds out itself: behind a branch that compared them, after a loop without unknowns.
 
-NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value.
+NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value. It also takes the bounds
+check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that follows.
 """
 
 from __future__ import annotations
@@ -51,6 +52,32 @@ def test_a_value_that_a_loop_without_unknowns_ends_with_is_computed_with(target,
     assert result(body, 0, target) == [AFTER_A_LOOP[expression]]
 
 
+OTHER_INDICES = {"i | 1": 1, "i + 5": 5, "given[0] - i": 3, "(i * 5) + 9": 9, "i ^ 3": 3, "min(i, 9) + 1": 1}
+
+
+@pytest.mark.parametrize("form", ["let k = select(i != 0, i, {0})", "let k = i\nif i == 0 {{\n  k = {0}\n}}"])
+@pytest.mark.parametrize("other", list(OTHER_INDICES))
+def test_each_of_two_indices_that_a_condition_chooses_from_has_its_own_bounds_check(target, form, other):
+    program = vyre.parse(
+        "vyre 1\nworkgroup_size 1 1 2\nbuffer out: read_write vec2<u32> binding 0\n"
+        "buffer own: read_write vec4<u32> binding 1\nbuffer given: read u32 binding 2\n\n"
+        "let i = lid.z * 2\nown[i] = pack(vec4<u32>, 8, 8, 8, 8)\nout[i] = pack(vec2<u32>, 1, 2)\n"
+        f"{form.format(other)}\nout[k] = cast(vec2<u32>, own[i])\nout[i] = pack(vec2<u32>, 3, 4)\nout[i] = out[i]\n"
+    )
+    for length in (1, OTHER_INDICES[other] + 1):
+        expected = np.zeros((length, 2), np.uint32)
+        for i in (0, 2):
+            for place, value in ((i, (1, 2)), (i or OTHER_INDICES[other], (8, 8) if i == 0 else (0, 0)), (i, (3, 4))):
+                if place < length:
+                    expected[place] = value
+        arrays = {
+            "out": np.zeros((length, 2), np.uint32),
+            "own": np.zeros((1, 4), np.uint32),
+            "given": np.array([3], np.uint32),
+        }
+        assert np.array_equal(vyre.run(program, arrays, workgroups=1, **target)["out"], expected), length
+
+
 def test_ptx_has_no_not_and_sets_no_variable_to_a_constant():
     text = vyre.lower(
         vyre.parse(
@@ -63,3 +90,17 @@ def test_ptx_has_no_not_and_sets_no_variable_to_a_constant():
     assert "not.b32" not in text
     assert re.search(r"add\.u32 %r\d+, %r\d+, 9;", text)
     assert not re.search(r"mov\.u32 %r\d+, [59];", text)
+
+
+def test_ptx_checks_an_index_that_is_chosen_by_a_sum_that_is_not_known_to_be_it():
+    text = vyre.lower(
+        vyre.parse(
+            "vyre 1\nworkgroup_size 64 1 1\nbuffer out: read_write u32 binding 0\n\n"
+            "let i = gid.x\nout[select(i == 5, i, i + 3)] = 1\n"
+        ),
+        target="ptx",
+    )
+    selected = re.search(r"selp\.b32 (%r\d+),", text)[1]
+    compared = re.search(rf"add\.u32 (%r\d+), {selected}, %r\d+;", text)[1]
+    assert re.search(rf"setp\.lt\.u32 %p\d+, {compared}, %r\d+;", text)
+    assert not re.search(rf"setp\.lt\.u32 %p\d+, {selected},", text)

@@ -130,8 +130,16 @@ void Emitter::zero_privates() {
 
 std::string Emitter::guard(const Instruction& code, Word length) {
   if (!code.bounded) return only_if();
+  Word compared = bits(code.a);
+  if (const Opcode op = kernel_.code[code.a.index].op; op == Opcode::Select || op == Opcode::ReadVariable) {
+    // ptxas 12.9, and that of driver 580, takes the check of `select(c, i, j)` for that of `i` if other accesses check `i`, and leaves out
+    // what comes behind. It does not know that this sum is the index.
+    const Word zero = unknown_zero();
+    compared = fresh();
+    line("add.u32 {}, {}, {}", text(compared), text(bits(code.a)), text(zero));
+  }
   const std::uint32_t in = fresh_predicate();
-  line("setp.lt.u32 %p{}, {}, {}", in, text(bits(code.a)), text(length));
+  line("setp.lt.u32 %p{}, {}, {}", in, text(compared), text(length));
   if (!only_if_) return fmt::format("@%p{} ", in);
   const std::uint32_t both = fresh_predicate();
   line("and.pred %p{}, %p{}, %p{}", both, in, *only_if_);
