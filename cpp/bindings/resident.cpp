@@ -110,7 +110,7 @@ py::bytes to_bytes_object(const PyArray& array, std::optional<std::chrono::durat
   }
   auto* const to = reinterpret_cast<std::byte*>(PyBytes_AS_STRING(result.ptr()));
   run::advise_large_pages(to, size);  // numpy does the same for its arrays
-  if (size != 0) read_elements(array, to, timeout);
+  read_elements(array, to, timeout);
   return result;
 }
 

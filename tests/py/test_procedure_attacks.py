@@ -543,6 +543,24 @@ def test_a_loop_over_a_size_and_an_assigned_element_are_told():
         assert x.tolist() == wanted
 
 
+@pytest.mark.parametrize("name", ["item", "numpy", "tobytes", "tolist"])
+def test_elements_of_an_array_of_a_procedure_are_refused_with_what_to_write(name):
+    @vyre.procedure
+    def f(x: In[u32]):
+        y = vyre.scratch(u32, x.length, name="y")
+        doubled(x, y)
+        assert not hasattr(y, name)
+        getattr(y, name)()
+
+    with pytest.raises(ArgumentError) as error:
+        f(numbers(4), backend="cpu")
+    assert isinstance(error.value, AttributeError)
+    assert str(error.value) == (
+        f"the array `y` of a procedure has no attribute `{name}`, because it has no elements while the procedure is "
+        f"recorded. Fix: compute with it in a kernel, or return it and write .{name}() on what the call gives."
+    )
+
+
 def test_a_slice_that_ends_before_it_begins_is_told():
     def made(begin, end):
         @vyre.procedure

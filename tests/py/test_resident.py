@@ -527,6 +527,39 @@ def test_a_process_may_end_while_nobody_has_read_what_its_calls_wrote(place):
     assert (done.returncode, done.stdout, done.stderr) == (0, "said", "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the call is ended by a signal")
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_bytes_of_a_failed_array_are_refused_even_where_there_are_none(backend):
+    script = f"""
+import signal
+import vyre
+from vyre import BufferDecl, Expr, Node, Program
+rounds = [Node.store("data", Expr.gid_x(), Expr.var("j"))]
+for name in "jk":
+    rounds = [Node.loop(name, 0, 2**31 - 1, rounds)]
+program = Program([BufferDecl.read_write("data", 0, vyre.u32)], (1, 1, 1), rounds)
+data = vyre.empty(4, backend={backend!r})
+def end(*_):
+    raise InterruptedError
+signal.signal(signal.SIGALRM, end)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    program(data, workgroups=4)
+except InterruptedError:
+    print("ended")
+for part in (data, data[2:2]):
+    for read in (part.numpy, part.tobytes):
+        try:
+            print(read())
+        except KeyboardInterrupt as error:
+            print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    told = done.stdout.splitlines()
+    assert (done.returncode, told[0]) == (0, "ended"), done.stderr
+    assert told[1:] == 4 * ["the call was interrupted. Fix: run it again, or give it a time-out."]
+
+
 def test_values_are_made_anew_after_a_call_failed_on_its_device():
     """A value that was kept from before may lie on a device that is gone, where its caller cannot make it anew."""
     script = """

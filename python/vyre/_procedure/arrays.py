@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vyre import _core
+from vyre._absent import NoAttributeError
 from vyre._calls import explain_calls
 from vyre._core import DataType
 from vyre._procedure.sizes import Size, as_size, divisor_of
@@ -21,6 +22,9 @@ __all__ = ["BYTES", "ProcedureArray"]
 
 # The bytes of an element.
 BYTES: dict[DataType, int] = {_core.DataType[row.name]: row.bytes for row in _core._tables["types"]}
+
+# Attributes of arrays whose elements are known.
+_OF_ELEMENTS = ("item", "numpy", "tobytes", "tolist")
 
 
 class ProcedureArray:
@@ -157,6 +161,17 @@ class ProcedureArray:
         __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse_operator
         __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = __neg__ = _refuse_operator
         __lt__ = __le__ = __gt__ = __ge__ = _refuse_operator
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name in _OF_ELEMENTS:
+                raise NoAttributeError(
+                    f"the array `{self._decl.name}` of a procedure has no attribute `{name}`, because it has no "
+                    "elements while the procedure is recorded. Fix: compute with it in a kernel, or return it and "
+                    f"write .{name}() on what the call gives."
+                )
+            raise AttributeError(f"'ProcedureArray' object has no attribute '{name}'", name=name, obj=self)
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise ArgumentError(

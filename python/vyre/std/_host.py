@@ -246,6 +246,8 @@ def bytes_of(value: Any, where: str) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return np.frombuffer(value, np.uint8)
     if isinstance(value, memoryview):
+        if _is_released(value):
+            raise BindingError(f"{where} is a memoryview that was released. Fix: pass it before it is released.")
         return np.frombuffer(value.tobytes() if not value.contiguous else value.cast("B"), np.uint8)
     if isinstance(value, str):
         raise BindingError(f"{where} must be bytes, got a str. Fix: write text.encode().")
@@ -263,6 +265,14 @@ def bytes_of(value: Any, where: str) -> Any:
     raise BindingError(
         f"{where} must be bytes or an array of uint8, got an object of type {type(value).__name__[:80]}. Fix: {fix}."
     )
+
+
+def _is_released(view: memoryview) -> bool:
+    try:
+        view.contiguous  # noqa: B018
+    except ValueError:
+        return True
+    return False
 
 
 def _refuse_recorded(value: Any, where: str) -> None:

@@ -16,7 +16,7 @@ from vyre._calls import explain_calls
 from vyre._default import place
 from vyre._dlpack import numpy_of
 from vyre._graph import is_recording
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import ArgumentError, BindingError, DeviceMemoryError
 from vyre.std._host import bytes_of, elements, place_of, refuse_in_body
 
 if TYPE_CHECKING:
@@ -137,6 +137,13 @@ class Messages:
                 f"{where} must be a list of bytes-likes, got {type(messages).__name__}. Fix: write [message]."
             )
         refuse_in_body(messages, where)
+        try:
+            # Other threads, and the code of elements, may change a list meanwhile.
+            messages = tuple(messages)
+        except MemoryError:
+            raise DeviceMemoryError(
+                f"the host has no memory for a copy of {where}. Fix: pass fewer messages at once."
+            ) from None
         made = cls.__new__(cls)
         if len(messages) == 1 and len(only := octets(messages[0], f"element 0 of {where}")) >= _LONG:
             _check_total(-(-len(only) // _QUAD) * _QUAD, where, "pass the messages in several calls")

@@ -295,6 +295,31 @@ TEST_F(VulkanFailuresTest, a_call_reads_the_array_of_its_grid_as_it_reads_any_ot
   EXPECT_EQ(barriers(std::vector<Slots>(10, {0, 1, 2, 5})), one + 10 + 9);
 }
 
+// Where bindings are updated after recording, the descriptors of all pools of a device are limited.
+TEST_F(VulkanFailuresTest, a_device_without_room_for_descriptors_says_so_and_has_room_again) {
+  for (const std::string function : {"vkCreateDescriptorPool", "vkAllocateDescriptorSets"}) {
+    for (const VkResult result : {VK_ERROR_FRAGMENTATION, VK_ERROR_FRAGMENTED_POOL, VK_ERROR_OUT_OF_POOL_MEMORY}) {
+      SCOPED_TRACE(function + " gives " + std::to_string(result));
+      auto backend = this->backend();
+      auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+      const ResidentArrays arrays(backend, usable_[0]);
+      vulkan_.fail(function, 1, result);
+      std::string kind = "none", said;
+      try {
+        executable->plan(arrays.views(), {2, 1, 1});
+      } catch (const std::exception& error) {
+        kind = kind_of(error);
+        said = error.what();
+      }
+      vulkan_.work();
+      EXPECT_EQ(kind, "memory");
+      EXPECT_EQ(said, "device `" + backend.devices()[usable_[0]].name +
+                          "` has no room for more recorded calls. Fix: drop graphs, or record fewer calls.");
+      executable->plan(arrays.views(), {2, 1, 1})->submit(arrays.views(), {});
+    }
+  }
+}
+
 // As many rounds as a word says, over 64 words.
 validate::ValidProgram rounds_program() {
   using namespace sample;

@@ -120,6 +120,10 @@ class VulkanRebind : public VulkanTest {
     run::vulkan::Instance instance(run::vulkan::system_loader());
     return instance.devices()[device].update_after_bind;
   }
+  bool has_addresses(std::size_t device) const {
+    run::vulkan::Instance instance(run::vulkan::system_loader());
+    return instance.devices()[device].buffer_addresses;
+  }
   // Submits for kSets sets of new arrays, each after the one before it is done. Returns how often the commands were recorded.
   std::uint64_t recorded_for_new_arrays(VulkanBackend& backend, std::size_t device) {
     const auto recording = palindrome(backend, device);
@@ -228,6 +232,26 @@ TEST_F(VulkanRebind, takes_no_descriptor_set_that_the_device_may_still_use) {
     vulkan_.only_waiting_tells(false);
     EXPECT_EQ(recording->times_recorded(), offers(device) ? kMostAtOnce : kSets);
     for (std::uint32_t k = 0; k < kSets; ++k) EXPECT_EQ(sums[k].read(), palindrome_of(counted(kWords, k))) << k;
+  });
+}
+
+TEST_F(VulkanRebind, keeps_what_it_recorded_for_arrays_by_address_that_are_used_often) {
+  on_each_device([&](std::size_t device, const DeviceInfo&) {
+    auto backend = this->backend({.max_storage_range = 0, .update_after_bind = true});
+    const auto recording = palindrome(backend, device);
+    const Memory often(backend, device, counted(kWords, 1)), out(backend, device, Words(kWords));
+    std::vector<Memory> kept;
+    const auto submit = [&](const Memory& a, const Memory& sum) {
+      const std::array<StorageView, 2> slots = {a.view, sum.view};
+      recording->submit(slots, {}, {});
+      EXPECT_EQ(sum.read(), palindrome_of(a.read()));
+    };
+    for (std::uint32_t k = 0; k < kSets; ++k) {
+      submit(kept.emplace_back(backend, device, counted(kWords, k)), Memory(backend, device, Words(kWords)));
+      submit(often, out);
+    }
+    // Commands name the addresses, so each set of arrays that comes new needs its own; a device without addresses binds them.
+    EXPECT_EQ(recording->times_recorded(), has_addresses(device) || !offers(device) ? kSets + 1 : 1u);
   });
 }
 

@@ -1,5 +1,8 @@
 """Messages: many byte strings in one buffer, how they are packed, and the form of results."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -85,6 +88,101 @@ def test_a_list_that_changes_while_it_is_packed_is_packed_as_it_was():
     strings = [b"first", odd, b"last"]
     assert strings_of(Messages.pack(strings, backend="cpu")) == [b"first", b"odd", b"last"]
     assert strings == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: setattr(a, "dtype", np.uint64),
+        lambda a: setattr(a, "strides", (0,)),
+        lambda a: a.resize(50_000_000, refcheck=False),
+        lambda a: a.resize(1, refcheck=False),
+    ],
+    ids=["dtype", "strides", "larger", "smaller"],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_an_array_that_changes_while_later_elements_are_read_is_refused(change):
+    class Changing:
+        def __dlpack__(self, **_):
+            change(array)
+            return np.zeros(5, np.uint8).__dlpack__()
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    array = np.full(4096, 255, np.uint8)
+    with pytest.raises(vyre.BindingError) as caught:
+        Messages.pack([b"a", array, Changing(), b"x"], backend="cpu")
+    assert str(caught.value) == (
+        "element 1 of argument `messages` of vyre.std.Messages.pack changed its size or dtype while the call read the "
+        "others. Fix: pass a copy of it."
+    )
+
+
+def test_an_array_whose_memory_moves_while_later_elements_are_read_is_read_where_it_lies():
+    class Moving:
+        def __dlpack__(self, **_):
+            array.resize(50_000_000, refcheck=False)
+            array[:] = 7
+            array.resize(40, refcheck=False)
+            return np.zeros(5, np.uint8).__dlpack__()
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    array = np.full(40, 255, np.uint8)
+    assert strings_of(Messages.pack([array, Moving()], backend="cpu")) == [b"\7" * 40, bytes(5)]
+
+
+def test_a_list_is_packed_as_it_iterates_whatever_its_length_says():
+    class Odd(list):
+        def __len__(self):
+            return 1
+
+    assert strings_of(Messages.pack(Odd(), backend="cpu")) == []
+    assert strings_of(Messages.pack(Odd([b"a", b"bc"]), backend="cpu")) == [b"a", b"bc"]
+
+
+def released():
+    view = memoryview(b"abc")
+    view.release()
+    return view
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is set by what /proc says is used")
+@pytest.mark.parametrize(
+    ("make", "call", "problem"),
+    [
+        ("[b'a'] * 3_000_000", "vyre.std.Messages.pack(given, backend='cpu')", "memory for"),
+        ("[bytearray(b'a')] * 300_000", "vyre.std.Messages.pack(given, backend='cpu')", "memory for"),
+        ("[bytes(40_000_000), b'a']", "vyre.std.hex_encode(given, backend='cpu')", "memory for"),
+    ],
+)
+def test_strings_that_the_host_has_no_memory_for_are_a_typed_error(make, call, problem):
+    script = f"""
+import resource
+import vyre, vyre.std
+vyre.std.hex_encode([b"ab", b"a"], backend="cpu")
+given = {make}
+hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+wrong, refused = [], 0
+for room in range(0, 400, 4):
+    resource.setrlimit(resource.RLIMIT_AS, (used + (room << 20), hard))
+    try:
+        made = {call}
+    except MemoryError as error:
+        refused += 1
+        if not isinstance(error, vyre.DeviceMemoryError):
+            wrong.append((room, repr(error)))
+    else:
+        break
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+print(refused > 0, wrong)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout) == (0, "True []\n"), done.stderr
 
 
 @pytest.mark.parametrize("count", [5000, _FEW, _FEW + 1])
@@ -240,6 +338,12 @@ MISTAKES = [
         vyre.BindingError,
         "element 1 of argument `messages` of vyre.std.Messages.pack must be bytes or an array of uint8, "
         "got an object of type int. Fix: pass bytes.",
+    ),
+    (
+        lambda: Messages.pack([b"a", released()]),
+        vyre.BindingError,
+        "element 1 of argument `messages` of vyre.std.Messages.pack is a memoryview that was released. "
+        "Fix: pass it before it is released.",
     ),
     (
         lambda: Messages.pack([vyre.array(b"a", backend="cpu")]),

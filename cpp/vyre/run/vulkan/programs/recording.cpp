@@ -107,6 +107,16 @@ class VulkanRecording::Bound {
   bool has(std::span<const std::byte> words) const { return std::ranges::equal(words_, words); }
   TimelineValue last_use() const { return batch_->last_use(); }
 
+  // Whether other arrays can be bound without recording the commands anew, if the device can bind them. Commands with copies name the
+  // arrays: see RecordedCall::rebind.
+  bool keeps_commands() const {
+    if (!recording_.device_->context().updates_after_bind()) return false;
+    for (std::size_t call = 0; call < calls_.size(); ++call) {
+      if (calls_[call]->copies() && uses(recording_.calls_->calls[call], RecordedArray::In::Slot)) return false;
+    }
+    return true;
+  }
+
   void set_words(std::span<const std::byte> words) {
     if (has(words)) return;
     words_.assign(words.begin(), words.end());
@@ -257,7 +267,7 @@ VulkanRecording::Bound& VulkanRecording::bound_for(std::span<const StorageView> 
   const bool many = calls > kManyCalls;
   const std::size_t most_again = std::clamp(kManyCalls / calls, kMost, kMostAgain);
   const bool again = !many && std::erase(left_, addresses) > 0;
-  const std::size_t kept = many || device_->context().updates_after_bind() ? 1 : again ? most_again : kKept;
+  const std::size_t kept = many || (free && bound_[*free]->keeps_commands()) ? 1 : again ? most_again : kKept;
   if (free && bound_.size() >= kept) return rebind(use(*free), slots, words);
   if (bound_.size() < (many ? 2 : again ? most_again : kMost)) {
     auto made = std::make_unique<Bound>(*this, slots, words);

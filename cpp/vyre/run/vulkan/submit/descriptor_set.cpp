@@ -1,12 +1,28 @@
 #include "vyre/run/vulkan/submit/descriptor_set.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
+
+#include "vyre/base/error.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
 bool is_same(const VkDescriptorBufferInfo& a, const VkDescriptorBufferInfo& b) {
   return a.buffer == b.buffer && a.offset == b.offset && a.range == b.range;
+}
+
+// The descriptors of all pools that updates_after_bind needs are limited together, by maxUpdateAfterBindDescriptorsInAllPools: at least
+// 500,000, NVIDIA has 2^20.
+void check_room(Context& context, VkResult result, const char* call) {
+  const VkResult none[] = {VK_ERROR_FRAGMENTATION, VK_ERROR_FRAGMENTED_POOL, VK_ERROR_OUT_OF_POOL_MEMORY};
+  if (std::ranges::find(none, result) != std::end(none)) {
+    throw DeviceMemoryError(
+        fmt::format("device `{}` has no room for more recorded calls. Fix: drop graphs, or record fewer calls.", context.name()));
+  }
+  context.check(result, call);
 }
 
 }  // namespace
@@ -17,13 +33,12 @@ DescriptorSet::DescriptorSet(Context& context, VkDescriptorSetLayout layout, std
   const VkDescriptorPoolSize room{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, std::max(count, 1u)};
   VkDescriptorPoolCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-  // The descriptors of all such pools together are limited by maxUpdateAfterBindDescriptorsInAllPools: at least 500,000, NVIDIA has 2^20.
   if (context.updates_after_bind()) create.flags = VK_DESCRIPTOR_POOL_CREATE_UPDATE_AFTER_BIND_BIT;
   create.maxSets = 1;
   create.poolSizeCount = 1;
   create.pPoolSizes = &room;
   VkDescriptorPool pool = VK_NULL_HANDLE;
-  context.check(api.vkCreateDescriptorPool(api.device, &create, nullptr, &pool), "vkCreateDescriptorPool");
+  check_room(context, api.vkCreateDescriptorPool(api.device, &create, nullptr, &pool), "vkCreateDescriptorPool");
   pool_ = DescriptorPoolHandle(api, pool);
 
   VkDescriptorSetAllocateInfo allocate{};
@@ -31,7 +46,7 @@ DescriptorSet::DescriptorSet(Context& context, VkDescriptorSetLayout layout, std
   allocate.descriptorPool = pool;
   allocate.descriptorSetCount = 1;
   allocate.pSetLayouts = &layout;
-  context.check(api.vkAllocateDescriptorSets(api.device, &allocate, &set_), "vkAllocateDescriptorSets");
+  check_room(context, api.vkAllocateDescriptorSets(api.device, &allocate, &set_), "vkAllocateDescriptorSets");
 }
 
 void DescriptorSet::bind(Context& context, std::span<const VkDescriptorBufferInfo> parts) {
