@@ -40,6 +40,7 @@ __all__ = [
     "place_of",
     "refuse_empty",
     "refuse_in_body",
+    "refuse_other_length",
     "refuse_unlike",
 ]
 
@@ -148,6 +149,15 @@ def refuse_empty(x: Any, message: str) -> None:
         raise ArgumentError(message)
     if not isinstance(x.shape[0], int):
         require(x.shape[0] > 0, message)
+
+
+def refuse_other_length(x: Any, axis: int, extent: int, problem: str, fix: str, got: str = "got") -> None:
+    """Refuse an array that is not ``extent`` long along an axis: at once with a BindingError that tells its shape, or
+    with an ArgumentError where a procedure is planned for its arrays."""
+    if not isinstance(x.shape[axis], int):
+        require(x.shape[axis] == extent, f"{problem}. Fix: {fix}.")
+    elif x.shape[axis] != extent:
+        raise BindingError(f"{problem}, {got} {x.shape}. Fix: {fix}.")
 
 
 def refuse_unlike(a: Any, b: Any, message: str, axis_of_a: int = 0, axis_of_b: int = 0) -> None:
