@@ -170,8 +170,8 @@ def lower(
             for, with the line of the program; it needs capstone: ``pip install 'vyre[asm]'``.
         optimize: as ``vyre.run`` takes it; calls are inlined in any case. Coarsening, which is for large grids, is left
             out. "asm" has the row "compilation", without which programs are interpreted.
-        instructions: for "asm", "sse41", "avx2" or "avx512", also those that this processor lacks; None takes what `cpu` runs:
-            those of VYRE_INSTRUCTIONS, or else its best.
+        instructions: for "asm", "sse41", "avx2" or "avx512", also those that this processor lacks; None takes those
+            of `cpu`: what VYRE_INSTRUCTIONS names, or else the processor's best.
 
     Raises: ValidationError, LoweringError, ArgumentError.
 

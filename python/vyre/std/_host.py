@@ -232,6 +232,9 @@ def _converted(value: Any, dtypes: Sequence[str]) -> str:
     """What turns an array of another dtype into one of the dtypes without another number, or says which bits stay."""
     if isinstance(value, RecordedArray):
         return "convert it in a kernel"
+    has_bytes = isinstance(value, np.ndarray) or value.dtype.kind != "b"  # resident truths are words
+    if list(dtypes) == ["uint8"] and value.ndim and has_bytes and value.dtype.kind in "biuf":
+        return _bytes_from(value)
     if dtypes[0] == "bool":
         return "write .astype(bool)"
     if isinstance(value, np.ndarray):
@@ -243,6 +246,15 @@ def _converted(value: Any, dtypes: Sequence[str]) -> str:
         if np.iinfo(name).min <= own.min and own.max <= np.iinfo(name).max:
             return f"write .astype(np.{name})"
     return f"write .astype(np.{dtypes[0]}), which keeps the low {np.iinfo(dtypes[0]).bits} bits of each element"
+
+
+def _bytes_from(value: Any) -> str:
+    """What turns an array of numbers into their bytes; and into a byte of each, where each number is one."""
+    is_whole = isinstance(value, Array) or value.flags.c_contiguous
+    fix = f"write {'' if is_whole else 'np.ascontiguousarray(x)'}.view(np.uint8) for its bytes"
+    if isinstance(value, np.ndarray) and value.dtype.itemsize > 1 and _values.holding([value], ["uint8"]):
+        fix += ", or .astype(np.uint8) where each element is one byte"
+    return fix
 
 
 def bytes_of(value: Any, where: str) -> Any:
