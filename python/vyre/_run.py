@@ -188,11 +188,17 @@ def lower(
     ; bounded store_buffer b0 %0 %3   ; line 7: data[%0] = __bound0 * 2
     ...
     """
+    if isinstance(program, _core.Procedure):
+        raise ArgumentError(
+            f"argument `program` of vyre.lower must be a vyre.Program, got the procedure {shown(program.name)}. "
+            "Fix: lower the program of a step, procedure.programs[0] for the first."
+        )
     if issubclass(type(target), str) and target == "asm":
         from vyre._machine_code import listing  # when it is asked for: `import vyre` does without
 
         return listing(program, optimize, instructions)
     if instructions is not None:
+        _core._check_target(target)
         raise ArgumentError(
             f'argument `instructions` of vyre.lower is for the target "asm", got {shown(instructions)}. '
             "Fix: leave it out."

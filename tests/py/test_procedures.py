@@ -532,3 +532,16 @@ def test_a_procedure_may_say_what_it_returns():
 
     x = np.arange(3, dtype=np.uint32)
     assert [array.tolist() for array in (one(x), *two(x))] == [[0, 1, 2]] * 3
+
+
+def test_arrays_of_two_devices_are_named_with_both():
+    @vyre.procedure
+    def copied(x: In[u32], y: vyre.InOut[u32]):
+        vyre.clear(y)
+
+    with pytest.raises(vyre.BindingError) as caught:
+        copied(vyre.zeros(3, backend="cpu"), vyre.zeros(3, backend="reference"))
+    assert str(caught.value) == (
+        "procedure `copied` got arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. "
+        "Fix: make all with the same `backend` and `device`."
+    )

@@ -19,7 +19,7 @@ from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.blocks import require
 from vyre._procedure.recorder import active
 from vyre._procedure.sizes import known_difference
-from vyre._text import as_count, shown
+from vyre._text import as_count, device_of, shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._recorded import RecordedArray, recorded
 
@@ -118,7 +118,8 @@ def place_of(
     for each in resident:
         if (each.backend, each.device) != (first.backend, first.device):
             raise BindingError(
-                f"{where} got arrays of two devices. Fix: make all with the same `backend` and `device`."
+                f"{where} got arrays of two devices: {device_of(first)} and {device_of(each)}. Fix: make all with the "
+                "same `backend` and `device`."
             )
     return Place(first.backend, first.device, False)
 
@@ -214,6 +215,11 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
 
 def _array_of(value: Any, dtypes: Sequence[str]) -> str:
     """What makes an array of one of the dtypes of a number, a list or another object that is no array."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        made = "write np.frombuffer(values, np.uint8)"
+        if "uint8" in dtypes:
+            return made
+        return f"{made}.astype({'bool' if dtypes[0] == 'bool' else f'np.{dtypes[0]}'})"
     if dtypes[0] == "bool":  # numpy 1 has no np.bool
         return "write np.array(values, bool)"
     if value is None or isinstance(value, str):
