@@ -112,6 +112,8 @@ void bind_emit(py::module_& m) {
       },
       py::arg("program"), py::arg("target"), py::arg("optimize"));
   m.def(
+      "_check_target", [](py::handle target) { to_target(target); }, py::arg("target"));
+  m.def(
       "_machine_code",
       [](py::handle program, py::handle optimize, py::handle instructions) {
         const Source source = to_source(program, optimize);

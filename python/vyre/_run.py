@@ -170,7 +170,8 @@ def lower(
             for, with the line of the program; it needs capstone: ``pip install 'vyre[asm]'``.
         optimize: as ``vyre.run`` takes it; calls are inlined in any case. Coarsening, which is for large grids, is left
             out. "asm" has the row "compilation", without which programs are interpreted.
-        instructions: for "asm", "sse41", "avx2" or "avx512", also those that this processor lacks; None takes its best.
+        instructions: for "asm", "sse41", "avx2" or "avx512", also those that this processor lacks; None takes those
+            of `cpu`: what VYRE_INSTRUCTIONS names, or else the processor's best.
 
     Raises: ValidationError, LoweringError, ArgumentError.
 
@@ -187,11 +188,17 @@ def lower(
     ; bounded store_buffer b0 %0 %3   ; line 7: data[%0] = __bound0 * 2
     ...
     """
+    if isinstance(program, _core.Procedure):
+        raise ArgumentError(
+            f"argument `program` of vyre.lower must be a vyre.Program, got the procedure {shown(program.name)}. "
+            "Fix: lower the program of a step, procedure.programs[0] for the first."
+        )
     if issubclass(type(target), str) and target == "asm":
         from vyre._machine_code import listing  # when it is asked for: `import vyre` does without
 
         return listing(program, optimize, instructions)
     if instructions is not None:
+        _core._check_target(target)
         raise ArgumentError(
             f'argument `instructions` of vyre.lower is for the target "asm", got {shown(instructions)}. '
             "Fix: leave it out."

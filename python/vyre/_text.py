@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import operator
 import reprlib
+from typing import TYPE_CHECKING
 
-__all__ = ["as_count", "shown"]
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["as_count", "device_of", "shown"]
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxlong = 80
@@ -27,6 +31,11 @@ def shown(value: object) -> str:
         except Exception:  # the user's, or Python's for an integer of too many digits
             pass
     return f"an object of type {type(value).__name__[:80]}"
+
+
+def device_of(array: Any) -> str:
+    """Where a resident array lies, as messages say it."""
+    return f"device {array.device} of backend `{array.backend}`"
 
 
 def as_count(value: object) -> int | None:

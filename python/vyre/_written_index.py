@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from vyre._parsing import syntax_tree
 from vyre._source import source_line
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def written_indices(place: Place, array: str) -> list[str]:
     if line.endswith(":"):
         line += " pass"
     try:
-        tree = ast.parse(line.removeprefix("el") if line.startswith("elif ") else line)
+        tree = syntax_tree(line.removeprefix("el") if line.startswith("elif ") else line)
     except (SyntaxError, ValueError):
         return []
     found = [

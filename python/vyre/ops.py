@@ -103,6 +103,12 @@ def invoke(id: str, /, *args: Any, **kwargs: Any) -> Any:
             "vyre.ops.invoke calls a procedure, which works on whole arrays, and a kernel is what one invocation does",
             "call it beside this kernel, in a function under @vyre.procedure or where the kernel is called",
         )
+    if not isinstance(id, str) or "\0" in id:
+        fix = "write a name in quotes" if not callable(id) else "call it here itself, or write a name in quotes"
+        got = shown(id) if isinstance(id, str) else f"an object of type {type(id).__name__[:80]}"
+        raise ArgumentError(
+            f"argument `id` of vyre.ops.invoke must be the id of a registered procedure, got {got}. Fix: {fix}."
+        )
     spec = get(id)
     if spec.procedure is None:
         raise ArgumentError(

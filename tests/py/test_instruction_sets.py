@@ -41,13 +41,50 @@ def test_the_baseline_interprets():
     assert "'machine_code': 'none: the vectors `baseline` were asked for'" in done.stdout
 
 
-def test_an_unknown_set_is_told_with_those_that_are_here():
-    done = python("-c", SHOW, instructions="mmx")
+UNKNOWN = (
+    "environment variable `VYRE_INSTRUCTIONS` must be one of baseline, sse41, avx2, avx512, got 'sse4.1'. "
+    "Fix: write one of these; unset it for the best one (did you mean `sse41`?)."
+)
+
+
+def test_an_unknown_set_is_told_by_the_calls_that_need_the_processor():
+    call = "import numpy as np, vyre; vyre.array(np.zeros(1, np.uint32), backend={!r}); print('made')"
+    assert python("-c", call.format("reference"), instructions="sse4.1").stdout == "made\n"
+    done = python("-c", call.format("cpu"), instructions="sse4.1")
     assert done.returncode == 1
-    message = done.stderr.strip().splitlines()[-1].removeprefix("ImportError: ")
-    assert message.startswith(
-        "this processor has no instructions `mmx`, which the environment variable `VYRE_INSTRUCTIONS` names. "
-        "Fix: use one of `baseline`"
+    assert done.stderr.strip().splitlines()[-1] == f"vyre.errors.ArgumentError: {UNKNOWN}"
+
+
+def test_the_doctor_tells_an_unknown_set_in_a_sentence():
+    done = python("-m", "vyre", "doctor", instructions="sse4.1")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert f"cpu: {UNKNOWN}" in done.stdout.splitlines()
+
+
+LIST = """
+import vyre
+store = vyre.Node.store("out", vyre.Expr.gid_x(), vyre.Expr.u32(3))
+program = vyre.Program([vyre.BufferDecl.output("out", 0, vyre.u32)], (64, 1, 1), [store])
+print(vyre.lower(program, "asm"))
+"""
+
+
+@pytest.mark.parametrize("instructions", FLAGS)
+def test_the_listing_is_of_the_set_that_the_variable_chooses(instructions):
+    pytest.importorskip("capstone")
+    if not has(instructions):
+        pytest.skip(f"this processor has no {instructions}")
+    done = python("-c", LIST, instructions=instructions)
+    assert done.stdout.startswith(f"; {instructions}: "), done.stderr
+
+
+def test_the_baseline_has_no_listing_of_its_own():
+    done = python("-c", LIST, instructions="baseline")
+    assert done.stderr.strip().splitlines()[-1] == (
+        "vyre.errors.LoweringError: programs have no machine code here, because the environment says "
+        'VYRE_INSTRUCTIONS=baseline, which interprets. Fix: write instructions="sse41", "avx2" or "avx512" for the '
+        "code of these."
     )
 
 

@@ -17,6 +17,11 @@ DECL = BufferDecl.read("a", 0, vyre.u32)
 VALUE = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
 
 
+@vyre.procedure
+def nothing(x: vyre.InOut[vyre.u32]):
+    vyre.clear(x)
+
+
 @pytest.mark.parametrize("cls", [Expr, Node, BufferDecl, Convention, Place, Diagnostic])
 def test_an_object_without_a_value_cannot_be_made(cls):
     for make in (cls, lambda: cls.__new__(cls), lambda: cls(1, name="x")):
@@ -110,6 +115,16 @@ def test_wrong_arguments_of_constructors(call, message):
             lambda: vyre.lower(Program(), 3),
             "argument `target` of vyre.lower must be a str, got 3 (int). "
             'Fix: write "spirv", "spirv-asm", "wgsl", "ptx" or "asm".',
+        ),
+        (
+            lambda: vyre.lower(Program(), "assembly", instructions="sse41"),
+            'argument `target` of vyre.lower must be "spirv", "spirv-asm", "wgsl", "ptx" or "asm", got '
+            "'assembly' (str). Fix: write one of them.",
+        ),
+        (
+            lambda: vyre.lower(nothing.procedure, "asm"),
+            "argument `program` of vyre.lower must be a vyre.Program, got the procedure 'nothing'. "
+            "Fix: lower the program of a step, procedure.programs[0] for the first.",
         ),
         (
             lambda: vyre.run(Program(), {}, 1, backend=3),

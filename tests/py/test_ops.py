@@ -30,6 +30,24 @@ def test_looking_up():
     )
 
 
+def test_the_fix_for_a_version_registers_it():
+    with pytest.raises(vyre.ArgumentError) as error:
+        ops.get("test.later@2")
+    assert str(error.value) == (
+        "unknown operation `test.later@2`. Fix: register an Op with id test.later and version 2 before lowering."
+    )
+    a = vyre.Expr.var("a")
+    ops.register(ops.OpSpec("test.later", OpSignature([U32], U32), version=2, parameters=["a"], result=a + 1))
+    assert ops.get("test.later@2").version == 2
+    for wrong in ("test.later@", "test.later@x", "test.later@0"):
+        with pytest.raises(vyre.ArgumentError) as error:
+            ops.get(wrong)
+        assert str(error.value) == (
+            f"operation `{wrong}` names no version behind `@`. "
+            "Fix: write test.later@1, or test.later for the highest version."
+        )
+
+
 def test_decorated_operation(target):
     @vyre.op("test.mix", inputs=[U32, U32], output=U32, examples=[((1, 2), 3 * 5)])
     def mix(x, y):

@@ -204,7 +204,7 @@ def test_invocations_that_nest_deeper_than_a_procedure_may_are_refused(levels, t
     with pytest.raises(ArgumentError) as refused:
         nested(levels)(y, backend="cpu")
     assert re.fullmatch(
-        rf"procedure `level\d+` nests invocations {told}, at most 32 are allowed\. Fix: invoke fewer levels\.",
+        rf"procedure `level\d+` nests invocations {told}, and at most 32 are allowed\. Fix: invoke fewer levels\.",
         str(refused.value),
     )
     assert y.tolist() == [1, 1, 1]

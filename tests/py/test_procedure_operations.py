@@ -264,6 +264,18 @@ def test_a_function_of_values_is_no_step():
     )
     with pytest.raises(vyre.ArgumentError, match=r"^unknown operation `whole.unknown`\. Fix: "):
         ops.invoke("whole.unknown", X)
+    with pytest.raises(vyre.ArgumentError) as error:
+        ops.invoke(padded, X)
+    assert message(error) == (
+        "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got an object of type "
+        "ProcedureFunction. Fix: call it here itself, or write a name in quotes."
+    )
+    with pytest.raises(vyre.ArgumentError) as error:
+        ops.invoke(3, X)
+    assert message(error) == (
+        "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got an object of type int. "
+        "Fix: write a name in quotes."
+    )
     with pytest.raises(vyre.CallError) as error:
         ops.Operation(ops.get("primitive.bitwise.xor"))(a=1, b=2)
     assert message(error) == (

@@ -34,6 +34,27 @@ def plus_signed(x: In[u32], y: Out[u32], n: i32):
 
 
 @vyre.kernel
+def plus_signed_of_u32(x: In[u32], y: Out[u32], n: u32):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] + vyre.u32(i32(n))
+
+
+@vyre.kernel
+def plus_signed_of_u64(x: In[u32], y: Out[u32], n: u64):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] + vyre.u32(i32(n))
+
+
+@vyre.kernel
+def plus_low(x: In[u32], y: Out[u32], n: u64):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] + u32(n)
+
+
+@vyre.kernel
 def marked(y: Out[u32], is_set: boolean):
     if vyre.gid(0) < len(y) and is_set:
         y[vyre.gid(0)] = 1
@@ -50,7 +71,10 @@ def procedure_of(kernel, size):
 
 
 SIZES = {"of a length": lambda n, k: n * 2**30, "of a number": lambda n, k: k * 4}
-FIX = "annotate it with vyre.u64, or pass the size % 2**32 for its low 32 bits"
+FIX = (
+    "annotate it with vyre.u64 and write u32(n) in the kernel where a u32 is wanted, or pass the size % 2**32 for its "
+    "low 32 bits"
+)
 PROBLEM = "dispatch `plus` in procedure `p`: parameter `n` is 4294967296, and a u32 is at most 4294967295. Fix: "
 
 
@@ -61,6 +85,7 @@ def test_a_size_that_a_u32_does_not_hold_is_refused_and_the_fixes_run(target, of
     with pytest.raises(ArgumentError) as refused:
         p(X, 2**30, **target)
     assert str(refused.value) == f"{PROBLEM}{FIX}."
+    assert procedure_of(plus_low, size)(X, 2**30, **target).tolist() == X.tolist()
     assert procedure_of(plus_wide, size)(X, 2**30, **target).tolist() == [4, 5, 6, 7]
     assert procedure_of(plus, lambda n, k: size(n, k) % 2**32)(X, 2**30, **target).tolist() == X.tolist()
 
@@ -158,7 +183,13 @@ def test_an_i32_is_given_no_size_that_it_has_as_a_negative_number(target):
             p(X, k, **target)
         assert str(refused.value) == (
             "parameter `n` of kernel `plus_signed` in procedure `p` is given a size above 2147483647, and it is an "
-            "i32. Fix: annotate it with vyre.u32 or vyre.u64."
+            "i32. Fix: annotate it with vyre.u32 or vyre.u64 and write i32(n) in the kernel where an i32 is wanted, or "
+            "pass the size % 2**31 for its low 31 bits."
+        )
+    assert procedure_of(plus_signed, lambda n, k: k % 2**31)(X, 2**31 + 3, **target).tolist() == (X + 3).tolist()
+    for fitting in (plus_signed_of_u32, plus_signed_of_u64):
+        assert procedure_of(fitting, lambda n, k: k)(X, 2**31 + 3, **target).tolist() == (
+            (X + np.uint32(2**31 + 3)).tolist()
         )
     assert procedure_of(plus, lambda n, k: k)(X, 2**31, **target).tolist() == (X + np.uint32(2**31)).tolist()
 

@@ -333,8 +333,32 @@ def test_sizes_are_exact_and_refuse_what_is_no_size():
     with pytest.raises(ArgumentError) as caught:
         short(np.zeros(4, np.uint32), backend="cpu")
     assert str(caught.value) == (
-        "array `scratch` of procedure `short`: a size is -1, outside of 0 to 2^64 - 1 (-). Fix: guard it with "
-        "vyre.size_max or vyre.when."
+        "array `scratch` of procedure `short`: a size is -1, outside of 0 to 2^64 - 1 (4 - 5). Fix: write "
+        "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b)."
+    )
+
+    @vyre.procedure
+    def mended(x: In[u32]):
+        return vyre.scratch(u32, vyre.size_max(x.length, 5) - 5, zeros=True)
+
+    assert [mended(np.zeros(n, np.uint32), backend="cpu").shape for n in (0, 4, 7)] == [(0,), (0,), (2,)]
+
+    @vyre.procedure
+    def divided(x: In[u32], k: vyre.u64):
+        return vyre.scratch(u32, x.length // k, zeros=True)
+
+    with pytest.raises(ArgumentError, match=r"a size is divided by zero\. Fix: divide by vyre\.size_max\(n, 1\)\."):
+        divided(np.zeros(2, np.uint32), 0, backend="cpu")
+
+    @vyre.procedure
+    def multiplied(x: In[u32], k: vyre.u64):
+        return vyre.scratch(u32, x.length * k, zeros=True)
+
+    with pytest.raises(ArgumentError) as caught:
+        multiplied(np.zeros(2, np.uint32), 2**63, backend="cpu")
+    assert str(caught.value).endswith(
+        "a size is too large, outside of 0 to 2^64 - 1 (2 * 9223372036854775808). Fix: bound what it is made of with "
+        "vyre.size_min, or guard it with vyre.when."
     )
     with pytest.raises(ArgumentError) as caught:
         vyre.when(1).__enter__()
@@ -508,3 +532,16 @@ def test_a_procedure_may_say_what_it_returns():
 
     x = np.arange(3, dtype=np.uint32)
     assert [array.tolist() for array in (one(x), *two(x))] == [[0, 1, 2]] * 3
+
+
+def test_arrays_of_two_devices_are_named_with_both():
+    @vyre.procedure
+    def copied(x: In[u32], y: vyre.InOut[u32]):
+        vyre.clear(y)
+
+    with pytest.raises(vyre.BindingError) as caught:
+        copied(vyre.zeros(3, backend="cpu"), vyre.zeros(3, backend="reference"))
+    assert str(caught.value) == (
+        "procedure `copied` got arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. "
+        "Fix: make all with the same `backend` and `device`."
+    )

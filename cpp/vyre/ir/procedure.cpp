@@ -216,7 +216,7 @@ Procedure ProcedureBuilder::finish() {
   keep_reached_sizes();
   keep_reached_programs();
   if (data_->depth > kMostInvocations) {
-    throw ArgumentError(fmt::format("procedure `{}` nests invocations {} deep, at most {} are allowed. Fix: invoke fewer levels.",
+    throw ArgumentError(fmt::format("procedure `{}` nests invocations {} deep, and at most {} are allowed. Fix: invoke fewer levels.",
                                     data_->name, data_->depth, kMostInvocations));
   }
   const std::shared_ptr<Procedure::Data> data = std::exchange(data_, std::make_shared<Procedure::Data>());

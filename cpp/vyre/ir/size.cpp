@@ -12,13 +12,15 @@
 namespace vyre::ir {
 namespace {
 
-[[noreturn]] void refuse(std::string_view value, SizeOp op) {
-  throw ArgumentError(
-      fmt::format("a size is {}, outside of 0 to 2^64 - 1 ({}). Fix: guard it with vyre.size_max or vyre.when.", value, text(op)));
+[[noreturn]] void refuse(std::string_view value, std::uint64_t a, SizeOp op, std::uint64_t b) {
+  const std::string_view fix =
+      op == SizeOp::Sub ? "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b)"
+                        : "bound what it is made of with vyre.size_min, or guard it with vyre.when";
+  throw ArgumentError(fmt::format("a size is {}, outside of 0 to 2^64 - 1 ({} {} {}). Fix: {}.", value, a, text(op), b, fix));
 }
 
 void check_divisor(std::uint64_t b) {
-  if (b == 0) throw ArgumentError("a size is divided by zero. Fix: divide by size_max(n, 1).");
+  if (b == 0) throw ArgumentError("a size is divided by zero. Fix: divide by vyre.size_max(n, 1).");
 }
 
 }  // namespace
@@ -27,13 +29,13 @@ std::uint64_t apply(SizeOp op, std::uint64_t a, std::uint64_t b, std::uint64_t c
   std::uint64_t result = 0;
   switch (op) {
     case SizeOp::Add:
-      if (__builtin_add_overflow(a, b, &result)) refuse("too large", op);
+      if (__builtin_add_overflow(a, b, &result)) refuse("too large", a, op, b);
       return result;
     case SizeOp::Sub:
-      if (a < b) refuse(fmt::format("-{}", b - a), op);
+      if (a < b) refuse(fmt::format("-{}", b - a), a, op, b);
       return a - b;
     case SizeOp::Mul:
-      if (__builtin_mul_overflow(a, b, &result)) refuse("too large", op);
+      if (__builtin_mul_overflow(a, b, &result)) refuse("too large", a, op, b);
       return result;
     case SizeOp::Div:
       check_divisor(b);

@@ -27,11 +27,10 @@ Rank rank(const Backend& backend, const DeviceInfo& device) {
 const std::vector<Backend*>& backends() {
   // Never destroyed: threads that outlive main may still wait for a device.
   static const std::vector<Backend*>& list = *new std::vector<Backend*>([] {
-    std::unique_ptr<Backend> cpu = make_cpu_backend();  // first, because it throws where VYRE_INSTRUCTIONS names nothing
     return std::vector<Backend*>{
         make_vulkan_backend().release(),
         make_cuda_backend().release(),
-        cpu.release(),
+        make_cpu_backend().release(),
         make_reference_backend().release(),
     };
   }());

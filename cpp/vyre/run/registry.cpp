@@ -76,9 +76,20 @@ ir::OpTable::Spec registered_op(std::string_view id) {
   const std::vector<ir::OpTable::Spec> all = table.all();
   std::vector<std::string_view> known;
   for (const ir::OpTable::Spec& spec : all) known.push_back(spec->id);
-  const auto meant = nearest(id.substr(0, id.find('@')), known);
+  const std::size_t at = id.find('@');
+  const std::string_view name = id.substr(0, at);
+  std::string wanted(name);  // an id that has a version is none that an operation is registered under
+  if (at != std::string_view::npos) {
+    const std::string_view version = id.substr(at + 1);
+    if (version.empty() || version.front() == '0' || version.find_first_not_of("0123456789") != std::string_view::npos) {
+      throw ArgumentError(
+          fmt::format("operation `{}` names no version behind `@`. Fix: write {}@1, or {} for the highest version.", id, name, name));
+    }
+    wanted += fmt::format(" and version {}", version);
+  }
+  const auto meant = nearest(name, known);
   // The composition document prescribes the first line, so our hint stands on a line of its own.
-  throw ArgumentError(fmt::format("unknown operation `{}`. Fix: register an Op with id {} before lowering.{}", id, id,
+  throw ArgumentError(fmt::format("unknown operation `{}`. Fix: register an Op with id {} before lowering.{}", id, wanted,
                                   meant ? fmt::format("\n  In Python: did you mean \"{}\"? vyre.ops.ids() lists all.", *meant) : ""));
 }
 

@@ -13,6 +13,7 @@ import linecache
 from typing import TYPE_CHECKING
 
 from vyre._kernel.mistakes import Mistake
+from vyre._parsing import syntax_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,20 +97,9 @@ def _parsed(lines: Sequence[str], first: int) -> ast.stmt | None:
     is_indented = lines[0][:1] in (" ", "\t", "\f")
     before = "\n" * (first - 2) + "if 1:\n" if is_indented else "\n" * (first - 1)
     try:
-        body = _tree(before + "".join(lines)).body
+        body = syntax_tree(before + "".join(lines)).body
         if is_indented:
             body = body[0].body  # type: ignore[attr-defined]
         return body[0]
     except (SyntaxError, IndexError, ValueError, AttributeError):
         return None
-
-
-def _tree(text: str) -> ast.Module:
-    """ast.parse, which in CPython 3.11 threads disturb: they share a count of the depth, and the parse that finds a
-    wrong one raises SystemError (python/cpython#106905). Each parse counts anew."""
-    while True:
-        try:
-            return ast.parse(text)
-        except SystemError as error:
-            if "recursion depth mismatch" not in str(error):
-                raise

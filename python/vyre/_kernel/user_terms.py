@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._kernel.signed_ranges import fix_of_range
+from vyre._parsing import syntax_tree
 from vyre._source import columns_of, source_line
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _statement_at(place: Any) -> ast.stmt | None:
     line = source_line(place.file, place.line)
     first, last = columns_of(place, line)
     try:
-        parsed = ast.parse(line[first:last]).body
+        parsed = syntax_tree(line[first:last]).body
     except (SyntaxError, ValueError):
         return None
     return parsed[0] if len(parsed) == 1 else None

@@ -117,7 +117,10 @@ def _numbers(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> list[
         if each.kind != "scalar":
             continue
         value = given[each.name]
-        fix = "annotate it with vyre.u64, or pass the size % 2**32 for its low 32 bits"
+        fix = (
+            f"annotate it with vyre.u64 and write u32({each.name}) in the kernel where a u32 is wanted, or pass the "
+            "size % 2**32 for its low 32 bits"
+        )
         use = f"parameter `{each.name}`", "pass the size != 0" if each.element is DataType.Bool else fix
         if isinstance(value, Size):
             words += [(use, word) for word in _words_of(recorder, kernel, each, value)]
@@ -151,7 +154,9 @@ def _words_of(recorder: Recorder, kernel: Kernel, parameter: Parameter, size: Si
             Require(
                 size < 2**31,
                 f"parameter `{parameter.name}` of kernel `{kernel.__name__}` in procedure `{recorder.name}` is given a "
-                f"size above {2**31 - 1}, and it is an i32. Fix: annotate it with vyre.u32 or vyre.u64.",
+                f"size above {2**31 - 1}, and it is an i32. Fix: annotate it with vyre.u32 or vyre.u64 and write "
+                f"i32({parameter.name}) in the kernel where an i32 is wanted, or pass the size % 2**31 for its low "
+                "31 bits.",
                 calling_line(),
             )
         )

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vyre._parsing import syntax_tree
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _left_in(code: CodeType) -> tuple[str, int] | None:
 @functools.lru_cache(maxsize=16)
 def _tree(file: str) -> ast.Module | None:
     try:
-        return ast.parse("".join(linecache.getlines(file)))
+        return syntax_tree("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
         return None
 

@@ -138,7 +138,7 @@ class ProcedureFunction:
             levels, outermost, outer = levels + 1, outer, outer.outer
         if levels > _MOST_RECORDINGS:
             raise ArgumentError(
-                f"procedure `{outermost.name}` nests invocations more than {_MOST_RECORDINGS} deep, at most 32 are "
+                f"procedure `{outermost.name}` nests invocations more than {_MOST_RECORDINGS} deep, and at most 32 are "
                 "allowed. Fix: invoke fewer levels."
             )
         arguments: dict[str, Any] = {}

@@ -17,6 +17,7 @@ from vyre._kernel.arguments import RANGES
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.core import core_procedure
 from vyre._procedure.sizes import evaluated
+from vyre._text import device_of
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     for each in [*arrays, *(o for o in out if isinstance(o, Array))]:
         if (each.backend, each.device) != (beside.backend, beside.device):
             raise BindingError(
-                f"procedure `{function.name}` got arrays of two devices. Fix: make all with the same `backend` "
-                "and `device`."
+                f"procedure `{function.name}` got arrays of two devices: {device_of(beside)} and {device_of(each)}. "
+                "Fix: make all with the same `backend` and `device`."
             )
     # What a numpy array is to get has its shape, so that the core refuses one that extents do not tell.
     targets = [

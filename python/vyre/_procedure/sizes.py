@@ -47,7 +47,7 @@ LIMITS = {
 
 def _quotient(a: int, b: int) -> int:
     if b == 0:
-        raise ArgumentError("a size is divided by zero. Fix: divide by size_max(n, 1).")
+        raise ArgumentError("a size is divided by zero. Fix: divide by vyre.size_max(n, 1).")
     return a // b
 
 
@@ -267,14 +267,17 @@ def _made(op: str, *args: Any) -> Any:
     whole = [as_size(each, "an operand of a size") for each in args]
     if any(isinstance(each, Size) for each in whole):
         return Size(op, *whole)
-    return _checked(op, _OPERATIONS[op](*whole))
+    return _checked(op, _OPERATIONS[op](*whole), whole)
 
 
-def _checked(op: str, value: int) -> int:
+def _checked(op: str, value: int, operands: Sequence[Any]) -> int:
     if not 0 <= value <= _MOST:
-        raise ArgumentError(
-            f"a size is {value}, outside of 0 to 2^64 - 1 ({op}). Fix: guard it with vyre.size_max or vyre.when."
-        )
+        a, b = operands  # the other operations give no such value
+        fix = "bound what it is made of with vyre.size_min, or guard it with vyre.when"
+        if op == "sub":
+            fix = "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with "
+            fix += "vyre.when(a >= b)"
+        raise ArgumentError(f"a size is {value}, outside of 0 to 2^64 - 1 ({a} {_SYMBOLS[op]} {b}). Fix: {fix}.")
     return value
 
 
@@ -351,7 +354,7 @@ def evaluated(sizes: Sequence[Size | int], leaf: Callable[[Size], int]) -> list[
                     open_.extend(missing)
                     continue
                 values = [known[id(arg)] if isinstance(arg, Size) else int(arg) for arg in each.args]
-                known[id(each)] = _checked(each.op, _OPERATIONS[each.op](*values))
+                known[id(each)] = _checked(each.op, _OPERATIONS[each.op](*values), values)
     return [known[id(size)] if isinstance(size, Size) else int(size) for size in sizes]
 
 

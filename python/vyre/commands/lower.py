@@ -37,7 +37,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--instructions",
         choices=("sse41", "avx2", "avx512"),
-        help="of --to asm, also those that this processor lacks; without it, its best",
+        help="of --to asm, also those that this processor lacks; without it, those that cpu uses",
     )
     add_json(parser)
     parser.set_defaults(run=run)

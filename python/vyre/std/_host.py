@@ -19,7 +19,7 @@ from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.blocks import require
 from vyre._procedure.recorder import active
 from vyre._procedure.sizes import known_difference
-from vyre._text import as_count, shown
+from vyre._text import as_count, device_of, shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._recorded import RecordedArray, recorded
 
@@ -40,6 +40,7 @@ __all__ = [
     "place_of",
     "refuse_empty",
     "refuse_in_body",
+    "refuse_other_length",
     "refuse_unlike",
 ]
 
@@ -117,7 +118,8 @@ def place_of(
     for each in resident:
         if (each.backend, each.device) != (first.backend, first.device):
             raise BindingError(
-                f"{where} got arrays of two devices. Fix: make all with the same `backend` and `device`."
+                f"{where} got arrays of two devices: {device_of(first)} and {device_of(each)}. Fix: make all with the "
+                "same `backend` and `device`."
             )
     return Place(first.backend, first.device, False)
 
@@ -148,6 +150,15 @@ def refuse_empty(x: Any, message: str) -> None:
         raise ArgumentError(message)
     if not isinstance(x.shape[0], int):
         require(x.shape[0] > 0, message)
+
+
+def refuse_other_length(x: Any, axis: int, extent: int, problem: str, fix: str, got: str = "got") -> None:
+    """Refuse an array that is not ``extent`` long along an axis: at once with a BindingError that tells its shape, or
+    with an ArgumentError where a procedure is planned for its arrays."""
+    if not isinstance(x.shape[axis], int):
+        require(x.shape[axis] == extent, f"{problem}. Fix: {fix}.")
+    elif x.shape[axis] != extent:
+        raise BindingError(f"{problem}, {got} {x.shape}. Fix: {fix}.")
 
 
 def refuse_unlike(a: Any, b: Any, message: str, axis_of_a: int = 0, axis_of_b: int = 0) -> None:
@@ -204,6 +215,11 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
 
 def _array_of(value: Any, dtypes: Sequence[str]) -> str:
     """What makes an array of one of the dtypes of a number, a list or another object that is no array."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        made = "write np.frombuffer(values, np.uint8)"
+        if "uint8" in dtypes:
+            return made
+        return f"{made}.astype({'bool' if dtypes[0] == 'bool' else f'np.{dtypes[0]}'})"
     if dtypes[0] == "bool":  # numpy 1 has no np.bool
         return "write np.array(values, bool)"
     if value is None or isinstance(value, str):
@@ -222,6 +238,9 @@ def _converted(value: Any, dtypes: Sequence[str]) -> str:
     """What turns an array of another dtype into one of the dtypes without another number, or says which bits stay."""
     if isinstance(value, RecordedArray):
         return "convert it in a kernel"
+    has_bytes = isinstance(value, np.ndarray) or value.dtype.kind != "b"  # resident truths are words
+    if list(dtypes) == ["uint8"] and value.ndim and has_bytes and value.dtype.kind in "biuf":
+        return _bytes_from(value)
     if dtypes[0] == "bool":
         return "write .astype(bool)"
     if isinstance(value, np.ndarray):
@@ -233,6 +252,15 @@ def _converted(value: Any, dtypes: Sequence[str]) -> str:
         if np.iinfo(name).min <= own.min and own.max <= np.iinfo(name).max:
             return f"write .astype(np.{name})"
     return f"write .astype(np.{dtypes[0]}), which keeps the low {np.iinfo(dtypes[0]).bits} bits of each element"
+
+
+def _bytes_from(value: Any) -> str:
+    """What turns an array of numbers into their bytes; and into a byte of each, where each number is one."""
+    is_whole = isinstance(value, Array) or value.flags.c_contiguous
+    fix = f"write {'' if is_whole else 'np.ascontiguousarray(x)'}.view(np.uint8) for its bytes"
+    if isinstance(value, np.ndarray) and value.dtype.itemsize > 1 and _values.holding([value], ["uint8"]):
+        fix += ", or .astype(np.uint8) where each element is one byte"
+    return fix
 
 
 def bytes_of(value: Any, where: str) -> Any:

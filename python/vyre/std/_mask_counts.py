@@ -12,7 +12,7 @@ import vyre
 from vyre import DataType, In, Out, u8, u32, vec4u32
 from vyre.std._mask_bits import nonzero_bytes, rest_bits
 
-__all__ = ["count_tiles", "wide_mask"]
+__all__ = ["count_tiles"]
 
 LANES = 256
 VECTORS = 4  # of an invocation, a multiple of two
@@ -23,7 +23,7 @@ def _bytes(mask: DataType) -> int:
     return 1 if mask is u8 else 4
 
 
-def wide_mask(selected: Any, mask: DataType) -> Any:
+def _wide_mask(selected: Any, mask: DataType) -> Any:
     """The whole vectors of a mask of u8 or u32."""
     each = 16 // _bytes(mask)
     return selected[: selected.length // each * each].view(vec4u32)
@@ -90,12 +90,12 @@ def count_tiles(mask: DataType, tile: int, selected: Any, words: Any, rest: Any)
     """Record the count of the selected elements of each tile; gives an array of as many words as there are tiles.
 
     Args:
-        tile: the elements of a tile, a power of two of 64 bytes of the mask or more, below 2^16.
+        tile: the elements of a tile, a power of two below 2^16, of at least 64 bytes of the mask.
         selected: the mask. `words` are its whole words, or vectors where it is of u32, and `rest` what is behind them.
     """
     tiles = vyre.ceil_div(selected.length, tile)
     counts = vyre.scratch(u32, tiles, name="counts")
     of_group = max(tile, VECTORS * LANES * 16 // _bytes(mask)) // tile
     groups = vyre.ceil_div(tiles, of_group)
-    _counter(mask, tile)(wide_mask(selected, mask), words, rest, counts, workgroups=groups)
+    _counter(mask, tile)(_wide_mask(selected, mask), words, rest, counts, workgroups=groups)
     return counts

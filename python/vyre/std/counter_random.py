@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import vyre
 from vyre import In, Out, u32
 from vyre._calls import explain_calls
-from vyre.errors import BindingError
-from vyre.std._host import count_of, elements, place_of
+from vyre._text import shown
+from vyre.errors import ArgumentError, BindingError
+from vyre.std._host import count_of, elements, place_of, refuse_other_length
 
 if TYPE_CHECKING:
     from vyre import Device
 
 __all__ = ["philox4x32_10", "random_u32", "threefry2x32_20"]
+
+_MOST = 2**32 - 4  # the most words that random_u32 gives
 
 
 @vyre.kernel
@@ -49,6 +54,26 @@ def philox_row_of(key: In[u32], numbers: Out[vyre.vec4u32]) -> None:
         numbers[i] = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(key[0], key[1]))
 
 
+@vyre.kernel
+def philox_end(low: u32, high: u32, block: u32, numbers: Out[u32]) -> None:
+    """The first of the four words of a counter, as many as there are elements."""
+    i = vyre.gid(0)
+    if i < len(numbers):
+        counter = vyre.vec4u32(block, u32(0), u32(0), u32(0))
+        words = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(low, high))
+        numbers[i] = vyre.select(i == 0, words.x, vyre.select(i == 1, words.y, words.z))
+
+
+@vyre.kernel
+def philox_end_of(key: In[u32], block: u32, numbers: Out[u32]) -> None:
+    """The first of the four words of a counter, as many as there are elements."""
+    i = vyre.gid(0)
+    if i < len(numbers):
+        counter = vyre.vec4u32(block, u32(0), u32(0), u32(0))
+        words = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(key[0], key[1]))
+        numbers[i] = vyre.select(i == 0, words.x, vyre.select(i == 1, words.y, words.z))
+
+
 @vyre.procedure(name="std.philox4x32_10")
 def philox_all(counters: In[vyre.vec4u32], key: In[u32]) -> Any:
     return philox(counters, key)
@@ -61,15 +86,21 @@ def threefry_all(counters: In[vyre.vec2u32], key: In[u32]) -> Any:
 
 @vyre.procedure(name="std.random_u32")
 def random_all(count: u32, low: u32, high: u32) -> vyre.ProcedureArray:
-    numbers = vyre.scratch(vyre.vec4u32, vyre.ceil_div(count, 4), name="numbers")
-    philox_row(low, high, numbers)
+    numbers = vyre.scratch(u32, count, name="numbers")
+    whole = count // 4 * 4
+    philox_row(low, high, numbers[:whole].view(vyre.vec4u32))
+    with vyre.when(count % 4 > 0):
+        philox_end(low, high, count // 4, numbers[whole:])
     return numbers
 
 
 @vyre.procedure(name="std.random_u32_of_key")
 def random_of_key(count: u32, key: In[u32]) -> vyre.ProcedureArray:
-    numbers = vyre.scratch(vyre.vec4u32, vyre.ceil_div(count, 4), name="numbers")
-    philox_row_of(key, numbers)
+    numbers = vyre.scratch(u32, count, name="numbers")
+    whole = count // 4 * 4
+    philox_row_of(key, numbers[:whole].view(vyre.vec4u32))
+    with vyre.when(count % 4 > 0):
+        philox_end_of(key, count // 4, numbers[whole:])
     return numbers
 
 
@@ -77,12 +108,10 @@ def _all(function: str, run: Any, width: int, counter: Any, key: Any, backend: A
     counter = elements(counter, f"argument `counter` of {function}", ["uint32"], axes=2)
     key = elements(key, f"argument `key` of {function}", ["uint32"])
     for name, given, axis, extent in (("counter", counter, 1, width), ("key", key, 0, 2)):
-        if isinstance(given.shape[axis], int) and given.shape[axis] != extent:
-            wanted = f"(n, {width})" if name == "counter" else "(2,)"
-            raise BindingError(
-                f"argument `{name}` of {function} must have shape {wanted}, got {given.shape}. "
-                f"Fix: pass {width if name == 'counter' else 2} words{' a row' if name == 'counter' else ''}."
-            )
+        wanted = f"(n, {width})" if name == "counter" else "(2,)"
+        problem = f"argument `{name}` of {function} must have shape {wanted}"
+        words = f"pass {width if name == 'counter' else 2} words{' a row' if name == 'counter' else ''}"
+        refuse_other_length(given, axis, extent, problem, words)
     place = place_of(function, backend, device, counter, key, can_be_step=True)
     return place.result(run(place.array(counter), place.array(key)))
 
@@ -150,26 +179,44 @@ def random_u32(n: int, seed: Any, *, backend: str | None = None, device: int | D
     """
     function = "vyre.std.random_u32"
     where = place_of(function, backend, device, seed, can_be_step=True)
-    if not (where.is_step and isinstance(n, vyre.Size)):
-        n = count_of(n, f"argument `n` of {function}", 0, 2**32 - 4)
+    if where.is_step and isinstance(n, vyre.Size):
+        what = f"argument `n` of {function} must be an integer from 0 to {_MOST}"
+        vyre.require(n <= _MOST, f"{what}. Fix: write an integer in that range.")
+    else:
+        n = count_of(n, f"argument `n` of {function}", 0, _MOST)
     if isinstance(seed, (vyre.Array, vyre.ProcedureArray)):
-        made = random_of_key(n, where.array(_key(seed, function)))
-        return made.view(u32)[:n]
-    seed = count_of(seed, f"argument `seed` of {function}", 0, 2**64 - 1)
-    made = random_all(n, seed & 0xFFFFFFFF, seed >> 32, backend=where.backend, device=where.device)
-    if where.is_step:
-        return made.view(u32)[:n]
-    return made.reshape(-1)[:n]
+        return random_of_key(n, where.array(_key(seed, function)))
+    seed = _number(seed, function)
+    return random_all(n, seed & 0xFFFFFFFF, seed >> 32, backend=where.backend, device=where.device)
+
+
+def _number(seed: Any, function: str) -> int:
+    """A seed that is an integer; the two words of one have to be a resident array."""
+    where = f"argument `seed` of {function}"
+    if isinstance(seed, (np.ndarray, list, tuple)) and len(np.shape(seed)) == 1:
+        resident = "vyre.array(np.asarray(seed).astype(np.uint32))"
+        raise ArgumentError(
+            f"{where} must be an integer from 0 to {2**64 - 1}, or a resident array of two words, got {shown(seed)}. "
+            f"Fix: write an integer, or {resident} with its low and its high word."
+        )
+    return count_of(seed, where, 0, 2**64 - 1)
 
 
 def _key(seed: Any, function: str) -> Any:
     """The two words of a seed that is an array."""
-    key = elements(seed, f"argument `seed` of {function}", ["uint32"])
-    if isinstance(key.shape[0], int) and key.shape[0] != 2:
+    where = f"argument `seed` of {function}"
+    if isinstance(seed, vyre.Array):
+        has_two_words = seed.ndim == 1 and seed.dtype != np.uint32 and seed.nbytes == 8
+    else:
+        has_two_words = seed.dtype is vyre.u64  # its length is not known yet
+    if has_two_words:
+        got = seed.dtype.name.lower()
         raise BindingError(
-            f"argument `seed` of {function} must be an integer or an array of shape (2,), got shape {key.shape}. "
-            "Fix: pass the low word and the high word of the seed."
+            f"{where} must be an array of uint32, got one of {got}. Fix: write .view(vyre.u32) for its two words."
         )
+    key = elements(seed, where, ["uint32"])
+    problem = f"{where} must be an integer or an array of shape (2,)"
+    refuse_other_length(key, 0, 2, problem, "pass the low word and the high word of the seed", "got shape")
     return key
 
 

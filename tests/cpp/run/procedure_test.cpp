@@ -378,8 +378,8 @@ TEST(Procedure, names_the_array_or_the_step_whose_size_is_wrong) {
   };
   const auto one_less = [](Builder& b, SizeId n) { return b.apply(SizeOp::Sub, n, b.literal(5)); };
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId, SizeId n) { b.made("y", ArrayRole::Output, one_less(b, n)); }), {{3}}),
-            "ArgumentError: array `y` of procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (-). Fix: guard it with vyre.size_max or "
-            "vyre.when.");
+            "ArgumentError: array `y` of procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
+            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b).");
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId, SizeId n) {
                          b.made("y", ArrayRole::Output, b.apply(SizeOp::Mul, n, b.literal(std::uint64_t{1} << 31)));
                        }),
@@ -391,16 +391,15 @@ TEST(Procedure, names_the_array_or_the_step_whose_size_is_wrong) {
                          b.end();
                        }),
                        {{3}}),
-            "ArgumentError: a repetition in procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (-). Fix: guard it with vyre.size_max or "
-            "vyre.when.");
-  EXPECT_EQ(
-      message_of(made([&](Builder& b, ArrayId x, SizeId n) {
-                   const ArrayId y = b.made("y", ArrayRole::Output, n);
-                   b.run("scaled", scaled(), {whole(x), ir::Words{one_less(b, n)}, ir::Words{n}, whole(y)}, n);
-                 }),
-                 {{3}}),
-      "ArgumentError: dispatch `scaled` in procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (-). Fix: guard it with vyre.size_max "
-      "or vyre.when.");
+            "ArgumentError: a repetition in procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
+            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b).");
+  EXPECT_EQ(message_of(made([&](Builder& b, ArrayId x, SizeId n) {
+                         const ArrayId y = b.made("y", ArrayRole::Output, n);
+                         b.run("scaled", scaled(), {whole(x), ir::Words{one_less(b, n)}, ir::Words{n}, whole(y)}, n);
+                       }),
+                       {{3}}),
+            "ArgumentError: dispatch `scaled` in procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
+            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b).");
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId x, SizeId n) {
                          const ArrayId y = b.made("y", ArrayRole::Output, n);
                          const ArrayPart part{x, {}, b.literal(2), n};
@@ -499,7 +498,10 @@ TEST(Procedure, takes_its_words_from_the_numbers_of_each_call_exactly) {
       run_on(place, plans, procedure, {Words(4, 10)}, {3});
       ADD_FAILURE();
     } catch (const ArgumentError& error) {
-      EXPECT_EQ(std::string(error.what()), "a size is -1, outside of 0 to 2^64 - 1 (-). Fix: guard it with vyre.size_max or vyre.when.");
+      EXPECT_EQ(
+          std::string(error.what()),
+          "a size is -1, outside of 0 to 2^64 - 1 (3 - 4). Fix: write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, "
+          "or guard it with vyre.when(a >= b).");
     }
     EXPECT_EQ(plans.made(), 1u);
   });

@@ -169,3 +169,20 @@ def test_what_the_messages_say_to_write_runs():
     assert std.partition(X, np.array([True] * 4, bool), **CPU)[1] == 4
     a = vyre.array(X, **CPU)
     assert int(std.compact(a, vyre.array(X, **CPU))[1][0]) == 3
+
+
+def test_the_fixes_for_bytes_of_python_give_the_elements():
+    for call, name, fix in (
+        (lambda values: std.nonzero(values, backend="cpu"), "mask", "np.frombuffer(values, np.uint8)"),
+        (lambda values: std.compact(values, np.ones(3, bool), backend="cpu"), "x", "np.frombuffer(values, np.uint8)"),
+        (lambda values: std.sum(values, backend="cpu"), "x", "np.frombuffer(values, np.uint8).astype(np.uint32)"),
+    ):
+        for values in (b"\1\0\1", bytearray(b"\1\0\1"), memoryview(b"\1\0\1")):
+            with pytest.raises(BindingError) as caught:
+                call(values)
+            assert f"argument `{name}` of" in str(caught.value)
+            assert str(caught.value).endswith(f"Fix: write {fix}.")
+    values = b"\1\0\1"
+    assert std.nonzero(np.frombuffer(values, np.uint8), backend="cpu").tolist() == [0, 2]
+    assert std.compact(np.frombuffer(values, np.uint8), np.ones(3, bool), backend="cpu").tolist() == [1, 0, 1]
+    assert std.sum(np.frombuffer(values, np.uint8).astype(np.uint32), backend="cpu") == 2

@@ -123,3 +123,89 @@ def test_wrong_arguments_are_refused(call, kind, message):
     with pytest.raises(kind) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("n", [0, 1, 4, 6, 1027])
+def test_a_procedure_returns_the_words_of_either_seed(target, n):
+    @vyre.procedure
+    def of_array(seed: vyre.In[vyre.u32], count: vyre.u32):
+        return random_u32(count, seed)
+
+    @vyre.procedure
+    def of_number(count: vyre.u32):
+        return random_u32(count, 7 + 2**32)
+
+    whole = [philox([k, 0, 0, 0], [7, 1]) for k in range(-(-n // 4))]
+    wanted = [word for four in whole for word in four][:n]
+    assert of_array(words(7, 1), n, **target).tolist() == wanted
+    assert of_number(n, **target).tolist() == wanted
+
+
+@pytest.mark.parametrize("length", [0, 1, 3])
+def test_a_step_refuses_words_of_another_count_than_two(length):
+    @vyre.procedure
+    def drawn(seed: vyre.In[vyre.u32]):
+        return random_u32(4, seed)
+
+    @vyre.procedure
+    def of_counters(counters: vyre.In[vyre.vec4u32], key: vyre.In[vyre.u32]):
+        return philox4x32_10(counters, key)
+
+    with pytest.raises(vyre.ArgumentError) as caught:
+        drawn(np.zeros(length, np.uint32), backend="cpu")
+    assert str(caught.value) == (
+        "argument `seed` of vyre.std.random_u32 must be an integer or an array of shape (2,). "
+        "Fix: pass the low word and the high word of the seed."
+    )
+    with pytest.raises(vyre.ArgumentError) as caught:
+        of_counters(np.zeros((5, 4), np.uint32), np.zeros(length, np.uint32), backend="cpu")
+    assert str(caught.value) == ("argument `key` of vyre.std.philox4x32_10 must have shape (2,). Fix: pass 2 words.")
+
+
+@pytest.mark.parametrize("n", [2**32 - 3, 2**32 - 1])
+def test_a_step_refuses_as_many_words_as_a_call_does(n):
+    @vyre.procedure
+    def drawn(count: vyre.u32):
+        return random_u32(count, 1)
+
+    with pytest.raises(vyre.ArgumentError) as caught:
+        drawn(n, backend="cpu")
+    assert str(caught.value) == (
+        "argument `n` of vyre.std.random_u32 must be an integer from 0 to 4294967292. "
+        "Fix: write an integer in that range."
+    )
+
+
+def test_the_fix_for_a_wide_seed_gives_the_words_of_its_number():
+    seed = vyre.array(np.array([7 + 2**32], np.uint64), backend="cpu")
+    with pytest.raises(vyre.BindingError) as caught:
+        random_u32(5, seed)
+    assert str(caught.value) == (
+        "argument `seed` of vyre.std.random_u32 must be an array of uint32, got one of uint64. "
+        "Fix: write .view(vyre.u32) for its two words."
+    )
+    wanted = random_u32(5, 7 + 2**32, backend="cpu")
+    assert random_u32(5, seed.view(vyre.u32)).numpy().tolist() == wanted.tolist()
+
+    @vyre.procedure
+    def drawn(seed: vyre.In[vyre.u64]):
+        return random_u32(5, seed)
+
+    @vyre.procedure
+    def mended(seed: vyre.In[vyre.u64]):
+        return random_u32(5, seed.view(vyre.u32))
+
+    with pytest.raises(vyre.BindingError, match=r"Fix: write \.view\(vyre\.u32\) for its two words\."):
+        drawn(np.array([7 + 2**32], np.uint64), backend="cpu")
+    assert mended(np.array([7 + 2**32], np.uint64), backend="cpu").tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("seed", [[7, 1], words(7, 1)])
+def test_the_fix_for_a_seed_on_the_host_gives_the_words_of_its_number(seed):
+    with pytest.raises(vyre.ArgumentError) as caught:
+        random_u32(5, seed, backend="cpu")
+    assert str(caught.value).endswith(
+        "Fix: write an integer, or vyre.array(np.asarray(seed).astype(np.uint32)) with its low and its high word."
+    )
+    resident = vyre.array(np.asarray(seed).astype(np.uint32))
+    assert random_u32(5, resident).numpy().tolist() == random_u32(5, 7 + 2**32, backend="cpu").tolist()

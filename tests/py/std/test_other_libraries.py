@@ -1,6 +1,5 @@
 """Arrays of other libraries in calls of the library: by DLPack, with the results of numpy's arrays."""
 
-# ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
 import numpy as np
@@ -90,7 +89,8 @@ def test_mistakes_are_told():
         "Fix: write np.asarray(x) of a copy on the host, which copies it to the host."
     )
     assert message(lambda: std.sha256([b"", Tensor(U32)]), vyre.BindingError) == (
-        "element 1 of argument `data` of vyre.std.sha256 must be an array of uint8, got one of uint32. Fix: write .astype(np.uint8)."
+        "element 1 of argument `data` of vyre.std.sha256 must be an array of uint8, got one of uint32. "
+        "Fix: write .view(np.uint8) for its bytes, or .astype(np.uint8) where each element is one byte."
     )
     assert message(lambda: std.sum(pyarrow.array([1, None], pyarrow.uint32())), vyre.BindingError) == (
         "argument `x` of vyre.std.sum cannot be read through DLPack: Can only use DLPack on arrays with no nulls. "

@@ -243,7 +243,8 @@ WRONG = [
     (
         lambda: std.sort_pairs(vyre.array(X, **HERE), vyre.array(X, backend="reference")),
         BindingError,
-        "vyre.std.sort_pairs got arrays of two devices. Fix: make all with the same `backend` and `device`.",
+        "vyre.std.sort_pairs got arrays of two devices: device 0 of backend `cpu` and device 0 of backend "
+        "`reference`. Fix: make all with the same `backend` and `device`.",
     ),
     (
         lambda: std.sort(vyre.array(X, **HERE), **HERE),

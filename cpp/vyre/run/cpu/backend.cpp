@@ -410,8 +410,14 @@ class CpuExecutable : public Executable {
 
 class CpuBackend : public Backend {
  public:
-  CpuBackend(const Lanes& lanes, unsigned threads, Memories memories)
-      : lanes_(lanes), vectors_(native_vectors(lanes.name)), threads_(threads), memories_(std::move(memories)) {}
+  // `refusal` is what an ArgumentError says at each use of the backend, where the environment asks for what there is not: the import of
+  // the library cannot fail for it, because other backends work.
+  CpuBackend(const Lanes& lanes, unsigned threads, Memories memories, std::string refusal = {})
+      : lanes_(lanes),
+        vectors_(native_vectors(lanes.name)),
+        threads_(threads),
+        memories_(std::move(memories)),
+        refusal_(std::move(refusal)) {}
 
   std::string_view name() const override { return "cpu"; }
   std::vector<std::string> reasons_unavailable() override { return {}; }
@@ -428,6 +434,7 @@ class CpuBackend : public Backend {
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device, const Optimize& options,
                                       const RunOptions&) override {
     check_only_device(device, name());
+    check_instructions();
     return std::make_unique<CpuExecutable>(program, lanes_, vectors_, threads_, memories_, options);
   }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
@@ -436,37 +443,40 @@ class CpuBackend : public Backend {
   }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override {
     check_only_device(device, name());
+    check_instructions();
     return std::make_unique<HostStorage>(bytes, zeroed);
   }
   bool plans_any_memory() const override { return true; }
 
  private:
+  void check_instructions() const {
+    if (!refusal_.empty()) throw ArgumentError(refusal_);
+  }
+
   const Lanes& lanes_;
   const NativeVectors vectors_;
   unsigned threads_;
   Memories memories_;
+  std::string refusal_;
 };
 
 }  // namespace
 }  // namespace cpu
 
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
-  const auto available = cpu::available_lanes();
-  const cpu::Lanes* chosen = available.back();
-  const char* const variable = std::getenv("VYRE_INSTRUCTIONS");
-  const bool asked = !options.instructions && variable != nullptr && *variable != '\0';
-  if (options.instructions || asked) {
-    const std::string_view wanted = asked ? variable : std::string_view(*options.instructions);
-    const auto found = std::ranges::find(available, wanted, &cpu::Lanes::name);
-    if (found == available.end()) {
-      std::string names;
-      for (const cpu::Lanes* lanes : available) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", lanes->name);
-      throw ArgumentError(fmt::format("this processor has no instructions `{}`{}. Fix: use one of {}.", wanted,
-                                      asked ? ", which the environment variable `VYRE_INSTRUCTIONS` names" : "", names));
-    }
-    chosen = *found;
+  if (!options.instructions) {
+    const cpu::AskedLanes& asked = cpu::asked_lanes();
+    return std::make_unique<cpu::CpuBackend>(*asked.lanes, options.threads.value_or(usable_processors()),
+                                             cpu::Memories{options.caches, options.nodes}, asked.refusal);
   }
-  return std::make_unique<cpu::CpuBackend>(*chosen, options.threads.value_or(usable_processors()),
+  const auto available = cpu::available_lanes();
+  const auto found = std::ranges::find(available, std::string_view(*options.instructions), &cpu::Lanes::name);
+  if (found == available.end()) {
+    std::string names;
+    for (const cpu::Lanes* lanes : available) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", lanes->name);
+    throw ArgumentError(fmt::format("this processor has no instructions `{}`. Fix: use one of {}.", *options.instructions, names));
+  }
+  return std::make_unique<cpu::CpuBackend>(**found, options.threads.value_or(usable_processors()),
                                            cpu::Memories{options.caches, options.nodes});
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "vyre/lower/kernel.hpp"
@@ -60,5 +61,16 @@ struct Lanes {
 
 // The tables whose instructions this processor has, the best one last. The baseline is always among them.
 std::span<const Lanes* const> available_lanes();
+
+// What the environment variable VYRE_INSTRUCTIONS asks for; it is read once.
+struct AskedLanes {
+  const Lanes* lanes;   // the ones that it names, or else the best that this processor has
+  bool is_named;        // whether it names these
+  std::string refusal;  // what ArgumentErrors say where it names others; empty where it does not
+};
+const AskedLanes& asked_lanes();
+
+// Says why no instructions `wanted` can be used by a processor that has those of `available`.
+std::string refusal_of_instructions(std::string_view wanted, std::span<const std::string_view> available);
 
 }  // namespace vyre::run::cpu

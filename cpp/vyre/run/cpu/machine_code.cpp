@@ -7,6 +7,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/lower/lower.hpp"
+#include "vyre/run/cpu/lanes.hpp"
 #if VYRE_NATIVE
 #include "vyre/run/cpu/native/native.hpp"
 #endif
@@ -25,6 +26,17 @@ native::Vectors chosen_vectors(const std::optional<std::string>& instructions) {
     throw ArgumentError(
         fmt::format("argument `instructions` of vyre.lower must be \"sse41\", \"avx2\" or \"avx512\", got \"{}\". Fix: write one of them.",
                     *instructions));
+  }
+  const AskedLanes& asked = asked_lanes();
+  if (!asked.refusal.empty()) throw ArgumentError(asked.refusal);
+  if (asked.is_named) {
+    for (const native::InstructionSet& each : native::kInstructionSets) {
+      if (each.name == asked.lanes->name) return each.vectors;
+    }
+    throw LoweringError(
+        fmt::format("programs have no machine code here, because the environment says VYRE_INSTRUCTIONS={}, which interprets. "
+                    "Fix: write instructions=\"sse41\", \"avx2\" or \"avx512\" for the code of these.",
+                    asked.lanes->name));
   }
   const std::vector<native::Vectors> available = native::available_vectors();
   if (available.empty()) {
