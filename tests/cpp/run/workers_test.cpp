@@ -12,6 +12,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <latch>
 #include <mutex>
@@ -65,6 +66,22 @@ void wait_for_the_end_of(const std::set<pid_t>& ids) {
   for (const pid_t id : ids) {
     while (std::filesystem::exists("/proc/self/task/" + std::to_string(id))) std::this_thread::yield();
   }
+}
+
+TEST(TimeAwakeForWorkers, is_within_each_wait_and_passes_once_for_all_of_them) {
+  using std::chrono::microseconds;
+  const auto taken = [](std::initializer_list<microseconds> waits) {
+    detail::TimeAwake time;
+    std::vector<microseconds> result;
+    for (const microseconds wait : waits) result.push_back(std::chrono::duration_cast<microseconds>(time.take(wait)));
+    return result;
+  };
+  using Times = std::vector<microseconds>;
+  const microseconds none(0), all(50);
+  EXPECT_EQ(taken({minutes(1), minutes(1), all}), (Times{all, none, none}));
+  EXPECT_EQ(taken({microseconds(20), microseconds(20), microseconds(20), microseconds(20)}),
+            (Times{microseconds(20), microseconds(20), microseconds(10), none}));
+  EXPECT_EQ(taken({none, microseconds(-1), all}), (Times{none, none, all})) << "a time that is over takes nothing";
 }
 
 TEST(Workers, are_threads_of_their_own_and_are_kept) {
