@@ -9,8 +9,8 @@ namespace vyre::run {
 // The fewest bytes for one thread: with fewer, waking the thread takes longer than it saves.
 inline constexpr std::size_t kLeastPartBytes = std::size_t{2} << 20;
 
-// Calls `work(begin, end)` for parts that together are the indices below `count`, perhaps on several threads. A part has at least `least`
-// indices and begins at a multiple of `granule`. `work` must not throw.
+// Calls `work(begin, end)` for parts that together are the indices below `count`, perhaps on several threads. All parts but the last have
+// at least `least` indices, and each begins at a multiple of `granule`. `work` must not throw.
 void in_parts(std::size_t count, std::size_t least, std::size_t granule, const std::function<void(std::size_t, std::size_t)>& work);
 
 }  // namespace vyre::run

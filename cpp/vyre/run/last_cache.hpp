@@ -11,8 +11,8 @@ namespace vyre::run {
 // machines: on 16 processors of a Xeon that reports 300 MiB, stores past the caches paid from 128 MiB on.
 constexpr std::uint64_t kLeastLastCache = std::uint64_t{32} << 20, kMostLastCache = std::uint64_t{128} << 20;
 
-// Returns the bytes of all last-level caches of the processors that sched_getaffinity allows, from kLeastLastCache to kMostLastCache. The
-// sizes are read once.
+// Returns the bytes of all last-level caches of the processors that sched_getaffinity allows to the main thread, from kLeastLastCache to
+// kMostLastCache. The sizes are read once, by the thread that needs them first.
 std::uint64_t last_cache_bytes();
 
 // The sum of the last-level caches of these processors; a cache that several of them share counts once. 0 if the folder does not describe

@@ -16,6 +16,9 @@ namespace {
 // Null until the nodes are read, which happens without a lock: threads that need them first at the same time all read them.
 std::atomic<const Nodes*> known_nodes = nullptr;
 
+// Stands for the nodes while there is no memory to read them. Never destroyed: threads that outlive main may hold it.
+const Nodes* const one_node = new Nodes;
+
 }  // namespace
 
 Nodes nodes_of(const std::filesystem::path& folder, std::span<const unsigned> processors) {
@@ -42,8 +45,7 @@ const Nodes& nodes_of_this_process() {
     if (known_nodes.compare_exchange_strong(nodes, read.get(), std::memory_order_acq_rel)) return *read.release();
     return *nodes;
   } catch (const std::exception&) {  // no memory at this moment
-    static const Nodes one;
-    return one;
+    return *one_node;
   }
 }
 

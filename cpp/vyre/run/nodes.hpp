@@ -24,12 +24,13 @@ struct Nodes {
 // Describes the nodes of these processors; nodes of other processors are left out. `folder` is /sys/devices/system/node.
 Nodes nodes_of(const std::filesystem::path& folder, std::span<const unsigned> processors);
 
-// The nodes of the processors that sched_getaffinity allows. They are read once.
+// The nodes of the processors that sched_getaffinity allows to the main thread. They are read once, by the thread that needs them first.
 const Nodes& nodes_of_this_process();
 
 class Shares {
  public:
-  // Shares are as long as the nodes have processors. `nodes` must outlive the object; `threads` may take pieces at a time.
+  // A node's share is in proportion to its processors. `nodes` must outlive the object. `threads` is the number of threads that take
+  // pieces.
   Shares(std::uint64_t pieces, const Nodes& nodes, unsigned threads)
       : nodes_(nodes), part_(kPartOfRest * threads), count_(nodes.processors.empty() ? 1 : static_cast<unsigned>(nodes.processors.size())) {
     first_.next.store(0, std::memory_order_relaxed);

@@ -49,7 +49,7 @@ class LateNumbers {
   std::set<std::pair<std::uint32_t, ir::DataType>> limited_;
 };
 
-// Returns the largest number that a parameter of this type takes: U32, I32 (its 32 bits), U64 or Bool.
+// Returns the largest number that a parameter of this type takes: U32, I32 (given as 32 bits), U64 or Bool.
 std::uint64_t largest_number(ir::DataType type);
 // Throws ArgumentError for a larger number.
 void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use);

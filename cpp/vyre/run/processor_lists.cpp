@@ -1,6 +1,7 @@
 #include "vyre/run/processor_lists.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -37,7 +38,7 @@ std::vector<unsigned> processors_in(const std::string& list) {
 std::vector<unsigned> usable_processor_numbers() {
   std::vector<unsigned> result;
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return result;
+  if (sched_getaffinity(getpid(), sizeof set, &set) != 0) return result;  // the main thread's number is the process's
   for (unsigned each = 0; each < CPU_SETSIZE; ++each) {
     if (CPU_ISSET(each, &set)) result.push_back(each);
   }

@@ -6,8 +6,8 @@
 
 namespace vyre::run {
 
-// Returns how many processors sched_getaffinity allows (taskset, cpusets of containers), but no more than the quota of this process's
-// control group pays for, and at least 1. The quota is read once.
+// Returns how many processors sched_getaffinity allows to the calling thread (taskset, cpusets of containers), but no more than the quota
+// of this process's control group pays for, and at least 1. The quota is read once.
 unsigned usable_processors();
 
 // The processors that the quotas of control groups pay for, rounded up; 0 where none limits them. `groups` is the text of

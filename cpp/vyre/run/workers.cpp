@@ -42,8 +42,6 @@ class SignalsBlocked {
 // the caller pays for only two.
 constexpr int kWokenByOne = 2;
 
-constexpr std::chrono::nanoseconds kBrieflyAwaited = std::chrono::microseconds(50);
-
 }  // namespace
 
 class Pool {
@@ -59,16 +57,17 @@ class Pool {
   }
 
   bool done_within(Job& job, std::chrono::nanoseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
     std::unique_lock lock(mutex_);
     withdraw(job);
     await_briefly(job, lock, time);
-    return job.done.wait_for(lock, time, [&] { return job.running == 0; });
+    return job.done.wait_until(lock, end, [&] { return job.running == 0; });
   }
 
   void finish(Job& job) {
     std::unique_lock lock(mutex_);
     withdraw(job);
-    await_briefly(job, lock, kBrieflyAwaited);
+    await_briefly(job, lock, TimeAwake::kMost);
     sleep_until(job.done, lock, [&] { return job.running == 0; });
   }
 
@@ -114,12 +113,14 @@ class Pool {
     for (int k = 0; k < kWokenByOne; ++k) work_.notify_one();
   }
 
-  // Most workers end a moment after their caller, and waking a thread takes longer than that moment. The lock is held again at the end, so
-  // that a worker which has counted itself out is done with the job.
-  static void await_briefly(const Job& job, std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds most) {
+  // Waits awake, as long as the job's TimeAwake allows. The lock is held again at the end, so that a worker which has counted itself out is
+  // done with the job.
+  static void await_briefly(Job& job, std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds most) {
     if (job.running == 0) return;
+    const std::chrono::nanoseconds awake = job.time_awake.take(most);
+    if (awake <= std::chrono::nanoseconds(0)) return;
+    const auto end = std::chrono::steady_clock::now() + awake;
     lock.unlock();
-    const auto end = std::chrono::steady_clock::now() + std::min(most, kBrieflyAwaited);
     while (job.running != 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     lock.lock();
   }

@@ -10,6 +10,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -19,6 +20,23 @@ namespace vyre::run {
 
 namespace detail {
 
+// The time for which the caller of a job stays awake for workers that have begun. Most of them end a moment after their caller, and waking
+// a thread takes longer than that moment.
+class TimeAwake {
+ public:
+  // Takes the part of the time that a wait of at most `most` is awake. All waits for a job together are awake for kMost.
+  std::chrono::nanoseconds take(std::chrono::nanoseconds most) {
+    const std::chrono::nanoseconds taken = std::clamp(most, std::chrono::nanoseconds(0), left_);
+    left_ -= taken;
+    return taken;
+  }
+
+  static constexpr std::chrono::nanoseconds kMost = std::chrono::microseconds(50);
+
+ private:
+  std::chrono::nanoseconds left_ = kMost;
+};
+
 // Describes what workers are asked to do. The pool's mutex guards it.
 struct Job {
   void (*run)(void* work);
@@ -27,7 +45,8 @@ struct Job {
   std::atomic<unsigned> running = 0;  // workers at work; written under the mutex
   cpu_set_t processors{};
   bool knows_processors = false;
-  int processor = -1;              // the processor that the caller runs on
+  int processor = -1;  // the processor that the caller runs on
+  TimeAwake time_awake{};
   std::condition_variable done{};  // notified when `running` gets to 0
   Job* next = nullptr;
 };

@@ -58,7 +58,7 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     out = [numpy_of(each, f"argument `out` of procedure `{function.name}`", BindingError) for each in passed_out]
     if is_recording():
         _check_recorded(function, made, given, out)
-    extents = _extents(function, made, given, arrays, numbers) if any(isinstance(o, np.ndarray) for o in out) else None
+    extents = _extents(made, arrays, numbers) if any(isinstance(o, np.ndarray) for o in out) else None
     for k, (decl, wanted, theirs) in enumerate(zip(made.outputs, out, passed_out, strict=True)):
         _check_out(function, decl, wanted, theirs, None if extents is None else extents[k])
     _check_apart(function, [(decl.name, given[decl.name]) for decl in made._of_role("in_out")], out)
@@ -168,9 +168,7 @@ def _check_recorded(function: ProcedureFunction, made: Recorded, given: dict[str
             )
 
 
-def _extents(
-    function: ProcedureFunction, made: Recorded, given: dict[str, Any], arrays: Sequence[Array], numbers: Sequence[int]
-) -> list[tuple[int, ...]] | None:
+def _extents(made: Recorded, arrays: Sequence[Array], numbers: Sequence[int]) -> list[tuple[int, ...]] | None:
     """The shape of each result; None where the device decides or a size is none, which the core tells."""
     shapes = dict(zip([id(decl) for decl in made._of_role("input", "in_out")], [a.shape for a in arrays], strict=True))
     by_name = dict(zip([name for name, _ in made.numbers], numbers, strict=True))

@@ -13,7 +13,6 @@ import numpy as np
 __all__ = ["CRC32", "CRC32C", "Modulus", "powers", "product", "steps", "taps"]
 
 _ONE = 1 << 31
-_MASK = 2**32 - 1
 
 
 class Modulus(NamedTuple):

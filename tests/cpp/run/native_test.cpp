@@ -407,17 +407,17 @@ TEST(Native, results_that_outgrow_the_caches_have_every_element) {
   }
 }
 
-TEST(Native, batches_of_a_kernel_without_loops_know_the_least_time_that_they_take) {
+TEST(Native, batches_of_a_kernel_without_loops_guess_how_long_they_take) {
   lower::Kernel kernel;
   kernel.workgroup_size = {64, 1, 1};
   run::cpu::native::NativeCode code;
   code.work = 100;
-  const auto least = [&](run::Grid grid) { return run::cpu::native::NativeBatches(code, kernel, grid).least_time(); };
-  EXPECT_EQ(least({1000, 1, 1}), std::chrono::microseconds(64));
-  EXPECT_EQ(least({10, 20, 30}), std::chrono::nanoseconds(64 * 10 * 20 * 30));
-  EXPECT_GT(least({~0u, ~0u, ~0u}), std::chrono::years(1)) << "an overflow is no short time";
+  const auto guess = [&](run::Grid grid) { return run::cpu::native::NativeBatches(code, kernel, grid).estimated_time(); };
+  EXPECT_EQ(guess({1000, 1, 1}), std::chrono::microseconds(64));
+  EXPECT_EQ(guess({10, 20, 30}), std::chrono::nanoseconds(64 * 10 * 20 * 30));
+  EXPECT_GT(guess({~0u, ~0u, ~0u}), std::chrono::years(1)) << "an overflow is no short time";
   code.loops = true;
-  EXPECT_EQ(least({1000, 1, 1}), std::chrono::nanoseconds(0));
+  EXPECT_EQ(guess({1000, 1, 1}), std::chrono::nanoseconds(0));
 }
 
 // A shift rounds down and a division towards zero. 2^31 is no power of two as a signed number, and -8 is none either.

@@ -1,4 +1,4 @@
-// The processors that quotas of control groups pay for, in folders that are made as the kernel makes them.
+// The processors that quotas of control groups pay for, in folders that are made as the kernel makes them, and those of the process.
 #include "vyre/run/processors.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "support/affinity.hpp"
+#include "vyre/run/processor_lists.hpp"
 
 namespace vyre::run {
 namespace {
@@ -99,6 +102,23 @@ TEST(Processors, are_no_more_than_the_affinity_allows) {
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
   EXPECT_EQ(usable_processors(), 1u);
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+// The nodes of memory and the sizes of caches are read once for all threads, perhaps by one that is kept to a processor.
+TEST(Processors, of_the_process_are_those_of_its_main_thread_whichever_thread_asks) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::vector<unsigned> expected;
+  for (unsigned each = 0; each < CPU_SETSIZE; ++each) {
+    if (CPU_ISSET(each, &before)) expected.push_back(each);
+  }
+  EXPECT_EQ(usable_processor_numbers(), expected);
+  std::thread([&] {
+    const cpu_set_t one = one_of(before);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_EQ(usable_processors(), 1u);
+    EXPECT_EQ(usable_processor_numbers(), expected);
+  }).join();
 }
 
 }  // namespace

@@ -12,10 +12,12 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <latch>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -60,8 +62,26 @@ std::ptrdiff_t threads_of_this_process() {
 }
 
 // The kernel takes a thread off its list a moment after the thread could be joined.
-void wait_for_threads(std::ptrdiff_t count) {
-  while (threads_of_this_process() != count) std::this_thread::yield();
+void wait_for_the_end_of(const std::set<pid_t>& ids) {
+  for (const pid_t id : ids) {
+    while (std::filesystem::exists("/proc/self/task/" + std::to_string(id))) std::this_thread::yield();
+  }
+}
+
+TEST(TimeAwakeForWorkers, is_within_each_wait_and_passes_once_for_all_of_them) {
+  using std::chrono::microseconds;
+  const auto taken = [](std::initializer_list<microseconds> waits) {
+    detail::TimeAwake time;
+    std::vector<microseconds> result;
+    for (const microseconds wait : waits) result.push_back(std::chrono::duration_cast<microseconds>(time.take(wait)));
+    return result;
+  };
+  using Times = std::vector<microseconds>;
+  const microseconds none(0), all(50);
+  EXPECT_EQ(taken({minutes(1), minutes(1), all}), (Times{all, none, none}));
+  EXPECT_EQ(taken({microseconds(20), microseconds(20), microseconds(20), microseconds(20)}),
+            (Times{microseconds(20), microseconds(20), microseconds(10), none}));
+  EXPECT_EQ(taken({none, microseconds(-1), all}), (Times{none, none, all})) << "a time that is over takes nothing";
 }
 
 TEST(Workers, are_threads_of_their_own_and_are_kept) {
@@ -75,10 +95,9 @@ TEST(Workers, are_threads_of_their_own_and_are_kept) {
 
 TEST(Workers, that_are_parked_end_when_that_is_asked_for) {
   end_parked_workers();
-  const std::ptrdiff_t before = threads_of_this_process();
-  ids_of_workers(3);
+  const std::set<pid_t> ids = ids_of_workers(3);
   end_parked_workers();
-  wait_for_threads(before);
+  wait_for_the_end_of(ids);
   EXPECT_EQ(ids_of_workers(2).size(), 2u);
 }
 
@@ -199,10 +218,9 @@ TEST(WorkersAndForks, a_child_does_not_count_on_workers_that_were_at_work) {
 
 TEST(WorkersAndForks, parked_workers_have_ended_before_the_fork) {
   end_parked_workers();
-  const std::ptrdiff_t before = threads_of_this_process();
-  ids_of_workers(3);
+  const std::set<pid_t> ids = ids_of_workers(3);
   EXPECT_EQ(status_of_child([] { return true; }), 0);
-  wait_for_threads(before);
+  wait_for_the_end_of(ids);
 }
 
 TEST(WorkersAndForks, workers_that_were_asked_for_are_lost_in_a_child) {

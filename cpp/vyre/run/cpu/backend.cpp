@@ -110,7 +110,7 @@ class Call {
     const StopAtEnd stop_at_end{stop_};
     const std::uint64_t others = std::min<std::uint64_t>(threads_, batches_.count()) - 1;
     // A long call does not run its first batch alone to find out how long it takes.
-    if (others != 0 && least_time() >= 2 * kWorthWaking * others) helpers.ask(static_cast<unsigned>(others));
+    if (others != 0 && estimated_time() >= 2 * kWorthWaking * others) helpers.ask(static_cast<unsigned>(others));
     const Clock::time_point start = others == 0 ? Clock::time_point() : Clock::now();
     Shares::Taker taker(shares_);
     for (std::uint64_t done = 1;; ++done) {
@@ -151,9 +151,9 @@ class Call {
     ~StopAtEnd() { stop = true; }
   };
 
-  // The least time that the batches take one after the other; 0 if it is not known.
-  std::chrono::nanoseconds least_time() const {
-    if constexpr (requires { batches_.least_time(); }) return batches_.least_time();
+  // How long the batches take one after the other, a guess; 0 if it is not known.
+  std::chrono::nanoseconds estimated_time() const {
+    if constexpr (requires { batches_.estimated_time(); }) return batches_.estimated_time();
     return std::chrono::nanoseconds(0);
   }
 

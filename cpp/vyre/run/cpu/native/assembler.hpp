@@ -40,7 +40,7 @@ class Assembler : public Xbyak::CodeGenerator {
   bool narrow() const { return narrow_; }  // SSE4.1
   int width() const { return row_of(vectors_).width; }
   int vector_bytes() const { return 4 * width(); }
-  int vector_count() const { return wide_ ? 32 : narrow_ ? 15 : 16; }  // of which the translator disposes
+  int vector_count() const { return wide_ ? 32 : narrow_ ? 15 : 16; }  // that the translator may use
 
   Xmm v(int reg) const;
 

@@ -107,7 +107,7 @@ void Assembler::shift_each(Opcode op, const Xmm& to, const Xmm& a, const Xmm& am
 }
 
 // Each byte of a lane takes the exponent less the place of the byte's lowest bit, and finds its value in a table. pshufb gives zero where
-// the highest bit is set, which adding 0x70 without wrapping does for what is less than 0 or more than 15.
+// the highest bit is set. A saturating add of 0x70 sets that bit for every index outside 0 to 15.
 void Assembler::power_of_two(const Xmm& to, const Xmm& exponents) {
   constexpr std::array<std::uint8_t, 16> kLowest = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
   constexpr std::array<std::uint8_t, 16> kPowers = {1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0};

@@ -202,15 +202,14 @@ NativeBatches::NativeBatches(const NativeCode& code, const lower::Kernel& kernel
   count_ = (pieces - 1) / at_once_ + 1;
 }
 
-// No processor computes more than a hundred lanes of instructions in a nanosecond.
-std::chrono::nanoseconds NativeBatches::least_time() const {
-  constexpr std::uint64_t kInNanosecond = 100, kMost = std::uint64_t{1} << 62;
+std::chrono::nanoseconds NativeBatches::estimated_time() const {
+  constexpr std::uint64_t kLanesInNanosecond = 100, kMost = std::uint64_t{1} << 62;
   if (code_.loops || code_.whole_workgroups) return std::chrono::nanoseconds(0);
   std::uint64_t lanes = code_.work;
   for (const std::uint64_t invocations : invocations_) {
     if (__builtin_mul_overflow(lanes, invocations, &lanes) || lanes > kMost) lanes = kMost;
   }
-  return std::chrono::nanoseconds(lanes / kInNanosecond);
+  return std::chrono::nanoseconds(lanes / kLanesInNanosecond);
 }
 
 void NativeBatches::run(NativeThread& thread, std::uint64_t index) const {

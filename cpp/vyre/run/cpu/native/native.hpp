@@ -87,8 +87,9 @@ class NativeBatches {
  public:
   NativeBatches(const NativeCode& code, const lower::Kernel& kernel, Grid grid);
   std::uint64_t count() const { return count_; }
-  // The least time that all batches take one after the other; 0 for kernels with loops, whose turns are seldom known.
-  std::chrono::nanoseconds least_time() const;
+  // How long all batches take one after the other; 0 for kernels with loops, whose turns are seldom known, and for workgroups that run
+  // whole. A guess on the low side, by which threads are woken early; a wrong guess costs time alone.
+  std::chrono::nanoseconds estimated_time() const;
   void prepare(NativeThread&) const {}
   void run(NativeThread& thread, std::uint64_t index) const;
 

@@ -16,7 +16,7 @@ struct InstructionSet {
   int width;              // lanes of a vector
 };
 
-// From the oldest to the newest. SSE4.1 stands for itself and what all processors with SSE4.1 have: SSSE3, but neither POPCNT nor BMI.
+// From the oldest to the newest. Code for SSE4.1 also uses SSSE3, which all such processors have, but neither POPCNT nor BMI.
 inline constexpr InstructionSet kInstructionSets[] = {
     {Vectors::Sse41, "sse41", 4},
     {Vectors::Avx2, "avx2", 8},

@@ -9,7 +9,8 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// By default a device is used so only if it keeps robust access, the second defence behind the checks of the shaders.
+// By default, sets are updated after binding only where robust access holds for them too; it is the second defence behind the checks of the
+// shaders.
 bool wants_update_after_bind(const PhysicalDevice& physical, const Options& options) {
   const bool keeps_robust_access = physical.robust_buffer_access && physical.robust_update_after_bind;
   return physical.update_after_bind && options.update_after_bind.value_or(keeps_robust_access);

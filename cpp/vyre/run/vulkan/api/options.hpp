@@ -20,8 +20,8 @@ struct Options {
   bool always_stage = false;
   // Whether a thread of the stream (stream.hpp) passes submissions to a busy device. The default is yes for GPUs, no for software devices.
   std::optional<bool> submission_thread = std::nullopt;
-  // Whether recorded commands stay valid when other arrays are bound to them (Context::updates_after_bind). The default is yes where the
-  // device has robust access to such arrays too. Yes takes the feature without it, and no leaves the feature unused.
+  // Whether recorded commands stay valid when other arrays are bound to them (Context::updates_after_bind). The default is true where
+  // the device has robust access to such arrays too. True uses the feature even without it, false never.
   std::optional<bool> update_after_bind = std::nullopt;
   // The directory for compiled pipelines, in place of the user's cache directory.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
