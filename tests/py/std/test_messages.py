@@ -151,14 +151,14 @@ def released():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is set by what /proc says is used")
 @pytest.mark.parametrize(
-    ("make", "call", "problem"),
+    ("make", "call"),
     [
-        ("[b'a'] * 3_000_000", "vyre.std.Messages.pack(given, backend='cpu')", "memory for"),
-        ("[bytearray(b'a')] * 300_000", "vyre.std.Messages.pack(given, backend='cpu')", "memory for"),
-        ("[bytes(40_000_000), b'a']", "vyre.std.hex_encode(given, backend='cpu')", "memory for"),
+        ("[b'a'] * 3_000_000", "vyre.std.Messages.pack(given, backend='cpu')"),
+        ("[bytearray(b'a')] * 50_000", "vyre.std.Messages.pack(given, backend='cpu')"),
+        ("[bytes(40_000_000), b'a']", "vyre.std.hex_encode(given, backend='cpu')"),
     ],
 )
-def test_strings_that_the_host_has_no_memory_for_are_a_typed_error(make, call, problem):
+def test_strings_that_the_host_has_no_memory_for_are_a_typed_error(make, call):
     script = f"""
 import resource
 import vyre, vyre.std
@@ -167,7 +167,7 @@ given = {make}
 hard = resource.getrlimit(resource.RLIMIT_AS)[1]
 used = int(open("/proc/self/statm").read().split()[0]) * 4096
 wrong, refused = [], 0
-for room in range(0, 400, 4):
+for room in range(4, 400, 16):
     resource.setrlimit(resource.RLIMIT_AS, (used + (room << 20), hard))
     try:
         made = {call}
