@@ -55,7 +55,14 @@ def test_a_value_that_a_loop_without_unknowns_ends_with_is_computed_with(target,
 OTHER_INDICES = {"i | 1": 1, "i + 5": 5, "given[0] - i": 3, "(i * 5) + 9": 9, "i ^ 3": 3, "min(i, 9) + 1": 1}
 
 
-@pytest.mark.parametrize("form", ["let k = select(i != 0, i, {0})", "let k = i\nif i == 0 {{\n  k = {0}\n}}"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "let k = select(i != 0, i, {0})",
+        "let k = i\nif i == 0 {{\n  k = {0}\n}}",
+        "let k = lane(select(i != 0, pack(vec2<u32>, 9, i), pack(vec2<u32>, 9, {0})), 1)",
+    ],
+)
 @pytest.mark.parametrize("other", list(OTHER_INDICES))
 def test_each_of_two_indices_that_a_condition_chooses_from_has_its_own_bounds_check(target, form, other):
     program = vyre.parse(

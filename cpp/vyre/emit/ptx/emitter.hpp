@@ -89,6 +89,8 @@ class Emitter {
   void zero(std::string_view space, Word start, Word first, std::uint64_t chunks, std::uint64_t stride);
   Word base(std::optional<Word>& known, std::string_view block);
   Word local_index();
+  // Whether conditions decide which of several values this one is: it is a Select, a variable, or a lane of one.
+  bool is_chosen(ValueId value) const;
   std::string guard(const Instruction& code, Word length);
   // Returns the predicate of the short If around an instruction that has an effect, as text to write in front of it, or an empty text.
   std::string only_if() const { return only_if_ ? fmt::format("@%p{} ", *only_if_) : ""; }
