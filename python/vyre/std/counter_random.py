@@ -38,40 +38,45 @@ def threefry(counters: In[vyre.vec2u32], key: In[u32], numbers: Out[vyre.vec2u32
         numbers[i] = vyre.ops.call("primitive.rng.threefry2x32_20", counters[i], vyre.vec2u32(key[0], key[1]))
 
 
+def _words_at(number: Any, low: Any, high: Any) -> Any:
+    """The four words of the counter (number, 0, 0, 0)."""
+    counter = vyre.vec4u32(number, u32(0), u32(0), u32(0))
+    return vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(low, high))
+
+
+def _word_of(words: Any, i: Any) -> Any:
+    """One of the first three words."""
+    return vyre.select(i == 0, words.x, vyre.select(i == 1, words.y, words.z))
+
+
 @vyre.kernel
 def philox_row(low: u32, high: u32, numbers: Out[vyre.vec4u32]) -> None:
     i = vyre.gid(0)
     if i < len(numbers):
-        counter = vyre.vec4u32(i, u32(0), u32(0), u32(0))
-        numbers[i] = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(low, high))
+        numbers[i] = _words_at(i, low, high)
 
 
 @vyre.kernel
 def philox_row_of(key: In[u32], numbers: Out[vyre.vec4u32]) -> None:
     i = vyre.gid(0)
     if i < len(numbers):
-        counter = vyre.vec4u32(i, u32(0), u32(0), u32(0))
-        numbers[i] = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(key[0], key[1]))
+        numbers[i] = _words_at(i, key[0], key[1])
 
 
 @vyre.kernel
 def philox_end(low: u32, high: u32, block: u32, numbers: Out[u32]) -> None:
-    """The first of the four words of a counter, as many as there are elements."""
+    """The first words of a counter, as many as there are elements, at most three."""
     i = vyre.gid(0)
     if i < len(numbers):
-        counter = vyre.vec4u32(block, u32(0), u32(0), u32(0))
-        words = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(low, high))
-        numbers[i] = vyre.select(i == 0, words.x, vyre.select(i == 1, words.y, words.z))
+        numbers[i] = _word_of(_words_at(block, low, high), i)
 
 
 @vyre.kernel
 def philox_end_of(key: In[u32], block: u32, numbers: Out[u32]) -> None:
-    """The first of the four words of a counter, as many as there are elements."""
+    """The first words of a counter, as many as there are elements, at most three."""
     i = vyre.gid(0)
     if i < len(numbers):
-        counter = vyre.vec4u32(block, u32(0), u32(0), u32(0))
-        words = vyre.ops.call("primitive.rng.philox4x32_10", counter, vyre.vec2u32(key[0], key[1]))
-        numbers[i] = vyre.select(i == 0, words.x, vyre.select(i == 1, words.y, words.z))
+        numbers[i] = _word_of(_words_at(block, key[0], key[1]), i)
 
 
 @vyre.procedure(name="std.philox4x32_10")
@@ -84,24 +89,24 @@ def threefry_all(counters: In[vyre.vec2u32], key: In[u32]) -> Any:
     return threefry(counters, key)
 
 
-@vyre.procedure(name="std.random_u32")
-def random_all(count: u32, low: u32, high: u32) -> vyre.ProcedureArray:
+def _random(count: Any, rows: Any, end: Any, *key: Any) -> Any:
+    """Record the words of a key: whole counters by one kernel, and the words of the last one by another."""
     numbers = vyre.scratch(u32, count, name="numbers")
     whole = count // 4 * 4
-    philox_row(low, high, numbers[:whole].view(vyre.vec4u32))
+    rows(*key, numbers[:whole].view(vyre.vec4u32))
     with vyre.when(count % 4 > 0):
-        philox_end(low, high, count // 4, numbers[whole:])
+        end(*key, count // 4, numbers[whole:])
     return numbers
+
+
+@vyre.procedure(name="std.random_u32")
+def random_all(count: u32, low: u32, high: u32) -> vyre.ProcedureArray:
+    return _random(count, philox_row, philox_end, low, high)
 
 
 @vyre.procedure(name="std.random_u32_of_key")
 def random_of_key(count: u32, key: In[u32]) -> vyre.ProcedureArray:
-    numbers = vyre.scratch(u32, count, name="numbers")
-    whole = count // 4 * 4
-    philox_row_of(key, numbers[:whole].view(vyre.vec4u32))
-    with vyre.when(count % 4 > 0):
-        philox_end_of(key, count // 4, numbers[whole:])
-    return numbers
+    return _random(count, philox_row_of, philox_end_of, key)
 
 
 def _all(function: str, run: Any, width: int, counter: Any, key: Any, backend: Any, device: Any) -> Any:
