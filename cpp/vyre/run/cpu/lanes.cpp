@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <vector>
 
@@ -18,19 +17,39 @@ extern const Lanes lanes_avx2;
 extern const Lanes lanes_avx512;
 #endif
 
-std::span<const Lanes* const> available_lanes() {
-  // The list is never destroyed, because a child that is forked while another thread loads a driver cannot register a destructor.
-  static const std::vector<const Lanes*>& available = *new std::vector<const Lanes*>([] {
-    std::vector<const Lanes*> found{&lanes_baseline};
+namespace {
+
+// A table of vector functions, and whether this processor has their instructions.
+struct Level {
+  const Lanes* lanes;
+  bool is_here;
+};
+
+// All tables of this build, the best one last. The list is never destroyed, because a child that is forked while another thread loads a
+// driver cannot register a destructor.
+const std::vector<Level>& levels() {
+  static const std::vector<Level>& all = *new std::vector<Level>([] {
+    std::vector<Level> made{{&lanes_baseline, true}};
 #if VYRE_X86_LANES
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("sse4.1")) found.push_back(&lanes_sse41);
-    if (__builtin_cpu_supports("avx2")) found.push_back(&lanes_avx2);
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl")) {
-      found.push_back(&lanes_avx512);
-    }
+    made.push_back({&lanes_sse41, __builtin_cpu_supports("sse4.1") != 0});
+    made.push_back({&lanes_avx2, __builtin_cpu_supports("avx2") != 0});
+    made.push_back({&lanes_avx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")});
 #endif
+    return made;
+  }());
+  return all;
+}
+
+}  // namespace
+
+std::span<const Lanes* const> available_lanes() {
+  static const std::vector<const Lanes*>& available = *new std::vector<const Lanes*>([] {
+    std::vector<const Lanes*> found;
+    for (const Level& level : levels()) {
+      if (level.is_here) found.push_back(level.lanes);
+    }
     return found;
   }());
   return available;
@@ -51,11 +70,8 @@ const AskedLanes& asked_lanes() {
 }
 
 std::string refusal_of_instructions(std::string_view wanted, std::span<const std::string_view> available) {
-#if VYRE_X86_LANES
-  constexpr std::array<std::string_view, 4> known = {"baseline", "sse41", "avx2", "avx512"};
-#else
-  constexpr std::array<std::string_view, 1> known = {"baseline"};
-#endif
+  std::vector<std::string_view> known;
+  for (const Level& level : levels()) known.push_back(level.lanes->name);
   if (std::ranges::find(known, wanted) != known.end()) {
     return fmt::format(
         "this processor has no instructions `{}`, which the environment variable `VYRE_INSTRUCTIONS` names. "

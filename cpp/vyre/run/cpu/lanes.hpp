@@ -62,7 +62,7 @@ struct Lanes {
 // The tables whose instructions this processor has, the best one last. The baseline is always among them.
 std::span<const Lanes* const> available_lanes();
 
-// What the environment variable VYRE_INSTRUCTIONS asks for; it is read once.
+// Tells which instructions the environment variable VYRE_INSTRUCTIONS asks for. The variable is read once.
 struct AskedLanes {
   const Lanes* lanes;   // the ones that it names, or else the best that this processor has
   bool is_named;        // whether it names these
