@@ -59,7 +59,9 @@ def test_the_doctor_tells_an_unknown_set_in_a_sentence():
     done = python("-m", "vyre", "doctor", instructions="sse4.1")
     assert done.returncode == 1
     assert done.stderr == ""
-    assert f"cpu: {UNKNOWN}" in done.stdout.splitlines()
+    lines = done.stdout.splitlines()
+    assert lines[2] == f"cpu: programs are refused on the processor: {UNKNOWN}"
+    assert f"cpu: {UNKNOWN}" in lines
 
 
 LIST = """

@@ -150,8 +150,10 @@ _VECTORS = {"sse41": "SSE4.1", "avx2": "AVX2", "avx512": "AVX512"}
 def _machine_code() -> str:
     """What the cpu backend does with programs, in a sentence."""
     vectors = _core._devices("cpu")[0]["probes"]["machine_code"]
-    why = vectors.removeprefix("none: ")
-    if why != vectors:
+    what, _, why = vectors.partition(": ")
+    if what == "refused":
+        return f"programs are refused on the processor: {why}"
+    if what == "none":
         return f"programs are interpreted on the processor, because {why}"
     return f"programs run on the processor as machine code, with {_VECTORS[vectors]}"
 

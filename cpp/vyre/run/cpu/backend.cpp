@@ -60,7 +60,7 @@ constexpr std::uint64_t kUnknownTurns = 256;
 // within a few microseconds, or within tens of them if every access misses the caches.
 constexpr std::uint64_t kShortWork = std::uint64_t{1} << 15;
 
-// What CpuOptions say in place of the system.
+// The caches and the nodes of memory that CpuOptions give in place of the system's.
 struct Memories {
   std::optional<std::uint64_t> caches;
   std::optional<Nodes> nodes;
@@ -427,7 +427,7 @@ class CpuBackend : public Backend {
     device.driver = fmt::format("vyre, {}, {} thread{}", lanes_.name, threads_, threads_ == 1 ? "" : "s");
     device.kind = "cpu";
     device.usable = device.is_default = true;
-    device.probes = {{"machine_code", about_machine_code(vectors_)}};
+    device.probes = {{"machine_code", refusal_.empty() ? about_machine_code(vectors_) : "refused: " + refusal_}};
     device.limits = {{"maxComputeWorkGroupInvocations", kMaxHostInvocations}, {"maxComputeSharedMemorySize", kMaxHostWorkgroupBytes}};
     return {device};
   }
