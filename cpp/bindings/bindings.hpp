@@ -59,6 +59,7 @@ void bind_run(py::module_& m);
 void bind_trial(py::module_& m);
 void bind_explain(py::module_& m);
 void bind_array(py::module_& m);
+void bind_ascending(py::module_& m);
 void bind_planned(py::module_& m);
 void bind_launch(py::module_& m);
 void bind_host_launch(py::module_& m);

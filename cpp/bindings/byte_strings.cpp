@@ -12,7 +12,6 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -203,29 +202,6 @@ py::tuple strings_between(const py::array_t<std::uint32_t, py::array::c_style>& 
   return py::make_tuple(std::move(copied), told, found.starts, found.shortest, found.longest);
 }
 
-template <class T>
-std::optional<std::size_t> descent_of(const py::array& values) {
-  const std::span<const T> all(static_cast<const T*>(values.data()), static_cast<std::size_t>(values.size()));
-  const WithoutGil unlocked;
-  return run::first_descent(all);
-}
-
-// Returns the index of the first element that is less than the one before it, or None. The array is contiguous and has integers.
-std::optional<std::size_t> first_descent(const py::array& values) {
-  const bool is_signed = values.dtype().kind() == 'i';
-  switch (values.itemsize()) {
-    case 1:
-      return is_signed ? descent_of<std::int8_t>(values) : descent_of<std::uint8_t>(values);
-    case 2:
-      return is_signed ? descent_of<std::int16_t>(values) : descent_of<std::uint16_t>(values);
-    case 4:
-      return is_signed ? descent_of<std::int32_t>(values) : descent_of<std::uint32_t>(values);
-    default:
-      VYRE_ASSERT(!is_signed);
-      return descent_of<std::uint64_t>(values);
-  }
-}
-
 // Returns the strings that begin at these bytes of the data and have these lengths.
 py::list cut_strings(const py::array_t<std::uint8_t, py::array::c_style>& data, const py::array_t<std::int64_t, py::array::c_style>& starts,
                      const py::array_t<std::int64_t, py::array::c_style>& lengths) {
@@ -253,7 +229,6 @@ void bind_byte_strings(py::module_& m) {
   m.def("_pack", pack_strings, py::arg("strings"), py::arg("convert"), py::arg("where"), py::arg("backend"), py::arg("device"),
         py::arg("function"));
   m.def("_strings_between", strings_between, py::arg("offsets"), py::arg("words"), py::arg("most"));
-  m.def("_first_descent", first_descent, py::arg("values"));
   m.def("_cut", cut_strings, py::arg("data"), py::arg("starts"), py::arg("lengths"));
 }
 

@@ -1,4 +1,4 @@
-// Binds what the library's calls do with many byte strings on the host, and with long ascending arrays.
+// Binds what the library's calls do with many byte strings on the host.
 #pragma once
 
 #include "bindings.hpp"

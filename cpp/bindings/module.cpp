@@ -44,6 +44,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_trial(m);
   bind_explain(m);
   bind_array(m);
+  bind_ascending(m);
   bind_byte_strings(m);
   bind_planned(m);
   bind_kernel_calls(m);
