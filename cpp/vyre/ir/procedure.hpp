@@ -69,7 +69,7 @@ struct ArrayPart {
 // The words of a buffer. A call for which one of them is 2^32 or more is refused.
 using Words = std::vector<SizeId>;
 
-// What a word is for, in messages: "parameter `n`", and what to do if its value does not fit.
+// Says in messages what a word is for ("parameter `n`"), and what to do if its value does not fit.
 struct WordUse {
   std::string what, fix;
 };

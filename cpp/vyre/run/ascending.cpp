@@ -21,7 +21,7 @@ bool any_descent(const T* values) {
   return found != 0;
 }
 
-// The same as first_descent for indices from `begin`, which is not 0, to `end`; returns `end` if there is none.
+// Finds the first descent as first_descent does, at the indices from `begin`, which is not 0, to `end`. Returns `end` if there is none.
 template <class T>
 std::size_t descent_between(const T* values, std::size_t begin, std::size_t end) {
   std::size_t k = begin;

@@ -109,7 +109,7 @@ void Translator::vector_rotate(const Instruction& i, CellId dest, int part) {
 }
 
 // SSE4.1 has no rotation. By an amount that all lanes share, it is two shifts. By amounts of the lanes, it is a multiplication by a power
-// of two: of the product's 64 bits, the lower half has what stays and the upper half what comes round.
+// of two: the lower half of the product's 64 bits has the bits that stay, and the upper half those that return at the other end.
 void Translator::vector_rotate_narrow(const Instruction& i, CellId dest, int part) {
   const bool left = i.op == Opcode::RotateLeft;
   const Xmm a = in(cell_of(i.a), part, 0);
