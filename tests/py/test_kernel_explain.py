@@ -62,6 +62,24 @@ def test_it_tells_which_bounds_checks_are_kept():
     assert f"bounds checks: {sum(each.count for each in found.accesses if each.checked)} kept" in str(found)
 
 
+@vyre.kernel
+def fourfold(a: vyre.In[vyre.u32], c: vyre.InOut[vyre.u32]):
+    at = 4 * vyre.gid(0)
+    if vyre.logical_and(at + 3 < len(a), at + 3 < len(c)):
+        for k in vyre.unroll(range(4)):
+            c[at + k] = a[at + k] + 1
+
+
+def test_one_condition_leaves_out_the_checks_of_neighbours(target):
+    assert not any(each.checked for each in fourfold.explain(backend="cpu").accesses)
+    for count in range(10):
+        for room in (count, 6):
+            a = np.arange(count, dtype=np.uint32)
+            whole = min(count, room) // 4 * 4
+            found = fourfold(a, np.full(room, 9, np.uint32), grid=8, **target)
+            assert found.tolist() == [*range(1, whole + 1), *[9] * (room - whole)]
+
+
 def test_it_prints_and_draws_every_section():
     found = mixed.explain(backend="cpu")
     assert repr(found) == "<vyre.Explanation of mixed>"

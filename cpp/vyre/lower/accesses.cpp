@@ -9,6 +9,7 @@
 #include "vyre/lower/accesses.hpp"
 
 #include <array>
+#include <optional>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/ops.hpp"
@@ -24,6 +25,19 @@ bool range_is_below(Writer& writer, ValueId value, std::uint32_t bound) {
   return writer.bounds().range(value).greatest < bound || writer.bounds().range_now(value).greatest < bound;
 }
 
+// A value and the literal that an Add adds to it.
+struct Offset {
+  ValueId base;
+  std::uint32_t by = 0;
+};
+std::optional<Offset> offset_of(const Writer& writer, ValueId value) {
+  const Instruction& it = writer.at(value);
+  if (it.op != Opcode::Add || it.lanes != 1) return std::nullopt;
+  if (const auto by = writer.literal(it.b)) return Offset{it.a, *by};
+  if (const auto by = writer.literal(it.a)) return Offset{it.b, *by};
+  return std::nullopt;
+}
+
 // Whether a condition or a loop around the access says that the index, or a value that is at least as great, is below the length.
 bool is_assumed_below(const Writer& writer, ValueId index, ValueId length) {
   if (writer.assumptions() == 0) return false;
@@ -36,6 +50,8 @@ bool is_assumed_below(const Writer& writer, ValueId index, ValueId length) {
   };
   for (std::size_t next = 0; next < end; ++next) {
     if (writer.is_assumed_below(values[next], length)) return true;
+    const std::optional<Offset> offset = offset_of(writer, values[next]);
+    if (offset && writer.is_assumed_below(offset->base, length, std::uint64_t{offset->by} + 1)) return true;
     const Instruction& it = writer.at(values[next]);
     if (it.op == Opcode::And || it.op == Opcode::Min) also(it.b);
     if (it.op == Opcode::And || it.op == Opcode::Min || it.op == Opcode::Shr || it.op == Opcode::Div || it.op == Opcode::Mod) also(it.a);
@@ -254,6 +270,11 @@ void assume_less(Writer& writer, ValueId a, ValueId b, bool or_equal) {
   }
   if (or_equal) return;
   writer.assume_below(a, b);
+  // Where base + by does not wrap around, all numbers from the base on are below b as well.
+  const std::optional<Offset> offset = bounds.enabled() ? offset_of(writer, a) : std::nullopt;
+  if (offset && !sum_wraps(bounds.range_now(offset->base), offset->by)) {
+    writer.assume_below(offset->base, b, std::uint64_t{offset->by} + 1);
+  }
   if (const Instruction& smaller = writer.at(a); smaller.op == Opcode::Max) {
     for (const ValueId one : {smaller.a, smaller.b}) writer.assume_below(one, b);
   }

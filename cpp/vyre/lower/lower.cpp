@@ -66,12 +66,7 @@ class Lowering {
         kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
       }
     }
-    // Ranges help only with accesses to arrays of a fixed length. Uniform buffers do not count, because they are mostly read at literal
-    // indices, which are compared with the length without an analysis.
-    const bool has_counted = std::ranges::any_of(program_.buffers(), [](const ir::BufferDecl& buffer) {
-      return buffer.count > 0 && buffer.access != ir::BufferAccess::Uniform && buffer.access != ir::BufferAccess::Private;
-    });
-    if (shape.proofs && (has_counted || !kernel.privates.empty())) {
+    if (shape.proofs) {
       writer_.bounds().enable();
       find_changes();
     }

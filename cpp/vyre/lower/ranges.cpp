@@ -127,6 +127,12 @@ Range both(const Range& a, const Range& b) {
   return {least, greatest, ones & filled(greatest)};
 }
 
+bool sum_wraps(const Range& range, std::uint32_t by) {
+  // The low bits that are zero in every value take up a smaller number without a carry.
+  const bool without_carry = (by & multiples(low_zeros(range.ones))) == 0;
+  return !without_carry && std::uint64_t{range.greatest} + by >= kWraps;
+}
+
 Range range_of(Opcode op, const Range& a, const Range& b, const Range& c) {
   if (is_comparison(op)) return Range::at_most(1);
   switch (op) {

@@ -26,6 +26,9 @@ Range either(const Range& a, const Range& b);
 // Returns the intersection of two ranges. It is empty only in code that never runs; the result is then `a`.
 Range both(const Range& a, const Range& b);
 
+// Whether a value of the range plus `by` may be 2^32 or more.
+bool sum_wraps(const Range& range, std::uint32_t by);
+
 // Returns the range of the result of a lanewise opcode or a Select. It is valid for operands for which the opcode is defined
 // (lower/opcodes.def): a divisor is not zero, and the amount of a shift is below 32. Operands that the opcode lacks are ignored.
 Range range_of(Opcode op, const Range& a, const Range& b = {}, const Range& c = {});

@@ -153,21 +153,19 @@ ValueId Writer::once(Opcode op, ValueId a, ValueId b, ValueId c) {
   return made.value;
 }
 
-void Writer::assume_below(ValueId a, ValueId b) {
-  assumed_.push_back(pair(a, b));
-  ++assumed_count_[pair(a, b)];
+void Writer::assume_below(ValueId a, ValueId b, std::uint64_t count) {
+  std::uint64_t& known = assumed_count_[pair(a, b)];
+  assumed_.push_back({pair(a, b), known});
+  known = std::max(known, count);
 }
 
-bool Writer::is_assumed_below(ValueId a, ValueId b) const {
-  const auto count = assumed_count_.find(pair(a, b));
-  return count != assumed_count_.end() && count->second > 0;
+bool Writer::is_assumed_below(ValueId a, ValueId b, std::uint64_t count) const {
+  const auto known = assumed_count_.find(pair(a, b));
+  return known != assumed_count_.end() && known->second >= count;
 }
 
 void Writer::forget_assumptions(std::size_t kept) {
-  while (assumed_.size() > kept) {
-    --assumed_count_[assumed_.back()];
-    assumed_.pop_back();
-  }
+  for (; assumed_.size() > kept; assumed_.pop_back()) assumed_count_[assumed_.back().pair] = assumed_.back().before;
 }
 
 std::optional<std::uint32_t> Writer::literal(ValueId value) const {

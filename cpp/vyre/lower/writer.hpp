@@ -65,9 +65,10 @@ class Writer {
   void next_branch();
   void close_region();
 
-  // Records that a < b. A branch or a loop guarantees this, so the caller calls forget_assumptions() at the end of that region.
-  void assume_below(ValueId a, ValueId b);
-  bool is_assumed_below(ValueId a, ValueId b) const;
+  // Records that the `count` numbers from a on are all below b: a < b for one number. None of them wraps around. A branch or a loop
+  // guarantees this, so the caller calls forget_assumptions() at the end of that region.
+  void assume_below(ValueId a, ValueId b, std::uint64_t count = 1);
+  bool is_assumed_below(ValueId a, ValueId b, std::uint64_t count = 1) const;
   std::size_t assumptions() const { return assumed_.size(); }
   void forget_assumptions(std::size_t kept);
 
@@ -150,8 +151,12 @@ class Writer {
   std::uint32_t known_count_ = 0;
   std::vector<std::uint32_t> versions_;  // of each variable: how often it was written
   std::uint32_t barriers_ = 0;
-  std::vector<std::uint64_t> assumed_;                              // pairs of ids
-  std::unordered_map<std::uint64_t, std::uint32_t> assumed_count_;  // how often each pair is in assumed_
+  struct Assumed {
+    std::uint64_t pair;    // of ids
+    std::uint64_t before;  // the count that was known of the pair before
+  };
+  std::vector<Assumed> assumed_;
+  std::unordered_map<std::uint64_t, std::uint64_t> assumed_count_;  // by pair; 0 where nothing is known
   Bounds bounds_{leaves_, code_, kernel_.workgroup_size};
   bool check_kept_ = false;
 };

@@ -472,6 +472,26 @@ TEST(Lower, an_index_that_is_at_most_a_proven_one_is_in_range_too) {
   EXPECT_EQ(checks({loop("k", u32(0), bin(BinOp::Min, len("in"), len("out")), {write(var("k"))})}), 0u);
 }
 
+TEST(Lower, one_condition_proves_the_indices_before_the_one_that_it_compares) {
+  const auto write = [](ExprHandle index) { return store("out", index, u32(1)); };
+  const auto first = let("i", u32(4) * gid(0));
+  const auto i = var("i");
+  const NodeHandle four = block({write(i), write(i + u32(1)), write(u32(2) + i), write(i + u32(3))});
+  EXPECT_EQ(checks({first, if_(i + u32(3) < len("out"), {four})}), 0u);
+  EXPECT_EQ(checks({first, if_(bin(BinOp::Ge, i + u32(3), len("out")), {return_()}), four}), 0u);
+  EXPECT_EQ(checks({first, if_(bin(BinOp::And, i + u32(3) < len("in"), i + u32(3) < len("out")), {four})}), 0u);
+  EXPECT_EQ(checks({first, if_(i + u32(2) < len("out"), {four})}), 1u);
+  EXPECT_EQ(checks({first, if_(i < len("out"), {four})}), 3u);
+  EXPECT_EQ(checks({first, if_(i + u32(3) < len("in"), {four})}), 4u);
+  EXPECT_EQ(checks({first, if_(i + u32(3) < len("out"), {if_(i + u32(1) < len("out"), {}), four})}), 0u);
+  EXPECT_EQ(checks({first, if_(i + u32(1) < len("out"), {if_(i + u32(3) < len("out"), {}), four})}), 2u);
+  // Where the sum may wrap around, it says nothing of smaller indices: 2^32 - 1 + 1 is below any length.
+  EXPECT_EQ(checks({if_(gid(0) + u32(1) < len("out"), {write(gid(0))})}), 1u);
+  EXPECT_EQ(checks({first, if_(i + u32(4) < len("out"), {write(i)})}), 1u);
+  EXPECT_EQ(checks({if_(lid(0) + u32(1) < len("out"), {write(lid(0))})}), 0u);
+  EXPECT_EQ(checks({if_(gid(0) < u32(~0u), {if_(gid(0) + u32(1) < len("out"), {write(gid(0))})})}), 0u);
+}
+
 TEST(Lower, tells_of_each_access_whether_its_check_is_kept) {
   const auto program = Sample()
                            .in("in")
