@@ -1,6 +1,8 @@
 """Ciphers that add a keystream to data: the kernels and the handling of arguments that all of them share.
 
-A keystream is made in units of 64 bytes, one in each invocation, each from a row of parameters and its number alone.
+A keystream is made in units of 64 bytes, each from a row of parameters and its number alone. An invocation makes up to
+MOST_TURNS units one after the other: what is the same for all of them is loaded once, and while one unit's data come
+from memory, others are computed.
 """
 
 from __future__ import annotations
@@ -17,16 +19,20 @@ from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import host_bytes
 from vyre.std._messages import Messages, taken
 from vyre.std._one import one_resident
+from vyre.std._routes import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vyre import Device
 
-__all__ = ["UNIT", "Cipher", "encrypted", "rows_of"]
+__all__ = ["UNIT", "Cipher", "encrypted", "rows_of", "words_of"]
 
 UNIT = 64  # bytes
 WORDS = UNIT // 4
+QUADS = WORDS // 4  # vectors of four words
+MOST_TURNS = 4
+_ENOUGH = 1024  # workgroups that fill a large GPU
 
 
 @dataclass(frozen=True)
@@ -35,17 +41,23 @@ class Cipher:
 
     Attributes:
         name: of the procedures.
-        row: the words of a row of parameters.
+        row: the vectors of a row of parameters.
         lanes: invocations of a workgroup.
         prepare: makes what a workgroup needs in its memory.
-        keystream: (what prepare made, parameters, the row's first index, number of the unit) to sixteen words.
+        load: (parameters, the row's first index) to what is the same for all units of a message.
+        keystream: (what prepare made, what load made, number of the unit) to sixteen words.
     """
 
     name: str
     row: int
     lanes: int
     prepare: Callable[[], Any]
-    keystream: Callable[..., list[Any]]
+    load: Callable[[Any, Any], Any]
+    keystream: Callable[[Any, Any, Any], list[Any]]
+
+
+def words_of(vector: Any) -> list[Any]:
+    return [vector.x, vector.y, vector.z, vector.w]
 
 
 @cache
@@ -54,31 +66,34 @@ def make_long(cipher: Cipher) -> Any:
 
     @vyre.kernel(workgroup_size=cipher.lanes)
     def one(
-        quads: In[vyre.vec4u32], words: In[u32], parameters: In[u32], units: u32, output: Out[vyre.vec4u32]
+        quads: In[vyre.vec4u32],
+        words: In[u32],
+        parameters: In[vyre.vec4u32],
+        turns: u32,
+        output: Out[vyre.vec4u32],
     ) -> None:
         """Encrypt each unit of a message; only the last one may reach beyond the array of quads."""
         memory = cipher.prepare()
-        i = vyre.gid(0)
-        if i < units:
-            stream = cipher.keystream(memory, parameters, u32(0), i)
-            # All loads stand in one branch, so that they wait for memory together.
-            data = [vyre.vec4u32(0, 0, 0, 0) for _ in range(4)]
-            if i + 1 < units:
-                for k in vyre.unroll(range(4)):
-                    data[k] = quads[4 * i + k]
-            else:
-                for k in vyre.unroll(range(4)):
-                    at = 4 * (4 * i + k)
-                    data[k] = vyre.vec4u32(words[at], words[at + 1], words[at + 2], words[at + 3])
-            for k in vyre.unroll(range(4)):
-                key = vyre.vec4u32(stream[4 * k], stream[4 * k + 1], stream[4 * k + 2], stream[4 * k + 3])
-                output[4 * i + k] = data[k] ^ key
+        loaded = cipher.load(parameters, u32(0))
+        first = vyre.wid(0) * (turns * cipher.lanes) + vyre.lid(0)
+        for turn in range(turns):
+            unit = first + turn * cipher.lanes
+            at = unit * QUADS
+            if at < len(output):
+                stream = cipher.keystream(memory, loaded, unit)
+                if vyre.logical_and(at + (QUADS - 1) < len(quads), at + (QUADS - 1) < len(output)):
+                    for k in vyre.unroll(range(QUADS)):
+                        output[at + k] = quads[at + k] ^ vyre.vec4u32(*stream[4 * k : 4 * k + 4])
+                else:
+                    for k in vyre.unroll(range(QUADS)):
+                        rest = [words[4 * (at + k) + j] for j in vyre.unroll(range(4))]
+                        output[at + k] = vyre.vec4u32(*rest) ^ vyre.vec4u32(*stream[4 * k : 4 * k + 4])
 
     @vyre.procedure(name=f"std.{cipher.name}.long")
-    def long(quads: In[vyre.vec4u32], words: In[u32], parameters: In[u32]) -> vyre.ProcedureArray:
+    def long(quads: In[vyre.vec4u32], words: In[u32], parameters: In[vyre.vec4u32], turns: u32) -> vyre.ProcedureArray:
         units = vyre.ceil_div(words.length, WORDS)
-        output = vyre.scratch(vyre.vec4u32, units * 4, name="output")
-        one(quads, words, parameters, units, output, grid=units)
+        output = vyre.scratch(vyre.vec4u32, units * QUADS, name="output")
+        one(quads, words, parameters, turns, output, grid=vyre.ceil_div(units, turns))
         return output
 
     return long
@@ -93,7 +108,7 @@ def make_many(cipher: Cipher) -> Any:
         words: In[u32],
         starts: In[u32],
         firsts: In[u32],
-        parameters: In[u32],
+        parameters: In[vyre.vec4u32],
         per: u32,
         units: u32,
         output: InOut[u32],
@@ -102,7 +117,7 @@ def make_many(cipher: Cipher) -> Any:
 
         Args:
             firsts: the number of units before each message, and of all.
-            per: words of parameters from one message to the next, or 0.
+            per: vectors of parameters from one message to the next, or 0.
         """
         memory = cipher.prepare()
         i = vyre.gid(0)
@@ -116,7 +131,7 @@ def make_many(cipher: Cipher) -> Any:
                 else:
                     high = middle
             unit = i - firsts[low]
-            stream = cipher.keystream(memory, parameters, low * per, unit)
+            stream = cipher.keystream(memory, cipher.load(parameters, low * per), unit)
             at = (starts[low] >> 2) + unit * WORDS
             end = len(words)
             if low + 1 < len(starts):
@@ -127,7 +142,7 @@ def make_many(cipher: Cipher) -> Any:
 
     @vyre.procedure(name=f"std.{cipher.name}.many")
     def many(
-        words: In[u32], starts: In[u32], firsts: In[u32], parameters: In[u32], per: u32, units: u32
+        words: In[u32], starts: In[u32], firsts: In[u32], parameters: In[vyre.vec4u32], per: u32, units: u32
     ) -> vyre.ProcedureArray:
         output = vyre.scratch(u32, words.length, zeros=True, name="output")
         each(words, starts, firsts, parameters, per, units, output, grid=units)
@@ -192,10 +207,13 @@ def encrypted(
     several = max(map(len, named.values()))
     rows = [parameters(*(values[k if len(values) > 1 else 0] for values in named.values())) for k in range(several)]
     place: dict[str, Any] = {"backend": words.backend, "device": words.device}
-    table = vyre.array(np.concatenate(rows).astype(np.uint32), **place)
+    table = vyre.array(np.concatenate(rows).astype(np.uint32).reshape(-1, 4), **place)
     if not many:
         quads = words[: len(words) // 4 * 4].reshape(-1, 4)
-        output = make_long(cipher)(quads, words, table).reshape(-1).view(vyre.u8)[:longest]
+        turns = 1
+        if ROUTES[words.backend].turns:
+            turns = min(max(len(words) // (WORDS * cipher.lanes * _ENOUGH), 1), MOST_TURNS)
+        output = make_long(cipher)(quads, words, table, turns).reshape(-1).view(vyre.u8)[:longest]
         return output.tobytes() if alone is None else output
     messages = given.messages
     lengths = messages.lengths.numpy().astype(np.int64)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre import In, u32
+from vyre import In, u32, vec4u32
 from vyre._calls import explain_calls
-from vyre.std._ciphers import Cipher, encrypted, rows_of
+from vyre.std._ciphers import Cipher, encrypted, rows_of, words_of
 
 if TYPE_CHECKING:
     from vyre import Device
@@ -25,8 +25,8 @@ LANES = 256
 BLOCKS = 4  # of a unit
 
 # A row of parameters: the number of rounds, the first counter with its highest word first, and the round keys.
-KEYS = 5
-ROW = KEYS + 60
+ROUNDS, COUNTER, KEYS = 0, 1, 2
+ROW = KEYS + 15
 
 
 def _doubled(x: int) -> int:
@@ -94,18 +94,24 @@ def incremented(counter: list[u32], n: u32) -> list[u32]:
     return words
 
 
-def keystream(table: Any, parameters: In[u32], row: u32, unit: u32) -> list[Any]:
+def load(parameters: In[vec4u32], row: u32) -> tuple[In[vec4u32], u32]:
+    """A row, which has more words than stay in registers."""
+    return parameters, row
+
+
+def keystream(table: Any, row: tuple[In[vec4u32], u32], unit: u32) -> list[Any]:
     """Encrypt four blocks of the counter (section 5.1)."""
     copy = vyre.lid(0) % COPIES
-    rounds, keys = parameters[row], row + KEYS
-    first = [parameters[row + 1 + k] for k in range(4)]
+    parameters, begin = row
+    rounds, keys = parameters[begin + ROUNDS].x, begin + KEYS
+    counter, start = words_of(parameters[begin + COUNTER]), words_of(parameters[keys])
     s = []
     for block in vyre.unroll(range(BLOCKS)):
-        s += [vyre.byte_swap(word) for word in incremented(first, unit * BLOCKS + block)]
+        s += [vyre.byte_swap(word) for word in incremented(counter, unit * BLOCKS + block)]
     for k in vyre.unroll(range(4 * BLOCKS)):
-        s[k] = s[k] ^ parameters[keys + k % 4]
+        s[k] = s[k] ^ start[k % 4]
     for turn in range(1, rounds):
-        key = [parameters[keys + 4 * turn + k] for k in range(4)]
+        key = words_of(parameters[keys + turn])
         before = list(s)
         for k in vyre.unroll(range(4 * BLOCKS)):
             block, column = k // 4 * 4, k % 4
@@ -117,7 +123,7 @@ def keystream(table: Any, parameters: In[u32], row: u32, unit: u32) -> list[Any]
                 ^ key[column]
             )
     # The last round does not mix columns: the substitution alone is in the table's second and third bytes.
-    key = [parameters[keys + 4 * rounds + k] for k in range(4)]
+    key = words_of(parameters[keys + rounds])
     before = list(s)
     for k in vyre.unroll(range(4 * BLOCKS)):
         block, column = k // 4 * 4, k % 4
@@ -131,7 +137,7 @@ def keystream(table: Any, parameters: In[u32], row: u32, unit: u32) -> list[Any]
     return s
 
 
-AES_CTR = Cipher("aes_ctr", ROW, LANES, prepare, keystream)
+AES_CTR = Cipher("aes_ctr", ROW, LANES, prepare, load, keystream)
 
 
 def aes_ctr(
@@ -171,8 +177,8 @@ def aes_ctr(
 
 def _row(key: bytes, counter: bytes) -> np.ndarray:
     keys = round_keys(key)
-    row = [len(keys) // 4 - 1, *np.frombuffer(counter, ">u4").tolist(), *keys]
-    return np.array(row + [0] * (ROW - len(row)), np.uint32)
+    row = [len(keys) // 4 - 1, 0, 0, 0, *np.frombuffer(counter, ">u4").tolist(), *keys]
+    return np.array(row + [0] * (4 * ROW - len(row)), np.uint32)
 
 
 explain_calls(globals(), "vyre.std")

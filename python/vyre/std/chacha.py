@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre import In, u32
+from vyre import In, u32, vec4u32
 from vyre._calls import explain_calls
-from vyre.std._ciphers import Cipher, encrypted, rows_of
+from vyre.std._ciphers import Cipher, encrypted, rows_of, words_of
 from vyre.std._host import count_of
 from vyre.std._host_words import HostWords
 
@@ -22,7 +22,8 @@ CONSTANTS = np.frombuffer(b"expand 32-byte k", "<u4").tolist()
 COLUMNS = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15)]
 DIAGONALS = [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
 COUNTER = 12  # the word of the state that counts blocks
-ROW = 32  # the state of block 0, and after the first round's columns that have no counter
+# A row of parameters: the state of block 0, and the one after the first round's columns that have no counter.
+ROW = 8
 
 
 def quarter(v: list[Any], a: int, b: int, c: int, d: int) -> None:
@@ -37,11 +38,15 @@ def quarter(v: list[Any], a: int, b: int, c: int, d: int) -> None:
     v[b] = (v[b] ^ v[c]).rotl(7)
 
 
-def keystream(memory: Any, parameters: In[u32], row: u32, unit: u32) -> list[u32]:
+def load(parameters: In[vec4u32], row: u32) -> list[u32]:
+    """The words of a row."""
+    return [word for k in range(ROW) for word in words_of(parameters[row + k])]
+
+
+def keystream(memory: Any, loaded: list[u32], unit: u32) -> list[u32]:
     """Make the block of this number (section 2.3)."""
-    state = [parameters[row + k] for k in range(16)]
+    state, v = loaded[:16], loaded[16:]
     state[COUNTER] = state[COUNTER] + unit
-    v = [parameters[row + 16 + k] for k in range(16)]
     for k in COLUMNS[0]:
         v[k] = state[k]
     for turn in vyre.unroll(range(10)):
@@ -54,7 +59,7 @@ def keystream(memory: Any, parameters: In[u32], row: u32, unit: u32) -> list[u32
     return [v[k] + state[k] for k in range(16)]
 
 
-CHACHA20 = Cipher("chacha20", ROW, 256, lambda: None, keystream)
+CHACHA20 = Cipher("chacha20", ROW, 128, lambda: None, load, keystream)
 
 
 def _row(counter: int, key: bytes, nonce: bytes) -> np.ndarray:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
-from vyre.std import Messages, aes_ctr, chacha20
+from vyre.std import Messages, _ciphers, aes, aes_ctr, chacha, chacha20
 
 HEX = bytes.fromhex
 # These lie around the ends of a word, of a block, of a unit, and of a workgroup.
@@ -294,3 +294,21 @@ def test_wrong_arguments_are_refused(call, kind, message):
     with pytest.raises(kind) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3, _ciphers.MOST_TURNS])
+def test_an_invocation_that_makes_several_units_gives_the_same_bytes(target, turns):
+    key, start = bytes(range(32)), bytes(range(16))
+    nonce, counter = start[4:], int.from_bytes(start[:4], "little")
+    for cipher, row, wanted in (
+        (chacha.CHACHA20, chacha._row(counter, key, nonce), openssl_chacha(key, nonce, bytes(1 << 17), counter)),
+        (aes.AES_CTR, aes._row(key, start), openssl_aes(key, start, bytes(1 << 17))),
+    ):
+        table = vyre.array(row.reshape(-1, 4), **target)
+        all_lanes = 16 * cipher.lanes * turns  # words of a workgroup
+        for count in (1, 16, 17, all_lanes - 1, all_lanes, all_lanes + 1, all_lanes + 16 * cipher.lanes + 5):
+            text = np.random.default_rng(count).integers(0, 2**32, count, np.uint32)
+            words = vyre.array(text, **target)
+            quads = words[: count // 4 * 4].reshape(-1, 4)
+            found = _ciphers.make_long(cipher)(quads, words, table, turns).numpy().reshape(-1)[:count]
+            assert found.tobytes() == (text ^ np.frombuffer(wanted, "<u4", count)).tobytes(), (cipher.name, count)
