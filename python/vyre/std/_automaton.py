@@ -24,15 +24,17 @@ from vyre.errors import ArgumentError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FILTER_BITS", "FOUND", "HASH", "NONE", "Automaton", "Trie"]
+__all__ = ["FILTER_SHARE", "FILTER_WORDS", "FOUND", "HASH", "NONE", "Automaton", "Trie"]
 
 # In an entry of a table: something is found here.
 FOUND = 1 << 31
 # The end of a chain of patterns.
 NONE = 2**32 - 1
 _MOST_WORDS = 2**28
-# The filter's entry for some bytes: they are the low ones of a word, which is multiplied by HASH. The high bits count.
-FILTER_BITS = 15
+# The filter's bit for some bytes: they are the low ones of a word. The high bits of its product with HASH tell which word
+# of the filter, and its own lowest bits which bit of that, because a shift takes them as they are.
+FILTER_WORDS = 2**11
+FILTER_SHARE = 2**32 // FILTER_WORDS  # products that look at one word
 HASH = 0x9E3779B1
 
 
@@ -209,8 +211,8 @@ class Trie:
         chains: for each pattern the next equal one, or NONE, in the order of their numbers; and its length, uint32.
         mask: the bytes of a word that the filter looks at: as many as every pattern has, at most four.
         second: how far behind the begin the filter looks a second time, 0 to 4.
-        filter: two bits for each hash of these bytes, uint32: whether they are the first ones of a pattern, and
-            whether they stand `second` bytes behind its begin.
+        filter: a bit for each hash of these bytes, uint32: whether they are the first ones of a pattern, or stand
+            `second` bytes behind its begin.
     """
 
     def __init__(self, patterns: Sequence[bytes]) -> None:
@@ -235,8 +237,7 @@ class Trie:
         looked = min(4, shortest)
         self.mask = 256**looked - 1
         self.second = min(4, shortest - looked)
-        self.filter = np.zeros(2**FILTER_BITS // 16, np.uint32)
-        for k, first in enumerate((0, self.second)):
-            words = [int.from_bytes(each[first : first + looked], "little") for each in patterns]
-            entries = np.array([word * HASH % 2**32 >> 32 - FILTER_BITS for word in words], np.int64)
-            np.bitwise_or.at(self.filter, entries >> 4, np.uint32(1) << (2 * (entries & 15) + k).astype(np.uint32))
+        self.filter = np.zeros(FILTER_WORDS, np.uint32)
+        for first in (0, self.second):
+            words = np.array([int.from_bytes(each[first : first + looked], "little") for each in patterns], np.uint32)
+            np.bitwise_or.at(self.filter, words * np.uint32(HASH) // FILTER_SHARE, np.uint32(1) << words % 32)

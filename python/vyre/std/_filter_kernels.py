@@ -11,7 +11,7 @@ from typing import Any
 
 import vyre
 from vyre import In, Out, u32, vec4u32
-from vyre.std._automaton import FILTER_BITS, FOUND, HASH, NONE
+from vyre.std._automaton import FILTER_SHARE, FILTER_WORDS, FOUND, HASH, NONE
 from vyre.std._offsets import offsets_of
 
 __all__ = ["MOST_UNITS", "UNIT", "filtered_matches", "filtering"]
@@ -20,33 +20,33 @@ LANES = 256
 # An invocation looks at units of 32 bytes, which have a bit each in one word, and takes at most
 # MOST_UNITS of them.
 UNIT, MOST_UNITS = 32, 8
+MOST_SECOND = 4  # places behind a unit that the filter looks at
 _ROW = FOUND - 1
-_FILTER_WORDS = 2**FILTER_BITS // 16
 
 
 def passing(text: Any, filter: Any, unit: Any, mask: Any, second: Any) -> Any:
-    """The places of a unit that pass, as bits: place k as bit 2k, and place 16 + k as bit 2k + 1.
+    """The places of a unit that pass, as bits.
 
     Without a mask the hashes are those of whole words.
     """
     a, b, c = text[2 * unit], text[2 * unit + 1], text[2 * unit + 2]
     words = [a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y]
-    # Both bits of a place enter a word from above, in one operation. A word has sixteen places, the last one four.
-    pairs = [vyre.u32(0), vyre.u32(0), vyre.u32(0)]
-    for k in vyre.unroll(range(UNIT + 4)):
+    # The bit of a place enters a word from above, in one operation: here are the places of the unit, and some behind it.
+    here, behind = vyre.u32(0), vyre.u32(0)
+    for k in vyre.unroll(range(UNIT + MOST_SECOND)):
         word, shift = words[k // 4], k % 4 * 8
         if shift:
             word = word >> shift | words[k // 4 + 1] << 32 - shift
-        product = (word if mask is None else word & mask) * HASH
-        bits = filter[product >> 36 - FILTER_BITS] >> (product >> 31 - FILTER_BITS & 30)
-        pairs[k // 16] = pairs[k // 16] >> 2 | bits << 30
-    pairs[2] = pairs[2] >> 24
+        if mask is not None:
+            word = word & mask
+        bit = filter[word * HASH // FILTER_SHARE] >> (word & 31)
+        if k < UNIT:
+            here = here >> 1 | bit << 31
+        else:
+            behind = behind >> 1 | bit << 31
+    behind = behind >> 32 - MOST_SECOND
     # With `second` 0 the shift by 32 is none, and lets more places through than it has to.
-    passed = []
-    for k in vyre.unroll(range(2)):
-        behind = pairs[k] >> 2 * second | pairs[k + 1] << 32 - 2 * second
-        passed.append(pairs[k] & behind >> 1 & 0x55555555)
-    return passed[0] | passed[1] << 1
+    return here & (here >> second | behind << 32 - second)
 
 
 def following_entry(words: Any, classes: Any, table: Any, entry: Any, at: Any) -> Any:
@@ -91,10 +91,10 @@ def looker(whole: bool) -> Any:
 
         Behind the marks of all units stands for each workgroup whether several patterns begin at one of its places.
         """
-        shared, total = vyre.shared(u32, _FILTER_WORDS), vyre.shared(u32, 3)
+        shared, total = vyre.shared(u32, FILTER_WORDS), vyre.shared(u32, 3)
         all_units = (len(text) + 1) >> 1
         t, tile = vyre.lid(0), vyre.wid(0)
-        for k in vyre.unroll(range(_FILTER_WORDS // LANES)):
+        for k in vyre.unroll(range(FILTER_WORDS // LANES)):
             shared[k * LANES + t] = filter[k * LANES + t]
         vyre.barrier()
         mine, most = vyre.u32(0), vyre.u32(0)
@@ -103,8 +103,7 @@ def looker(whole: bool) -> Any:
             if unit < all_units:
                 found, real = passing(text, shared, unit, None if whole else mask, second), vyre.u32(0)
                 while found != 0:
-                    bit = vyre.ctz(found)
-                    low = bit >> 1 | (bit & 1) << 4
+                    low = vyre.ctz(found)
                     found &= found - 1
                     count = count_at(words, classes, table, stride, n, unit * UNIT + low)
                     if count > 0:
@@ -148,16 +147,18 @@ def write_found(
     last = min(first + units, all_units)
     mine = vyre.u32(0)
     if offsets[tile] < limit:
-        several = begins[all_units + tile] != 0
-        for unit in range(first, last):
-            found = begins[unit]
-            if several:
+        if begins[all_units + tile] != 0:
+            for unit in range(first, last):
+                found = begins[unit]
                 while found != 0:
                     start = unit * UNIT + vyre.ctz(found)
                     found &= found - 1
                     mine = vyre.saturating_add(mine, count_at(words, classes, table, stride, n, start))
-            else:
-                mine += vyre.popcount(found)
+        else:
+            # The loads stand in a row, so that they wait for memory together.
+            marks = [begins[first + k] for k in vyre.unroll(range(MOST_UNITS))]
+            for k in vyre.unroll(range(MOST_UNITS)):
+                mine += vyre.popcount(marks[k] if first + k < last else 0)
     total, side = mine, 0
     for step in (1, 2, 4, 8, 16, 32, 64, 128):
         sums[side + t] = total
@@ -170,26 +171,31 @@ def write_found(
     slot = offsets[tile]
     if t > 0:
         slot = vyre.saturating_add(slot, sums[side + t - 1])
-    if vyre.logical_and(mine > 0, slot < limit):
-        for unit in range(first, last):
+    # One loop over the places, not one in another over the units: the invocations of a subgroup follow the trie at once.
+    unit, found = first, vyre.u32(0)
+    end = min(vyre.saturating_add(slot, mine), limit)
+    while slot < end:
+        while vyre.logical_and(found == 0, unit < last):
             found = begins[unit]
-            while vyre.logical_and(found != 0, slot < limit):
-                start = unit * UNIT + vyre.ctz(found)
-                found &= found - 1
-                at, entry = start, vyre.u32(0)
-                going = at < n
-                while going:
-                    entry = following_entry(words, classes, table, entry, at)
-                    at += 1
-                    if entry >= FOUND:
-                        pattern = table[(entry & _ROW) + stride - 1]
-                        while vyre.logical_and(pattern != NONE, slot < limit):
-                            matches[3 * slot] = start
-                            matches[3 * slot + 1] = at
-                            matches[3 * slot + 2] = pattern
-                            slot += 1
-                            pattern = chains[2 * pattern]
-                    going = vyre.logical_and(entry != 0, at < n)
+            unit += 1
+        if found == 0:  # the text has changed since its matches were counted
+            break
+        start = (unit - 1) * UNIT + vyre.ctz(found)
+        found &= found - 1
+        at, entry = start, vyre.u32(0)
+        going = at < n
+        while going:
+            entry = following_entry(words, classes, table, entry, at)
+            at += 1
+            if entry >= FOUND:
+                pattern = table[(entry & _ROW) + stride - 1]
+                while vyre.logical_and(pattern != NONE, slot < end):
+                    matches[3 * slot] = start
+                    matches[3 * slot + 1] = at
+                    matches[3 * slot + 2] = pattern
+                    slot += 1
+                    pattern = chains[2 * pattern]
+            going = vyre.logical_and(entry != 0, at < n)
 
 
 @cache

@@ -28,7 +28,7 @@ class Route(NamedTuple):
         shares_by_cores: let as many workgroups share one long message as there are processors, because combining what
             they keep costs each as much as some hundred words. A GPU takes as many invocations as the message has work.
         turns: let an invocation of a cipher make several units of the keystream one after the other. By CUDA an H200
-            encrypts 1 GiB with ChaCha20 in 0.71 ms so and in 0.76 ms otherwise; a processor takes up to 1.8 times as
+            encrypts 1 GiB with ChaCha20 in 0.70 ms so and in 0.76 ms otherwise; a processor takes up to 1.8 times as
             long, because neighbouring invocations no longer have neighbouring units.
     """
 

@@ -189,9 +189,9 @@ class Patterns:
         """Units of the text that an invocation may take: at each place it counts, and then it writes.
 
         Each is a walk along the longest pattern, and writing takes one turn more for each pattern that begins there.
-        Each of these three loops also takes a turn to find its end.
+        Each of these three loops also takes a turn to find its end, and so does the one that finds the next place.
         """
-        return _MOST_TURNS // (UNIT * (2 * self._longest + trie.most + 3))
+        return _MOST_TURNS // (UNIT * (2 * self._longest + trie.most + 4))
 
     def find(
         self, data: Any, limit: int | None = None, *, backend: str | None = None, device: int | Device | None = None

@@ -15,7 +15,7 @@ from conftest import SEED
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from vyre.std import _automaton, _offsets, _text, search
-from vyre.std._filter_kernels import LANES, UNIT
+from vyre.std._filter_kernels import LANES, UNIT, filtered_matches, filtering
 from vyre.std._host import place_of
 from vyre.std._routes import ROUTES
 
@@ -73,15 +73,15 @@ def test_overlapping_matches_around_pieces(target, rng, n, way):
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @seed(SEED)
 @given(
-    filtering=st.sampled_from([*WAYS.values()]),
+    backends=st.sampled_from([*WAYS.values()]),
     patterns=st.lists(st.binary(min_size=1, max_size=6).map(lambda b: bytes(c % 3 for c in b)), max_size=8),
     data=st.binary(max_size=80).map(lambda b: bytes(c % 3 for c in b)),
     limit=st.none() | st.integers(0, 50),
 )
-def test_all_matches_in_order_of_small_alphabets(filtering, patterns, data, limit):
+def test_all_matches_in_order_of_small_alphabets(backends, patterns, data, limit):
     wanted = all_matches(patterns, data)
     with pytest.MonkeyPatch.context() as patch:
-        filter_on(patch, filtering)
+        filter_on(patch, backends)
         found = std.find(patterns, data, limit, backend="cpu")
     assert found.tolist() == wanted[:limit]
     assert (found.count, found.overflow) == (len(wanted), limit is not None and len(wanted) > limit)
@@ -100,7 +100,24 @@ def test_patterns_of_one_length_at_every_place_of_a_unit(target, rng, way, lengt
 def test_the_filter_looks_twice_where_patterns_are_long_enough(rng, shortest, looks):
     trie = _automaton.Trie([letters(rng, shortest, 26), letters(rng, 30, 26)])
     assert (trie.mask.bit_length() // 8, trie.second) == looks
-    assert 2 <= sum(f"{each:b}".count("1") for each in trie.filter.tolist()) <= 4
+    assert 1 <= sum(f"{each:b}".count("1") for each in trie.filter.tolist()) <= 4
+
+
+def test_a_text_that_changes_between_counting_and_writing_ends_the_call(target):
+    data = b"..ab" * UNIT
+    trie = _automaton.Trie([b"ab"])
+    place = place_of("vyre.std.find", target["backend"], target.get("device"))
+    text, changed = (_text.padded(np.frombuffer(each, np.uint8), place, "") for each in (data, bytes(len(data))))
+    classes, table, chains, filter = (
+        vyre.array(x, **target) for x in (trie.classes, trie.table, trie.chains, trie.filter)
+    )
+    looked = len(data), trie.stride, trie.mask, trie.second, 1
+    begins, offsets, total = filtering(False)(text, filter, classes, table, *looked)
+    assert total.numpy().tolist()[0] == UNIT
+    sizes = len(data), trie.stride, 1, UNIT
+    found = filtered_matches(changed, classes, table, chains, begins, offsets, *sizes)
+    assert not found.numpy().any()
+    assert filtered_matches(text, classes, table, chains, begins, offsets, *sizes).numpy().tolist()[:3] == [2, 4, 0]
 
 
 def test_zeros_are_found_and_not_behind_the_end(target, way):
@@ -366,8 +383,8 @@ def test_no_invocation_makes_more_turns_than_drivers_allow(monkeypatch):
     for name in ("written", "spread", "filtered_matches"):
         kernel = getattr(search, name)
         monkeypatch.setattr(search, name, lambda *a, k=kernel, name=name: called.append((name, a)) or k(*a))
-    for filtering in WAYS.values():
-        filter_on(monkeypatch, filtering)
+    for backends in WAYS.values():
+        filter_on(monkeypatch, backends)
         for equal in (1, 117, 118, 1400, 1900, 20_000):
             for longest in (2, 256, 257, 1000):
                 called.clear()
