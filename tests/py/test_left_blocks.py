@@ -87,7 +87,8 @@ def test_a_block_that_is_left_is_refused_with_its_place(procedure, function, sta
     assert str(caught.value) == (
         f"`{statement}` at line {line} of {FILE} leaves a `with vyre.{block}:` block, and what follows the block would "
         "be left out for every length. Fix: put what follows into a `with vyre.otherwise():` block, and write "
-        f"`{statement}` behind the blocks."
+        f"`{statement}` behind the blocks; make an array that both write "
+        "before them, by vyre.scratch."
     )
 
 
@@ -244,7 +245,8 @@ def _with_an_exit_stack(x):
                 "return",
                 "`return` at line LINE of FILE leaves a `with vyre.when(...):` block, and what follows the block would "
                 "be left out for every length. Fix: put what follows into a `with vyre.otherwise():` block, and write "
-                "`return` behind the blocks.",
+                "`return` behind the blocks; make an array that both write "
+                "before them, by vyre.scratch.",
             )
             for body in (_with_a_name, _with_an_exit_stack)
         ),

@@ -77,9 +77,10 @@ def nested():
 
     @vyre.procedure
     def outer(x: In[u32]):
+        zeros = vyre.scratch(u32, x.length)
         with vyre.when(x.length > 1):
-            y = ops.invoke(outer_id, x)  # the outer one invokes
-        return y
+            vyre.clear(zeros)
+        return ops.invoke(outer_id, x)  # the outer one invokes
 
     return outer, (here("# the middle one invokes"), here("# the outer one invokes"))
 

@@ -517,6 +517,29 @@ def test_damaged_bytes_are_refused(rng):
     assert str(caught.value) == "byte 0: these are not the bytes of a vyre procedure. Fix: pass what to_bytes gave."
 
 
+def test_steps_whose_arrays_nobody_gets_are_refused():
+    @vyre.kernel
+    def doubled(x: In[u32], y: Out[u32]):
+        i = vyre.gid(0)
+        y[i] = x[i] * 2
+
+    @vyre.procedure
+    def twice(x: In[u32]):
+        doubled(x, vyre.scratch(u32, x.length))
+
+    @vyre.procedure
+    def nothing(x: In[u32]):
+        vyre.require(x.length > 0, "no elements. Fix: pass some.")
+
+    with pytest.raises(ArgumentError) as error:
+        twice(np.ones(3, np.uint32), backend="cpu")
+    assert str(error.value) == (
+        "procedure `twice` returns nothing and changes no array of its caller, so that its steps have no effect. "
+        "Fix: return what they make, or annotate a parameter with vyre.InOut and write that."
+    )
+    assert nothing(np.ones(3, np.uint32), backend="cpu") is None
+
+
 def test_a_procedure_may_say_what_it_returns():
     @vyre.kernel
     def copied(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]) -> None:

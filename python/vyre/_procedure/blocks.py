@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vyre._calls import explain_calls
+from vyre._procedure.carried import refuse_carried_names
 from vyre._procedure.leaving import refuse_left_blocks
 from vyre._procedure.recorder import calling_line, place_text, recorder_of
 from vyre._procedure.sizes import Size, as_size
@@ -34,6 +35,7 @@ def when(condition: Size | bool | int) -> AbstractContextManager[None]:
     ...         vyre.clear(x)
     """
     refuse_left_blocks("when(...)")
+    refuse_carried_names()
     recorder = recorder_of("vyre.when")
     step = When(
         as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.when")
@@ -58,6 +60,7 @@ def otherwise() -> AbstractContextManager[None]:
     ...         vyre.clear(y)
     """
     refuse_left_blocks("otherwise()")
+    refuse_carried_names()
     recorder = recorder_of("vyre.otherwise")
 
     def begin() -> list[Any]:
@@ -147,6 +150,7 @@ def times(count: Size | int) -> Iterator[Any]:
     >>> x.numpy()
     array([10, 10], dtype=uint32)
     """
+    refuse_carried_names()
     recorder = recorder_of("vyre.times")
     recorder.turns += 1
     step = Repeat(as_size(count, "argument `count` of vyre.times"), Size("turn", f"turn{recorder.turns}"))

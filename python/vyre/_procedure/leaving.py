@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vyre._parsing import syntax_tree
+from vyre._procedure.functions import calling_code, function_of, is_call_of
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
+    from types import CodeType
 
 __all__ = ["left_blocks", "refuse_left_blocks"]
 
-_OWN = str(Path(__file__).resolve().parents[1])
 _CONDITIONS = ("when", "otherwise")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -30,39 +27,21 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 def refuse_left_blocks(block: str) -> None:
     """Raise ArgumentError when the function that writes ``with vyre.<block>`` leaves such a block early."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
-        frame = frame.f_back
-    if frame is None:
-        return
-    found = _left_in(frame.f_code)
-    if found is not None:
+    code = calling_code()
+    found = None if code is None else _left_in(code)
+    if code is not None and found is not None:
         raise ArgumentError(
-            f"`{found[0]}` at line {found[1]} of {Path(frame.f_code.co_filename).name} leaves a "
-            f"`with vyre.{block}:` block, and what follows the block would be left out for every length. Fix: put what "
-            f"follows into a `with vyre.otherwise():` block, and write `{found[0]}` behind the blocks."
+            f"`{found[0]}` at line {found[1]} of {Path(code.co_filename).name} leaves a `with vyre.{block}:` block, "
+            "and what follows the block would be left out for every length. Fix: put what follows into a "
+            f"`with vyre.otherwise():` block, and write `{found[0]}` behind the blocks; make an array that both write "
+            "before them, by vyre.scratch."
         )
 
 
 @functools.lru_cache(maxsize=256)
 def _left_in(code: CodeType) -> tuple[str, int] | None:
-    tree = _tree(code.co_filename)
-    if tree is None:
-        return None
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
-            lines = [node.lineno, *(each.lineno for each in node.decorator_list)]
-            if code.co_firstlineno in lines:
-                return next(iter(left_blocks(node)), None)
-    return None
-
-
-@functools.lru_cache(maxsize=16)
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return syntax_tree("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return None
+    function = function_of(code)
+    return None if function is None else next(iter(left_blocks(function)), None)
 
 
 def left_blocks(function: ast.AST) -> list[tuple[str, int]]:
@@ -110,9 +89,4 @@ def _has_condition(block: ast.With | ast.AsyncWith, names: set[str]) -> bool:
 
 
 def _is_condition(call: ast.expr | None) -> bool:
-    if isinstance(call, ast.NamedExpr):
-        return _is_condition(call.value)
-    if not isinstance(call, ast.Call):
-        return False
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
-    return name in _CONDITIONS
+    return is_call_of(call, _CONDITIONS)

@@ -195,6 +195,12 @@ class ProcedureFunction:
             kept.append(decl)
         if len({id(each) for each in kept}) != len(kept):
             raise ArgumentError(f"procedure `{self.name}` returns an array twice. Fix: return it once.")
+        roles = {each.role for each in recorder.arrays}
+        if "scratch" in roles and not kept and "in_out" not in roles:
+            raise ArgumentError(
+                f"procedure `{self.name}` returns nothing and changes no array of its caller, so that its steps have "
+                "no effect. Fix: return what they make, or annotate a parameter with vyre.InOut and write that."
+            )
         made = Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept, recorder)
         made.is_vouched = self.is_vouched
         return made

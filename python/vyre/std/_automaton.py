@@ -31,8 +31,8 @@ FOUND = 1 << 31
 # The end of a chain of patterns.
 NONE = 2**32 - 1
 _MOST_WORDS = 2**28
-# The filter's bit for some bytes: they are the low ones of a word. The high bits of its product with HASH tell which word
-# of the filter, and its own lowest bits which bit of that, because a shift takes them as they are.
+# The filter's bit for some bytes: they are the low ones of a word. The high bits of its product with HASH tell which
+# word of the filter, and its own lowest bits which bit of that, because a shift takes them as they are.
 FILTER_WORDS = 2**11
 FILTER_SHARE = 2**32 // FILTER_WORDS  # products that look at one word
 HASH = 0x9E3779B1

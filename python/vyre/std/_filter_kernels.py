@@ -31,7 +31,7 @@ def passing(text: Any, filter: Any, unit: Any, mask: Any, second: Any) -> Any:
     """
     a, b, c = text[2 * unit], text[2 * unit + 1], text[2 * unit + 2]
     words = [a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y]
-    # The bit of a place enters a word from above, in one operation: here are the places of the unit, and some behind it.
+    # The bit of a place enters a word from above, in one operation: here are the places of the unit, then some more.
     here, behind = vyre.u32(0), vyre.u32(0)
     for k in vyre.unroll(range(UNIT + MOST_SECOND)):
         word, shift = words[k // 4], k % 4 * 8
@@ -171,7 +171,7 @@ def write_found(
     slot = offsets[tile]
     if t > 0:
         slot = vyre.saturating_add(slot, sums[side + t - 1])
-    # One loop over the places, not one in another over the units: the invocations of a subgroup follow the trie at once.
+    # One loop over the places, not one for each unit: the invocations of a subgroup follow the trie at once.
     unit, found = first, vyre.u32(0)
     end = min(vyre.saturating_add(slot, mine), limit)
     while slot < end:

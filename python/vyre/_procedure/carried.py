@@ -1,0 +1,185 @@
+"""Finds Python names whose value would be carried out of a block, or from one turn of a loop into the next.
+
+The body of a procedure runs once, while it is recorded: both blocks of a condition run, and a loop over ``vyre.times``
+runs one turn. A name that is assigned in a block and read behind it means what was assigned last, whichever block a
+call takes; one that is read in a loop and then assigned means the same in every turn. The recorder sees values alone,
+so the function's syntax tree is looked at: `_events` gives what happens to names in the order of a run, and a block is
+a stretch of these events.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vyre._procedure.functions import Function, calling_code, function_of, is_call_of
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import CodeType
+
+__all__ = ["Carried", "carried_names", "refuse_carried_names"]
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_CONDITIONS = ("when", "otherwise")
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A name that is carried out of a block of `block`, or with `turn` from one turn to the next."""
+
+    name: str
+    block: str
+    assigned: int  # lines
+    read: int
+    turn: bool = False
+
+
+@dataclass(frozen=True)
+class _Event:
+    """`load` or `store` of a name, or `open` or `close` of a block, which has the name of its function."""
+
+    kind: str
+    name: str
+    line: int
+
+
+def refuse_carried_names() -> None:
+    """Raise ArgumentError when the function that calls ``vyre.when`` and the like carries a name out of a block."""
+    code = calling_code()
+    found = None if code is None else _carried_in(code)
+    if code is None or found is None:
+        return
+    file = Path(code.co_filename).name
+    if found.turn:
+        raise ArgumentError(
+            f"`{found.name}` is read at line {found.read} of {file} and assigned anew at line {found.assigned}, in a "
+            "loop over vyre.times. The body is recorded once for all turns, so that each would read what was there "
+            "before the loop. Fix: write into one array in each turn, or exchange two by vyre.swap(a, b); make "
+            "numbers from the number of the turn."
+        )
+    raise ArgumentError(
+        f"`{found.name}` is assigned at line {found.assigned} of {file} in a block of vyre.{found.block}, and read "
+        f"behind the block at line {found.read}. The body is recorded once, so that it would be what was assigned "
+        "last, whichever steps a call runs. Fix: make an array before the block by vyre.scratch, and write it in the "
+        "block; a size is vyre.size_select(condition, a, b)."
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _carried_in(code: CodeType) -> Carried | None:
+    function = function_of(code)
+    return None if function is None else next(iter(carried_names(function)), None)
+
+
+def carried_names(function: Function) -> list[Carried]:
+    """The names that a function carries, in the order of the blocks."""
+    events, found = _events(function), []
+    closes = _closes(events)
+    for begin, end in sorted(closes.items()):
+        block = events[begin].name
+        stores: dict[str, int] = {}
+        for each in events[begin:end]:
+            if each.kind == "store":
+                stores.setdefault(each.name, each.line)
+        for name, line in stores.items():
+            if block == "times":
+                first = next(each for each in events[begin:end] if each.name == name and each.kind in ("load", "store"))
+                if first.kind == "load":
+                    found.append(Carried(name, block, line, first.line, turn=True))
+                    continue
+            read = _read_behind(events, closes, end, name)
+            if read is not None:
+                found.append(Carried(name, block, line, read))
+    return found
+
+
+def _read_behind(events: list[_Event], closes: dict[int, int], end: int, name: str) -> int | None:
+    """The line that reads a name behind a block before it is assigned again; None where none does.
+
+    An assignment in the other block of the condition does not count behind that.
+    """
+    other = closes[end + 1] if events[end + 1].kind == "open" and events[end + 1].name == "otherwise" else end
+    k = end + 1
+    while k < len(events):
+        each = events[k]
+        if each.name == name and each.kind == "load":
+            return each.line
+        if each.name == name and each.kind == "store":
+            if k > other:
+                return None
+            k = other
+        k += 1
+    return None
+
+
+def _closes(events: list[_Event]) -> dict[int, int]:
+    """The place of each block's end by that of its begin."""
+    closes, opened = {}, []
+    for k, each in enumerate(events):
+        if each.kind == "open":
+            opened.append(k)
+        elif each.kind == "close":
+            closes[opened.pop()] = k
+    return closes
+
+
+def _events(function: Function) -> list[_Event]:
+    """What happens to names in a function, in the order of a run in which all branches of Python are taken."""
+    events: list[_Event] = []
+    waiting: list[ast.AST | _Event] = list(reversed(function.body))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _Event):
+            events.append(node)
+        elif isinstance(node, ast.Name):
+            events.append(_Event("load" if isinstance(node.ctx, ast.Load) else "store", node.id, node.lineno))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            events.append(_Event("store", node.name, node.lineno))
+        elif not isinstance(node, ast.Lambda):
+            waiting.extend(reversed(_parts(node)))
+    events.append(_Event("end", "", 0))
+    return events
+
+
+def _parts(node: ast.AST) -> list[ast.AST | _Event]:
+    """The parts of a node in the order in which they run, with the begin and the end of blocks."""
+    if isinstance(node, ast.Assign):
+        return [node.value, *node.targets]
+    if isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+        return [*([node.value] if node.value else []), node.target]
+    if isinstance(node, ast.AugAssign):
+        target = node.target
+        before = [_Event("load", target.id, target.lineno)] if isinstance(target, ast.Name) else []
+        return [*before, node.value, target]
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        # The turn of a loop over vyre.times is not of the block: a use of it behind the loop has a message of its own.
+        return [node.iter, node.target, *_in_block(node.iter, ("times",), node.body), *node.orelse]
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        parts: list[ast.AST | _Event] = list(node.body)
+        for item in reversed(node.items):
+            parts = [item.context_expr, *([item.optional_vars] if item.optional_vars else []), *parts]
+            parts = _in_block(item.context_expr, _CONDITIONS, parts)
+        return parts
+    if isinstance(node, _COMPREHENSIONS):
+        return _of_comprehension(node)
+    return list(ast.iter_child_nodes(node))
+
+
+def _in_block(call: ast.expr, names: tuple[str, ...], parts: Sequence[ast.AST | _Event]) -> list[ast.AST | _Event]:
+    """The parts between the begin and the end of a block, where the call makes one."""
+    if not is_call_of(call, names):
+        return list(parts)
+    name = next(each for each in names if is_call_of(call, (each,)))
+    return [_Event("open", name, call.lineno), *parts, _Event("close", name, call.lineno)]
+
+
+def _of_comprehension(node: ast.AST) -> list[ast.AST | _Event]:
+    """What a comprehension reads of the function; its own names live in it alone."""
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+    own = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    return [_Event("load", each.id, each.lineno) for each in names if each.id not in own]
