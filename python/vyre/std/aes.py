@@ -150,7 +150,8 @@ def aes_ctr(
         counter_block: 16 bytes: the first block that is encrypted for the keystream. Each block of 16 bytes adds one
             to it as a number of 128 bits, the first byte the highest. No block may serve twice under a key.
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host. For a
-            list, key and counter_block may be lists of as many.
+            list, key and counter_block may be lists of as many. One key and one counter_block serve every message of a
+            list, and then all of them can be read without the key: pass a counter_block for each.
         backend, device: where; resident data is used where it is.
 
     Returns: bytes, or a list of bytes for a list; for a resident array a resident one of uint8.

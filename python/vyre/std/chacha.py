@@ -79,7 +79,8 @@ def chacha20(
         key: 32 bytes.
         nonce: 12 bytes. A key and a nonce belong to one message: two that share both can be read without the key.
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host. For a
-            list, key and nonce may be lists of as many.
+            list, key and nonce may be lists of as many. One key and one nonce serve every message of a list, and then
+            all of them can be read without the key: pass a nonce for each.
         counter: the number of the first block of 64 bytes, from 0 to 2^32 - 1.
         backend, device: where; resident data is used where it is.
 
