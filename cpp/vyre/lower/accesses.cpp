@@ -212,6 +212,15 @@ ValueId guarded_atomic(Writer& writer, const Instruction& atomic, ValueId bound)
   return old;
 }
 
+// Records that a < b. Where a is base + by and does not wrap around, all numbers from the base on are below b as well.
+void assume_below(Writer& writer, ValueId a, ValueId b) {
+  writer.assume_below(a, b);
+  const std::optional<Offset> offset = writer.bounds().enabled() ? offset_of(writer, a) : std::nullopt;
+  if (offset && !sum_wraps(writer.bounds().range_now(offset->base), offset->by)) {
+    writer.assume_below(offset->base, b, std::uint64_t{offset->by} + 1);
+  }
+}
+
 }  // namespace
 
 ValueId lower_length(Writer& writer, const Memory& memory) {
@@ -269,17 +278,13 @@ void assume_less(Writer& writer, ValueId a, ValueId b, bool or_equal) {
     if (least <= ~0u - strict) bounds.narrow(b, Range::between(least + strict, ~0u));
   }
   if (or_equal) return;
-  writer.assume_below(a, b);
-  // Where base + by does not wrap around, all numbers from the base on are below b as well.
-  const std::optional<Offset> offset = bounds.enabled() ? offset_of(writer, a) : std::nullopt;
-  if (offset && !sum_wraps(bounds.range_now(offset->base), offset->by)) {
-    writer.assume_below(offset->base, b, std::uint64_t{offset->by} + 1);
+  assume_below(writer, a, b);
+  const Instruction &smaller = writer.at(a), &greater = writer.at(b);
+  if (smaller.op == Opcode::Max) {
+    for (const ValueId one : {smaller.a, smaller.b}) assume_below(writer, one, b);
   }
-  if (const Instruction& smaller = writer.at(a); smaller.op == Opcode::Max) {
-    for (const ValueId one : {smaller.a, smaller.b}) writer.assume_below(one, b);
-  }
-  if (const Instruction& greater = writer.at(b); greater.op == Opcode::Min) {
-    for (const ValueId one : {greater.a, greater.b}) writer.assume_below(a, one);
+  if (greater.op == Opcode::Min) {
+    for (const ValueId one : {greater.a, greater.b}) assume_below(writer, a, one);
   }
 }
 

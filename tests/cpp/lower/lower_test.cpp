@@ -480,6 +480,9 @@ TEST(Lower, one_condition_proves_the_indices_before_the_one_that_it_compares) {
   EXPECT_EQ(checks({first, if_(i + u32(3) < len("out"), {four})}), 0u);
   EXPECT_EQ(checks({first, if_(bin(BinOp::Ge, i + u32(3), len("out")), {return_()}), four}), 0u);
   EXPECT_EQ(checks({first, if_(bin(BinOp::And, i + u32(3) < len("in"), i + u32(3) < len("out")), {four})}), 0u);
+  EXPECT_EQ(checks({first, if_(i + u32(3) < bin(BinOp::Min, len("in"), len("out")), {four})}), 0u);
+  EXPECT_EQ(checks({first, if_(bin(BinOp::Max, i + u32(3), gid(1)) < len("out"), {four})}), 0u);
+  EXPECT_EQ(checks({first, if_(i + u32(3) < bin(BinOp::Max, len("in"), len("out")), {four})}), 4u);
   EXPECT_EQ(checks({first, if_(i + u32(2) < len("out"), {four})}), 1u);
   EXPECT_EQ(checks({first, if_(i < len("out"), {four})}), 3u);
   EXPECT_EQ(checks({first, if_(i + u32(3) < len("in"), {four})}), 4u);
