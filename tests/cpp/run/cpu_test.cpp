@@ -16,11 +16,13 @@
 #include "vyre/ir/ops.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/run/cpu/lanes.hpp"
+#include "vyre/run/cpu/pace.hpp"
 #include "vyre/run/reference/reference.hpp"
 
 namespace vyre::test {
 namespace {
 
+using ir::BinOp;
 using ir::Program;
 using ir::to_text;
 
@@ -362,6 +364,51 @@ TEST(Cpu, times_out_and_can_be_interrupted_and_leaves_the_arrays_alone) {
     options.interrupted = [&] { return ++polls == 3; };
     EXPECT_THROW(executable->run(views, {1u << 20, 1, 1}, options), Interrupted);
     EXPECT_EQ(out, Words{7});
+  }
+}
+
+// Machine code without a loop never looks at the deadline itself. Such a call would go on for hours.
+TEST(Cpu, a_large_grid_without_loops_times_out_and_can_be_interrupted) {
+  const auto writes = [](std::uint32_t shared) {
+    Sample sample = Sample().out("out").size(64);
+    if (shared != 0) sample.shared("cells", 64).add(store("cells", lid(0), gid(0))).add(barrier());
+    return sample.add(store("out", bin(BinOp::BitAnd, gid(0), u32(15)), shared != 0 ? load("cells", u32(63) - lid(0)) : u32(1))).make();
+  };
+  run::Optimize compiled;
+  compiled.compilation = compiled.everywhere = true;
+  for (const std::uint32_t shared : {0u, 1u}) {
+    for (const unsigned threads : {1u, 3u}) {
+      const auto executable = run::make_cpu_backend({.threads = threads})->prepare(valid(writes(shared)), std::nullopt, compiled);
+      Words out(16, 7);
+      const run::BufferView views[] = {{std::as_writable_bytes(std::span(out)), 16}};
+      run::RunOptions options;
+      options.timeout = std::chrono::milliseconds(20);
+      EXPECT_THROW(executable->run(views, {~0u, 1u << 10, 1}, options), DispatchTimeoutError);
+      int polls = 0;
+      options = {};
+      options.interrupted = [&] { return ++polls == 3; };
+      EXPECT_THROW(executable->run(views, {~0u, 1u << 10, 1}, options), Interrupted);
+      EXPECT_EQ(out, Words(16, 7));
+    }
+  }
+}
+
+TEST(Cpu, a_pace_looks_about_once_an_interval_and_at_most_twice_as_late_as_before) {
+  using run::cpu::Pace;
+  const Deadline::Clock::time_point start{};
+  Pace pace(start);
+  std::uint64_t done = 1, looks = 0;
+  const auto piece = std::chrono::microseconds(5);  // 4,000 of them take an interval
+  for (; done <= 100'000; ++done) {
+    if (!pace.is_due(done)) continue;
+    pace.looked(done, start + piece * done);
+    ++looks;
+  }
+  EXPECT_EQ(looks, 12u + 24u);  // 1, 2, 4 to 2,048, and from 4,096 on every 4,000
+  Pace slow(start);
+  for (done = 1; done <= 5; ++done) {
+    EXPECT_TRUE(slow.is_due(done));
+    slow.looked(done, start + std::chrono::seconds(done));
   }
 }
 

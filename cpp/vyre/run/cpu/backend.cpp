@@ -26,6 +26,7 @@
 #include "vyre/run/cpu/compile.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/machine.hpp"
+#include "vyre/run/cpu/pace.hpp"
 #include "vyre/run/cpu/work.hpp"
 #if VYRE_NATIVE
 #include "vyre/run/cpu/native/native.hpp"
@@ -111,13 +112,19 @@ class Call {
     const std::uint64_t others = std::min<std::uint64_t>(threads_, batches_.count()) - 1;
     // A long call does not run its first batch alone to find out how long it takes.
     if (others != 0 && estimated_time() >= 2 * kWorthWaking * others) helpers.ask(static_cast<unsigned>(others));
-    const Clock::time_point start = others == 0 ? Clock::time_point() : Clock::now();
+    const Clock::time_point start = batches_.count() == 1 ? Clock::time_point() : Clock::now();
+    Pace pace(start);
     Shares::Taker taker(shares_);
     for (std::uint64_t done = 1;; ++done) {
       const std::optional<std::uint64_t> index = taker.next();
       if (!index || stop_.load(std::memory_order_relaxed)) break;
       batches_.run(machine, *index);
       if (machine.stopped() || done == batches_.count()) break;
+      // Machine code looks at the deadline in its loops alone.
+      if (pace.is_due(done)) {
+        if (look()) break;
+        pace.looked(done, Clock::now());
+      }
       if (others != 0 && !helpers.asked()) {
         // Until now this thread has done every batch.
         const std::uint64_t left = batches_.count() - done;
