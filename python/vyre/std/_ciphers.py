@@ -185,6 +185,11 @@ def encrypted(
             "Fix: pass the list."
         )
     many = isinstance(data, (list, tuple))
+    if many and any(isinstance(each, vyre.Array) for each in data):
+        raise BindingError(
+            f"argument `data` of {function} is a list with a vyre.Array, and lists are of bytes of the host. "
+            f"Fix: write array.numpy() in the list, or call {function} for each resident array."
+        )
     alone = one_resident(data, 0, function, backend, device)
     if alone is None:
         given = taken(data, function, backend, device)

@@ -288,9 +288,12 @@ def _words(data: Any, backend: str | None, device: int | Device | None) -> Array
 
 
 def _resident_words(data: Array) -> Array:
-    """A resident uint8 array as words: the same memory, or a padded copy if its size is no multiple of four."""
+    """A resident uint8 array as words: the same memory, or a padded copy if it is no whole words."""
     if data.size % _WORD == 0:
-        return data.view(vyre.u32)
+        try:
+            return data.view(vyre.u32)
+        except BindingError:  # a slice that begins within a word
+            pass
     padded = vyre.empty((data.size + (_WORD - 1)) // _WORD * _WORD, np.uint8, backend=data.backend, device=data.device)
     padded[: data.size] = data
     return padded.view(vyre.u32)

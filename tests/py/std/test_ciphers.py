@@ -288,6 +288,12 @@ def test_the_last_block_of_the_counter_is_used(rng):
             "argument `data` of vyre.std.chacha20 must be bytes, a list of them or an array of uint8, got Messages. "
             "Fix: pass the list.",
         ),
+        (
+            lambda: chacha20(bytes(32), bytes(12), [b"", vyre.zeros(4, np.uint8, backend="cpu")]),
+            vyre.BindingError,
+            "argument `data` of vyre.std.chacha20 is a list with a vyre.Array, and lists are of bytes of the host. "
+            "Fix: write array.numpy() in the list, or call vyre.std.chacha20 for each resident array.",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(call, kind, message):

@@ -224,6 +224,17 @@ def test_resident_bytes_stay_where_they_are(target, size):
     assert messages.words.backend == target["backend"]
 
 
+@pytest.mark.parametrize("begin", [0, 1, 2, 3, 4, 5, 8, 16])
+def test_a_slice_of_resident_bytes_may_begin_and_end_anywhere(target, begin):
+    host = np.arange(90, dtype=np.uint8)
+    resident = vyre.array(host, **target)
+    for size in (0, 1, 3, 4, 7, 8, 64, 65):
+        part = resident[begin : begin + size]
+        wanted = host[begin : begin + size].tobytes()
+        assert strings_of(taken(part, "vyre.std.f").messages) == [wanted]
+        assert strings_of(Messages(part, [0, size // 3, size])) == [wanted[: size // 3], wanted[size // 3 :]]
+
+
 def test_resident_bytes_are_not_copied():
     data = vyre.array(np.zeros(8, np.uint8), backend="cpu")
     messages = Messages(data, [0, 8])
