@@ -122,6 +122,7 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
   builder.def("require", [](ProcedureBuilder& self, std::uint32_t condition, const std::string& message) {
     self.require(size_of(condition), message);
   });
+  builder.def("line", [](ProcedureBuilder& self, const std::string& line) { self.line(line); });
   builder.def("result", [](ProcedureBuilder& self, std::uint32_t array) { self.result({array}); });
 }
 

@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -214,23 +215,26 @@ def test_invocations_that_nest_deeper_than_a_procedure_may_are_refused(levels, t
 def test_a_grid_from_an_array_that_has_not_three_counts_is_refused(target, n):
     @vyre.procedure(name="p")
     def wrong(y: InOut[u32], counts: In[u32]):
-        add(y, 1, workgroups=counts, at_most=4)
+        add(y, 1, workgroups=counts, at_most=4)  # not three counts
 
     @vyre.procedure(name="p")
     def right(y: InOut[u32], counts: In[u32]):
         add(y, 1, workgroups=counts[0:3], at_most=4)
 
     y = np.zeros(2, np.uint32)
-    for call in (
-        lambda: wrong(y, np.ones(n, np.uint32), **target),
-        lambda: vyre.run(vyre.Procedure.parse(wrong.text), {"y": y, "counts": np.ones(n, np.uint32)}, **target),
-        lambda: wrong.check(y, np.ones(n, np.uint32)),
+    source = Path(__file__).read_text().splitlines()
+    line = next(number for number, text in enumerate(source, 1) if text.endswith("# not three counts"))
+    for call, place in (
+        (lambda: wrong(y, np.ones(n, np.uint32), **target), f" ({__file__}:{line})"),
+        (lambda: vyre.run(vyre.Procedure.parse(wrong.text), {"y": y, "counts": np.ones(n, np.uint32)}, **target), ""),
+        (lambda: wrong.check(y, np.ones(n, np.uint32)), f" ({__file__}:{line})"),
     ):
         with pytest.raises(BindingError) as refused:
             call()
         assert str(refused.value) == (
-            f"dispatch `add` in procedure `p`: the array `counts` of its grid has {n} elements, and a grid is counted "
-            "by three. Fix: pass an array of three counts, or a slice of three, as in counts[0:3]."
+            f"dispatch `add` in procedure `p` at steps[0]{place}: the array `counts` of its grid has {n} elements, "
+            "and a grid is counted by three. Fix: pass an array of three counts, or a slice of three, as in "
+            "counts[0:3]."
         )
     if n >= 3:
         right(y, np.ones(n, np.uint32), **target)

@@ -126,12 +126,21 @@ std::uint32_t ProcedureBuilder::word_uses(std::vector<WordUse> uses) {
   return static_cast<std::uint32_t>(data_->word_uses.size() - 1);
 }
 
-StepId ProcedureBuilder::append(StepKind step) { return data_->steps.push_back(std::move(step)); }
+void ProcedureBuilder::line(std::string line) {
+  if (data_->lines.back() != line) data_->lines.push_back(std::move(line));
+}
+
+StepId ProcedureBuilder::append(StepKind step) {
+  data_->line_of_step.push_back(static_cast<std::uint32_t>(data_->lines.size() - 1));
+  return data_->steps.push_back(std::move(step));
+}
 void ProcedureBuilder::dispatch(Dispatch step) {
   if (!step.grid.counts) step.grid.counts_invocations = false;  // there is nothing that it could be about
   append(std::move(step));
 }
-void ProcedureBuilder::invoke(Invoke step) { append(std::move(step)); }
+void ProcedureBuilder::invoke(Invoke step) {
+  append(std::move(step));
+}
 
 std::uint32_t ProcedureBuilder::repeat(SizeId count) {
   open_.push_back(append(Repeat{.count = count, .turn = data_->turns, .end = {}}));

@@ -174,6 +174,10 @@ class Procedure {
                                                     : std::span<const WordUse>();
   }
 
+  // The line of source that a step comes from, as "file.py:12"; empty where it is not known. Like word_uses(), lines are for messages
+  // alone.
+  std::string_view line(StepId step) const { return data_->lines[data_->line_of_step[step.index]]; }
+
   // The arrays that an Invoke names: inputs and in_outs in their order, then outputs in the order in which they are returned.
   std::vector<ArrayId> interface() const;
   std::uint32_t depth() const { return data_->depth; }  // of invocations, its own included
@@ -196,6 +200,8 @@ class Procedure {
     IdVector<StepId, StepKind> steps;
     std::vector<ArrayId> results;
     std::vector<std::vector<WordUse>> word_uses;
+    std::vector<std::string> lines = {""};
+    std::vector<std::uint32_t> line_of_step;  // in `lines`
     std::uint32_t turns = 0;
     std::uint32_t depth = 1;  // of invocations
     std::uint64_t hash = 0;
@@ -231,6 +237,8 @@ class ProcedureBuilder {
   std::uint32_t declare(NumberDecl decl);
   std::uint32_t program(const Program& program);
   std::uint32_t procedure(const Procedure& procedure);
+  // Says which line of source the steps come from that are added from now on (Procedure::line).
+  void line(std::string line);
   std::uint32_t word_uses(std::vector<WordUse> uses);  // for Dispatch::word_uses
 
   void dispatch(Dispatch step);
@@ -258,7 +266,6 @@ class ProcedureBuilder {
   StepId append(StepKind step);
   void keep_reached_sizes();
   void keep_reached_programs();
-
   std::shared_ptr<Procedure::Data> data_;
   std::vector<StepId> open_;
   Known known_;

@@ -99,7 +99,8 @@ TEST_F(Tool, refuses_a_size_that_a_word_does_not_hold_and_runs_what_the_fix_says
     const std::string rest = " --backend " + backend + " x=x.bin:2,3 n=n.bin times=1073741825 y=y.bin";
     const auto [status, told] = run("wrong.txt" + rest);
     EXPECT_EQ(told,
-              "vyre-run: dispatch `scaled` in procedure `scaled`: word 0 of buffer `times` is 4294967300, and a u32 is at most 4294967295. "
+              "vyre-run: dispatch `scaled` in procedure `scaled` at steps[0]: word 0 of buffer `times` is 4294967300, and a u32 is at most "
+              "4294967295. "
               "Fix: write `(size % 4294967296)` for the low 32 bits of the size.\n");
     EXPECT_EQ(status, 1);
     EXPECT_EQ(run("mended.txt" + rest).first, 0);
