@@ -36,6 +36,26 @@ def plus(x: In[u32], y: Out[u32], n: u32):
         y[i] = x[i] + n
 
 
+def with_another_parameter():
+    @vyre.kernel
+    def plus(x: In[u32], y: Out[u32], m: u32):
+        i = vyre.gid(0)
+        if i < len(y):
+            y[i] = x[i] + m
+
+    return plus
+
+
+def of_kernel(kernel, name="p"):
+    @vyre.procedure(name=name)
+    def made(x: In[u32], k: u64):
+        y = vyre.scratch(u32, x.length)
+        kernel(x, y, k)  # of a kernel
+        return y
+
+    return made
+
+
 @vyre.procedure(name="twice")
 def twice(x: In[u32], a: u64, b: u64):
     y, z = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
@@ -110,3 +130,38 @@ def test_a_procedure_that_was_read_has_the_numbers_of_its_steps():
         "dispatch `plus` in procedure `twice` at steps[1], in the invocation of `twice` in procedure `outer` at "
         "steps[1]: word 0 of buffer `__params` is 4294967296"
     )
+
+
+def test_equal_procedures_are_told_in_their_own_words(target):
+    other = with_another_parameter()
+    first, second = of_kernel(plus), of_kernel(other)
+    assert first.procedure == second.procedure
+    x = vyre.array(X, **target)
+    for p, name in ((first, "n"), (second, "m"), (first, "n")):
+        assert p(x, 1).numpy().tolist() == [1, 2, 3, 4]
+        for call in (lambda p=p: p(x, 2**32), lambda p=p: p(X, 2**32, **target)):
+            assert told_by(call) == (
+                f"dispatch `plus` in procedure `p`{at(0, 'of a kernel')}: parameter `{name}` is 4294967296, and a u32 "
+                f"is at most 4294967295. Fix: {FIX.format(name)}."
+            )
+
+
+def test_equal_procedures_in_one_procedure_are_told_in_their_own_words():
+    first, second = of_kernel(plus), of_kernel(with_another_parameter())
+
+    @vyre.procedure(name="both")
+    def both(x: In[u32], a: u64, b: u64):
+        y = first(x, a)
+        return second(y, b)
+
+    assert len(both.procedure.procedures) == 1
+    for a, b, name in ((2**32, 1, "n"), (1, 2**32, "m")):
+        assert f": parameter `{name}` is 4294967296" in told_by(lambda a=a, b=b: both(X, a, b, backend="cpu"))
+
+
+def test_equal_procedures_with_equal_messages_share_a_plan():
+    x = vyre.array(X, backend="cpu")
+    of_kernel(plus, "shared")(x, 1)
+    made = vyre._core._procedure_plans()[1]
+    of_kernel(plus, "shared")(x, 1)
+    assert vyre._core._procedure_plans()[1] == made

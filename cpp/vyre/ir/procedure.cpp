@@ -139,6 +139,7 @@ void ProcedureBuilder::dispatch(Dispatch step) {
   append(std::move(step));
 }
 void ProcedureBuilder::invoke(Invoke step) {
+  if (step.told && step.told->messages() == data_->procedures[step.procedure].messages()) step.told = nullptr;
   append(std::move(step));
 }
 
@@ -220,6 +221,27 @@ void ProcedureBuilder::keep_reached_programs() {
   for (const Procedure& each : data_->procedures) data_->depth = std::max(data_->depth, each.depth() + 1);
 }
 
+std::uint64_t ProcedureBuilder::messages() const {
+  Fnv1a hash;
+  for (const auto& uses : data_->word_uses) {
+    hash.add(uses.size());
+    for (const WordUse& use : uses) {
+      hash.add(std::string_view(use.what));
+      hash.add(std::string_view(use.fix));
+    }
+  }
+  for (const std::string& line : data_->lines) hash.add(std::string_view(line));
+  for (std::uint32_t index = 0; index < data_->steps.size(); ++index) {
+    const StepKind& step = data_->steps[StepId{index}];
+    hash.add(data_->line_of_step[index]);
+    if (const auto* dispatch = std::get_if<Dispatch>(&step)) hash.add(dispatch->word_uses);
+    if (const auto* invoke = std::get_if<Invoke>(&step)) {
+      hash.add((invoke->told ? *invoke->told : data_->procedures[invoke->procedure]).messages());
+    }
+  }
+  return hash.value();
+}
+
 Procedure ProcedureBuilder::finish() {
   VYRE_ASSERT(open_.empty());
   keep_reached_sizes();
@@ -228,6 +250,7 @@ Procedure ProcedureBuilder::finish() {
     throw ArgumentError(fmt::format("procedure `{}` nests invocations {} deep, and at most {} are allowed. Fix: invoke fewer levels.",
                                     data_->name, data_->depth, kMostInvocations));
   }
+  const std::uint64_t messages = this->messages();
   const std::shared_ptr<Procedure::Data> data = std::exchange(data_, std::make_shared<Procedure::Data>());
   known_.clear();
   programs_.clear();
@@ -237,6 +260,7 @@ Procedure ProcedureBuilder::finish() {
   Fnv1a hash;
   hash.add(std::string_view(data->bytes));
   data->hash = hash.value();
+  data->messages = messages;
   return made;
 }
 

@@ -92,6 +92,8 @@ struct Invoke {
   std::uint32_t procedure = 0;
   std::vector<ArrayPart> arrays;  // for its inputs and in_outs in their order, then for its outputs
   std::vector<SizeId> numbers;
+  // The procedure that was given where an equal one with other messages is kept: errors tell the words and lines of this one.
+  std::shared_ptr<const Procedure> told = nullptr;
 };
 struct Repeat {
   SizeId count;
@@ -177,6 +179,9 @@ class Procedure {
   // The line of source that a step comes from, as "file.py:12"; empty where it is not known. Like word_uses(), lines are for messages
   // alone.
   std::string_view line(StepId step) const { return data_->lines[data_->line_of_step[step.index]]; }
+  const Procedure& invoked(const Invoke& step) const { return step.told ? *step.told : procedures()[step.procedure]; }
+  // Hashes what messages tell and the value leaves out: equal procedures with equal messages may share what gives messages.
+  std::uint64_t messages() const { return data_->messages; }
 
   // The arrays that an Invoke names: inputs and in_outs in their order, then outputs in the order in which they are returned.
   std::vector<ArrayId> interface() const;
@@ -202,6 +207,7 @@ class Procedure {
     std::vector<std::vector<WordUse>> word_uses;
     std::vector<std::string> lines = {""};
     std::vector<std::uint32_t> line_of_step;  // in `lines`
+    std::uint64_t messages = 0;
     std::uint32_t turns = 0;
     std::uint32_t depth = 1;  // of invocations
     std::uint64_t hash = 0;
@@ -266,6 +272,8 @@ class ProcedureBuilder {
   StepId append(StepKind step);
   void keep_reached_sizes();
   void keep_reached_programs();
+  std::uint64_t messages() const;
+
   std::shared_ptr<Procedure::Data> data_;
   std::vector<StepId> open_;
   Known known_;

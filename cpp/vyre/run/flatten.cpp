@@ -318,7 +318,7 @@ struct Flattener::Frame {
     const std::string what = std::visit(
         overloaded{
             [](const ir::Dispatch& each) { return fmt::format("dispatch `{}`", each.name); },
-            [&](const ir::Invoke& each) { return fmt::format("invocation of `{}`", procedure.procedures()[each.procedure].name()); },
+            [&](const ir::Invoke& each) { return fmt::format("invocation of `{}`", procedure.invoked(each).name()); },
             [](const ir::Swap&) -> std::string { return "vyre.swap"; }, [](const ir::Require&) -> std::string { return "a requirement"; },
             [&](const ir::Clear& each) { return fmt::format("clearing `{}`", decl(each.part.array).name); },
             [](const ir::Repeat&) -> std::string { return "a repetition"; }, [](const auto&) -> std::string { return "a condition"; }},
@@ -406,7 +406,7 @@ struct Flattener::Frame {
   }
 
   void invoke(const ir::Invoke& step) {
-    const ir::Procedure& inner = procedure.procedures()[step.procedure];
+    const ir::Procedure& inner = procedure.invoked(step);
     const std::vector<ArrayId> interface = inner.interface();
     const std::uint32_t place = flattener.place_;
     VYRE_ASSERT(step.arrays.size() == interface.size() && step.numbers.size() == inner.numbers().size());
