@@ -204,22 +204,6 @@ def test_an_i32_is_given_no_size_that_it_has_as_a_negative_number(target):
     assert procedure_of(plus, lambda n, k: k)(X, 2**31, **target).tolist() == (X + np.uint32(2**31)).tolist()
 
 
-def test_a_negative_number_of_a_call_comes_to_an_i32_as_it_is(target):
-    @vyre.procedure
-    def p(x: In[u32], k: i32):
-        y, z = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
-        plus_signed(x, y, k)
-        plus_signed(x, z, k + 1)
-        return y, z
-
-    for k in (-1, -2, 3):
-        y, z = p(X, k, **target)
-        assert (y.tolist(), z.tolist()) == (
-            (X + np.uint32(k % 2**32)).tolist(),
-            (X + np.uint32((k + 1) % 2**32)).tolist(),
-        )
-
-
 def test_a_number_that_an_invocation_passes_on_is_held_to_its_type(target):
     @vyre.procedure(name="inner")
     def inner(y: InOut[u32], n: u32, is_set: boolean):

@@ -219,7 +219,12 @@ struct Flattener::Frame {
         procedure(run),
         addresses(run.arrays().size()),
         shapes(run.arrays().size()),
-        numbers(run, std::move(given), shapes, of.given_.limit, [&of](const LateNumbers::Term& term) { return of.late(term); }),
+        numbers(
+            run, std::move(given), shapes, of.given_.limit, [&of](const LateNumbers::Term& term) { return of.late(term); },
+            [this](std::uint32_t late, const ir::NumberDecl& number) {
+              return flattener.result_.late.add_size(
+                  late, fmt::format("{}: number `{}` of procedure `{}`", place_text(), number.name, procedure.name()));
+            }),
         frame(static_cast<std::uint32_t>(of.result_.steps.frames.size())) {
     FlatSteps& steps = of.result_.steps;
     steps.frames.push_back({of.now_.frame, of.now_.step, of.place_});
@@ -231,9 +236,9 @@ struct Flattener::Frame {
 
   // --- numbers ---
 
-  // Returns a number that must be known now, because shapes or steps depend on it.
+  // Returns a size that must be known now, because shapes or steps depend on it.
   std::uint64_t value(SizeId id) {
-    const Number found = numbers.number(id);
+    const Number found = numbers.size(id);
     VYRE_ASSERT(found.late == Number::kKnown);
     return found.value;
   }
@@ -340,12 +345,11 @@ struct Flattener::Frame {
     return found->second;
   }
 
-  // Returns a number that must fit into a type. `use` describes it.
+  // Returns a size that must fit into a type. `use` describes it.
   template <class Use>
-  Number fitting(SizeId size, ir::DataType type, const Use& use) {
-    const Number found = numbers.number(size);
+  Number fitting(const Number& found, ir::DataType type, const Use& use) {
     if (found.late == Number::kKnown) {
-      if (found.value > largest_number(type)) check_fits(found.value, type, use());
+      if (found.value > largest_size(type)) check_fits(found.value, type, use());
     } else if (LateNumbers& late = flattener.result_.late; !late.is_limited(found.late, type)) {
       ir::WordUse told = use();
       told.what = fmt::format("{}: {}", place_text(), told.what);
@@ -364,7 +368,7 @@ struct Flattener::Frame {
         const std::string& buffer = program.program().buffers()[program.bound()[slot].index].name;
         return {fmt::format("word {} of buffer `{}`", at, buffer), "write `(size % 4294967296)` for the low 32 bits of the size"};
       };
-      words.push_back(fitting(size, ir::DataType::U32, use));
+      words.push_back(fitting(numbers.bits(size), ir::DataType::U32, use));
     }
     return words;
   }
@@ -425,9 +429,9 @@ struct Flattener::Frame {
       for (std::size_t k = 0; k < step.numbers.size(); ++k) {
         const ir::NumberDecl& declared = inner.numbers()[k];
         const auto use = [&]() -> ir::WordUse {
-          return {fmt::format("number `{}`", declared.name), fmt::format("pass one from 0 to {}", largest_number(declared.type))};
+          return {fmt::format("number `{}`", declared.name), fmt::format("pass one from 0 to {}", largest_size(declared.type))};
         };
-        inner_numbers.push_back(fitting(step.numbers[k], declared.type, use));
+        inner_numbers.push_back(passed_on(step.numbers[k], declared.type, use));
       }
     });
     const std::vector<Shape> outputs = flattener.run(inner, inner_addresses, inner_shapes, std::move(inner_numbers));
@@ -441,6 +445,14 @@ struct Flattener::Frame {
                       "output.",
                       place_text(), inner.arrays()[interface[slot]].name, text_of(outputs[k]), text_of(wanted)));
     }
+  }
+  // Returns a number for an invocation. One of type I32 takes a literal or a number of type I32 as its 32 bits, and sizes up to 2^31 - 1.
+  template <class Use>
+  Number passed_on(SizeId id, ir::DataType type, const Use& use) {
+    const ir::SizeTerm& term = procedure.sizes()[id];
+    const bool is_i32 = term.op == SizeOp::Number && procedure.numbers()[term.a].type == ir::DataType::I32;
+    if (type == ir::DataType::I32 && is_i32) return numbers.bits(id);
+    return fitting(numbers.size(id), type == ir::DataType::I32 && term.op == SizeOp::Literal ? ir::DataType::U32 : type, use);
   }
   static void check_overlaps(const ir::Procedure& inner, std::span<const ArrayId> interface, std::span<const FlatSteps::Part> parts) {
     const auto role = [&](std::size_t k) { return inner.arrays()[interface[k]].role; };

@@ -169,15 +169,16 @@ def _check_recorded(function: ProcedureFunction, made: Recorded, given: dict[str
 
 
 def _extents(made: Recorded, arrays: Sequence[Array], numbers: Sequence[int]) -> list[tuple[int, ...]] | None:
-    """The shape of each result; None where the device decides or a size is none, which the core tells."""
+    """The shape of each result; None where the device decides, or where a size is none, as the core tells then."""
     shapes = dict(zip([id(decl) for decl in made._of_role("input", "in_out")], [a.shape for a in arrays], strict=True))
     by_name = dict(zip([name for name, _ in made.numbers], numbers, strict=True))
+    signed = {name for name, element in made.numbers if element is DataType.I32}  # each given as its 32 bits
 
     def leaf(size: Size) -> int:
         if size.op == "length":
             found: int = shapes[id(size.args[0])][size.args[1]]
             return found
-        if size.op == "number":
+        if size.op == "number" and not (size.args[0] in signed and by_name[size.args[0]] >= 2**31):
             return by_name[size.args[0]]
         raise LookupError
 
