@@ -77,13 +77,13 @@ def _read_only():
             np.zeros(4, np.int32),
             BindingError,
             "argument `out` of procedure `double` must be an array of uint32 for `y`, got one of int32. "
-            "Fix: make it with np.zeros(shape, np.uint32).",
+            "Fix: make it with np.zeros((4,), np.uint32).",
         ),
         (
             np.zeros(4, np.dtype("u4").newbyteorder()),
             BindingError,
             f"argument `out` of procedure `double` must be an array of uint32 for `y`, got one of "
-            f"{np.dtype('u4').newbyteorder()}. Fix: make it with np.zeros(shape, np.uint32).",
+            f"{np.dtype('u4').newbyteorder()}. Fix: make it with np.zeros((4,), np.uint32).",
         ),
         (
             _read_only(),
@@ -94,7 +94,7 @@ def _read_only():
             [0, 0, 0, 0],
             BindingError,
             "argument `out` of procedure `double` must be an array of uint32, got an object of type list. "
-            "Fix: pass a numpy array or a vyre.Array.",
+            "Fix: make it with np.zeros((4,), np.uint32).",
         ),
     ],
     ids=["shape", "type", "byte order", "read-only", "list"],
