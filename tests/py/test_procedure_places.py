@@ -7,7 +7,7 @@ import pytest
 
 import vyre
 from vyre import In, InOut, Out, u32, u64
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import ArgumentError, BindingError, CapabilityError
 
 X = np.arange(4, dtype=np.uint32)
 SOURCE = Path(__file__).read_text().splitlines()
@@ -113,6 +113,29 @@ def test_slices_that_overlap_or_end_beyond_the_array_are_told_with_their_step(ta
         assert checked.startswith(f"dispatch `plus` in procedure `slices`{place}: arrays of buffers")
     assert told_by(lambda: slices(X.copy(), 1, 4, **target)).startswith(
         f"dispatch `plus` in procedure `slices`{at(1, 'second slice')}: the slice of 1 elements from 4 on of array `x`"
+    )
+
+
+@vyre.kernel(workgroup_size=1 << 16)
+def wide(x: In[u32], y: Out[u32]):
+    y[vyre.gid(0)] = x[vyre.gid(0)]
+
+
+@vyre.procedure(name="widened")
+def widened(x: In[u32]):
+    y, z = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
+    plus(x, y, 1)
+    wide(y, z)  # wide
+    return z
+
+
+def test_a_limit_of_the_device_is_told_with_the_step(target):
+    if target["backend"] in ("reference", "cpu"):  # they take workgroups of this size
+        assert widened(X, **target).tolist() == (X + 1).tolist()
+        return
+    told = told_by(lambda: widened(X, **target), CapabilityError)
+    assert told.startswith(
+        f"dispatch `wide` in procedure `widened`{at(1, 'wide')}: 65536 invocations along an axis of "
     )
 
 

@@ -198,7 +198,11 @@ class Builder {
     } catch (const ArgumentError& error) {
       throw ArgumentError(fmt::format("{}: {}", place_of(dispatch), error.what()));
     }
-    add(std::move(call), dispatch.program);
+    try {
+      add(std::move(call), dispatch.program);
+    } catch (const CapabilityError& error) {
+      throw CapabilityError(fmt::format("{}: {}", place_of(dispatch), error.what()));
+    }
   }
 
   std::string place_of(const FlatSteps::Dispatch& dispatch) const {
