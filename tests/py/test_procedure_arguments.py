@@ -215,3 +215,49 @@ def test_a_call_of_numpy_arrays_runs_where_its_resident_result_lies(backend):
     other = "cpu" if backend == "reference" else "reference"
     with pytest.raises(BindingError, match="got arrays of two devices"):
         p(X, out=out, backend=other)
+
+
+def ravelled(x):
+    y = vyre.scratch(u32, x.ravel().length)
+    doubled(x.ravel(), y)
+    return y
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told", "right"),
+    [
+        (lambda x: x.reshape(-1), "has no attribute `reshape`. Fix: write .ravel() for all elements on one axis", None),
+        (lambda x: x.flatten(), "has no attribute `flatten`. Fix: write .ravel() for all elements on one axis.", None),
+        (lambda x: x.size, "has no attribute `size`. Fix: write .ravel().length.", None),
+        (lambda x: x.ndim, "has no attribute `ndim`. Fix: write len(array.shape).", lambda x: len(x.shape)),
+        (
+            lambda x: x.astype(np.int32),
+            "has no attribute `astype`. Fix: convert in a kernel, or write .view(vyre.u32) for the same bytes.",
+            lambda x: x.view(vyre.u32),
+        ),
+        (
+            lambda x: x[-1:],
+            "has begin -1, and negative numbers do not count from the end in a procedure. Fix: write "
+            "`array.length - 1` for it.",
+            lambda x: x[x.length - 1 :],
+        ),
+        (
+            lambda x: x[:-2],
+            "has end -2, and negative numbers do not count from the end in a procedure. Fix: write "
+            "`array.length - 2` for it.",
+            lambda x: x[: x.length - 2],
+        ),
+    ],
+)
+def test_what_arrays_in_a_body_do_not_have_is_told(wrong, told, right):
+    def made(act):
+        @vyre.procedure
+        def f(x: In[u32]):
+            act(x)
+            return ravelled(x)
+
+        return f
+
+    with pytest.raises((ArgumentError, AttributeError), match=re.escape(told)):
+        made(wrong)(X, backend="cpu")
+    assert made(right or (lambda x: x.ravel().length))(X, backend="cpu").tolist() == [0, 2, 4, 6]

@@ -1,6 +1,7 @@
 """Uses of procedures that must not give a wrong byte or an untyped exception."""
 
 import contextlib
+import math
 import pickle
 import re
 import sys
@@ -490,6 +491,27 @@ def test_a_table_whose_elements_are_not_its_bytes_is_refused(table, problem, fix
             1,
         ),
         (lambda n: 2 << n, "operator `<<` is not defined on the size n", "write `* 2**k`", lambda n: n * 2**1, 10),
+        (
+            lambda n: abs(n),
+            "operator `abs` is not defined on the size n",
+            "leave it out: sizes are integers from 0 on",
+            lambda n: n,
+            5,
+        ),
+        (
+            lambda n: round(n),
+            "operator `round` is not defined on the size n",
+            "leave it out: sizes are integers",
+            lambda n: n,
+            5,
+        ),
+        (
+            lambda n: math.ceil(n),
+            "operator `ceil` is not defined on the size n",
+            "leave it out: sizes are integers",
+            lambda n: n,
+            5,
+        ),
     ],
 )
 def test_what_sizes_do_not_have_is_told(wrong, problem, fix, right, length):

@@ -191,6 +191,8 @@ _LEFT_OUT = {
     "xor": ("^", "write `a != b` for one of two conditions alone"),
     "neg": ("-", "subtract it from another size: sizes are integers from 0 on"),
     "invert": ("~", "write `size == 0` for the opposite of a condition"),
+    "abs": ("abs", "leave it out: sizes are integers from 0 on"),
+    **{name: (name, "leave it out: sizes are integers") for name in ("round", "floor", "ceil", "trunc")},
 }
 
 
