@@ -261,3 +261,16 @@ def test_what_arrays_in_a_body_do_not_have_is_told(wrong, told, right):
     with pytest.raises((ArgumentError, AttributeError), match=re.escape(told)):
         made(wrong)(X, backend="cpu")
     assert made(right or (lambda x: x.ravel().length))(X, backend="cpu").tolist() == [0, 2, 4, 6]
+
+
+def test_an_array_of_a_procedure_is_no_resident_array_and_one_fix_says_so():
+    @vyre.procedure
+    def f(x: In[u32]):
+        vyre.array(x)
+
+    with pytest.raises(ArgumentError) as caught:
+        f(X, backend="cpu")
+    assert str(caught.value) == (
+        "argument `values` of vyre.array cannot be an array: the array `x` of a procedure has no elements while the "
+        "procedure is recorded. Fix: compute with it in a kernel."
+    )
