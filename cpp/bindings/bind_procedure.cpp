@@ -109,7 +109,10 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
               });
   builder.def("invoke", [](ProcedureBuilder& self, const Procedure& procedure, const std::vector<PartState>& arrays,
                            const std::vector<std::uint32_t>& numbers) {
-    ir::Invoke step{.procedure = self.procedure(procedure), .arrays = {}, .numbers = sizes_of(numbers)};
+    ir::Invoke step{.procedure = self.procedure(procedure),
+                    .arrays = {},
+                    .numbers = sizes_of(numbers),
+                    .told = std::make_shared<const Procedure>(procedure)};
     for (const PartState& each : arrays) step.arrays.push_back(array_part(each));
     self.invoke(std::move(step));
   });
@@ -122,6 +125,7 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
   builder.def("require", [](ProcedureBuilder& self, std::uint32_t condition, const std::string& message) {
     self.require(size_of(condition), message);
   });
+  builder.def("line", [](ProcedureBuilder& self, const std::string& line) { self.line(line); });
   builder.def("result", [](ProcedureBuilder& self, std::uint32_t array) { self.result({array}); });
 }
 

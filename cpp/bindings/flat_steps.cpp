@@ -103,8 +103,8 @@ run::ProcedurePlace device_place(const std::string& backend, std::size_t device,
 py::tuple state_of(const FlatSteps::Part& part) { return py::make_tuple(part.array, part.offset, part.bytes); }
 
 // ("dispatch", the step's name in messages, index of the program, [part or bytes], grid, counts or None, whether the counts are of
-// invocations)
-py::tuple state_of(const FlatSteps::Dispatch& dispatch, const std::string& place, std::span<const std::uint64_t> late) {
+// invocations, what errors of a call begin with)
+py::tuple state_of(const FlatSteps::Dispatch& dispatch, const FlatSteps& steps, std::uint32_t frame, std::span<const std::uint64_t> late) {
   py::list bound;
   for (const auto& each : dispatch.bound) {
     if (const auto* part = std::get_if<FlatSteps::Part>(&each)) {
@@ -118,8 +118,9 @@ py::tuple state_of(const FlatSteps::Dispatch& dispatch, const std::string& place
     bound.append(python_bytes(std::as_bytes(std::span(words))));
   }
   const py::object counts = dispatch.counts ? py::object(state_of(*dispatch.counts)) : py::none();
-  return py::make_tuple("dispatch", place, dispatch.program, bound, py::make_tuple(dispatch.grid.x, dispatch.grid.y, dispatch.grid.z),
-                        counts, dispatch.role == run::StorageView::Role::Invocations);
+  return py::make_tuple("dispatch", steps.places[dispatch.place].what, dispatch.program, bound,
+                        py::make_tuple(dispatch.grid.x, dispatch.grid.y, dispatch.grid.z), counts,
+                        dispatch.role == run::StorageView::Role::Invocations, run::place_text(steps, dispatch.place, frame));
 }
 
 // Returns (programs, arrays, steps, frames, origins, shapes). An array is (kind, name, element type, bytes, contents of a table or None,
@@ -148,7 +149,7 @@ py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shap
   }
   for (const FlatSteps::Step& step : flat.steps.steps) {
     if (const auto* dispatch = std::get_if<FlatSteps::Dispatch>(&step)) {
-      steps.append(state_of(*dispatch, flat.steps.places[dispatch->place], late));
+      steps.append(state_of(*dispatch, flat.steps, flat.steps.origins[steps.size()].frame, late));
     } else if (const auto* zero = std::get_if<FlatSteps::Zero>(&step)) {
       steps.append(py::make_tuple(zero->written ? "clear" : "zeros", state_of(zero->part)));
     } else {

@@ -42,6 +42,16 @@ std::uint64_t to_number(std::string_view text, std::string_view what) {
   throw ArgumentError(fmt::format("{} must be a number from 0 to 2^64 - 1, got `{}`. Fix: write {}=5.", what, text, what));
 }
 
+// The number of a call, as run::run takes it: the 32 bits of an I32.
+std::uint64_t number_of(const ir::NumberDecl& number, std::string_view text) {
+  if (number.type != ir::DataType::I32) return to_number(text, number.name);
+  std::int32_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && stop == text.data() + text.size()) return static_cast<std::uint32_t>(value);
+  throw ArgumentError(
+      fmt::format("{} must be a number from -2147483648 to 2147483647, got `{}`. Fix: write {}=5.", number.name, text, number.name));
+}
+
 std::vector<std::byte> read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw ArgumentError(fmt::format("file `{}` cannot be read. Fix: name a file that is there.", path));
@@ -137,7 +147,7 @@ void run_file(const Arguments& arguments) {
   run::Backend* const backend = run::find_backend(arguments.backend);
   if (backend == nullptr) throw ArgumentError(fmt::format("there is no backend `{}`. Fix: write --backend cpu.", arguments.backend));
   std::vector<std::uint64_t> numbers;
-  for (const ir::NumberDecl& number : procedure.numbers()) numbers.push_back(to_number(arguments.value(number.name), number.name));
+  for (const ir::NumberDecl& number : procedure.numbers()) numbers.push_back(number_of(number, arguments.value(number.name)));
 
   const std::vector<ir::ArrayId> interface = procedure.interface();
   std::vector<run::HostArray> arrays;

@@ -233,6 +233,8 @@ def _as_array(values: Any, where: str) -> np.ndarray:
 
     try:
         return np.asarray(values)
+    except ArgumentError as error:  # of one of our arrays, with a Fix of its own
+        raise ArgumentError(f"{where} cannot be an array: {error}") from None
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(
             f"{where} cannot be an array: {error}. Fix: pass numbers that it holds, all rows of one length."

@@ -362,7 +362,8 @@ def test_out_is_refused_where_it_cannot_be_written():
 def test_a_procedure_refuses_what_it_cannot_read_or_write():
     column = pyarrow.array([1, 2, 3, 4], pyarrow.uint32())
     assert message(lambda: added(column, 1), vyre.BindingError) == (
-        "argument `x` of procedure `added` is written, and the array is read-only. Fix: write x=np.array(x)."
+        "argument `x` of procedure `added` is written, and the array is read-only. Fix: write x = np.array(x), "
+        "and call with x."
     )
     assert added(np.array(column), 1).tolist() == [2, 3, 4, 5]
     assert message(lambda: added(Tensor(X, device=(2, 1)), 1), vyre.BindingError) == (

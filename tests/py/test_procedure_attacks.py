@@ -1,11 +1,13 @@
 """Uses of procedures that must not give a wrong byte or an untyped exception."""
 
 import contextlib
+import math
 import pickle
 import re
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,13 +78,13 @@ def _read_only():
             np.zeros(4, np.int32),
             BindingError,
             "argument `out` of procedure `double` must be an array of uint32 for `y`, got one of int32. "
-            "Fix: make it with np.zeros(shape, np.uint32).",
+            "Fix: make it with np.zeros((4,), np.uint32).",
         ),
         (
             np.zeros(4, np.dtype("u4").newbyteorder()),
             BindingError,
             f"argument `out` of procedure `double` must be an array of uint32 for `y`, got one of "
-            f"{np.dtype('u4').newbyteorder()}. Fix: make it with np.zeros(shape, np.uint32).",
+            f"{np.dtype('u4').newbyteorder()}. Fix: make it with np.zeros((4,), np.uint32).",
         ),
         (
             _read_only(),
@@ -93,7 +95,7 @@ def _read_only():
             [0, 0, 0, 0],
             BindingError,
             "argument `out` of procedure `double` must be an array of uint32, got an object of type list. "
-            "Fix: pass a numpy array or a vyre.Array.",
+            "Fix: make it with np.zeros((4,), np.uint32).",
         ),
     ],
     ids=["shape", "type", "byte order", "read-only", "list"],
@@ -214,23 +216,26 @@ def test_invocations_that_nest_deeper_than_a_procedure_may_are_refused(levels, t
 def test_a_grid_from_an_array_that_has_not_three_counts_is_refused(target, n):
     @vyre.procedure(name="p")
     def wrong(y: InOut[u32], counts: In[u32]):
-        add(y, 1, workgroups=counts, at_most=4)
+        add(y, 1, workgroups=counts, at_most=4)  # not three counts
 
     @vyre.procedure(name="p")
     def right(y: InOut[u32], counts: In[u32]):
         add(y, 1, workgroups=counts[0:3], at_most=4)
 
     y = np.zeros(2, np.uint32)
-    for call in (
-        lambda: wrong(y, np.ones(n, np.uint32), **target),
-        lambda: vyre.run(vyre.Procedure.parse(wrong.text), {"y": y, "counts": np.ones(n, np.uint32)}, **target),
-        lambda: wrong.check(y, np.ones(n, np.uint32)),
+    source = Path(__file__).read_text().splitlines()
+    line = next(number for number, text in enumerate(source, 1) if text.endswith("# not three counts"))
+    for call, place in (
+        (lambda: wrong(y, np.ones(n, np.uint32), **target), f" ({__file__}:{line})"),
+        (lambda: vyre.run(vyre.Procedure.parse(wrong.text), {"y": y, "counts": np.ones(n, np.uint32)}, **target), ""),
+        (lambda: wrong.check(y, np.ones(n, np.uint32)), f" ({__file__}:{line})"),
     ):
         with pytest.raises(BindingError) as refused:
             call()
         assert str(refused.value) == (
-            f"dispatch `add` in procedure `p`: the array `counts` of its grid has {n} elements, and a grid is counted "
-            "by three. Fix: pass an array of three counts, or a slice of three, as in counts[0:3]."
+            f"dispatch `add` in procedure `p` at steps[0]{place}: the array `counts` of its grid has {n} elements, "
+            "and a grid is counted by three. Fix: pass an array of three counts, or a slice of three, as in "
+            "counts[0:3]."
         )
     if n >= 3:
         right(y, np.ones(n, np.uint32), **target)
@@ -486,6 +491,27 @@ def test_a_table_whose_elements_are_not_its_bytes_is_refused(table, problem, fix
             1,
         ),
         (lambda n: 2 << n, "operator `<<` is not defined on the size n", "write `* 2**k`", lambda n: n * 2**1, 10),
+        (
+            lambda n: abs(n),
+            "operator `abs` is not defined on the size n",
+            "leave it out: sizes are integers from 0 on",
+            lambda n: n,
+            5,
+        ),
+        (
+            lambda n: round(n),
+            "operator `round` is not defined on the size n",
+            "leave it out: sizes are integers",
+            lambda n: n,
+            5,
+        ),
+        (
+            lambda n: math.ceil(n),
+            "operator `ceil` is not defined on the size n",
+            "leave it out: sizes are integers",
+            lambda n: n,
+            5,
+        ),
     ],
 )
 def test_what_sizes_do_not_have_is_told(wrong, problem, fix, right, length):

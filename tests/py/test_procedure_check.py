@@ -404,12 +404,12 @@ def test_vyre_check_takes_procedures_and_kernels_by_name():
         ),
         (
             {"x": [1], "n": 0},
-            "array `x` of procedure `twice` must be an array of uint32, got [1]. "
-            "Fix: pass a numpy array of that dtype.",
+            "array `x` of procedure `twice` must be an array of uint32, got a list. "
+            "Fix: write np.array(x, dtype=np.uint32).",
         ),
         (
             {"x": X.reshape(2, 3), "n": 0},
-            "array `x` of procedure `twice` must have 1 axis, got shape (2, 3). Fix: reshape it.",
+            "array `x` of procedure `twice` must have 1 axis, got shape (2, 3). Fix: write x.reshape(-1).",
         ),
         (
             {"x": X, "m": 0},

@@ -303,7 +303,8 @@ def test_wrong_arguments_name_the_operation():
     with pytest.raises(vyre.BindingError) as error:
         ops.invoke(spec.id, X.astype(np.int32), 1, 1)
     assert message(error) == (
-        f"argument `x` of procedure `{spec.id}` must be an array of uint32, got int32. Fix: write .astype(np.uint32)."
+        f"argument `x` of procedure `{spec.id}` must be an array of uint32, got one of int32. Fix: write "
+        "x.astype(np.uint32)."
     )
 
 

@@ -310,7 +310,8 @@ def test_calls_with_wrong_arguments_are_refused():
     with pytest.raises(BindingError) as caught:
         powers(np.arange(3), 1)
     assert str(caught.value) == (
-        "argument `x` of procedure `powers` must be an array of uint32, got int64. Fix: write .astype(np.uint32)."
+        "argument `x` of procedure `powers` must be an array of uint32, got one of int64. Fix: write "
+        "x.astype(np.uint32)."
     )
     with pytest.raises(BindingError) as caught:
         powers(np.arange(3, dtype=np.uint32), -1)

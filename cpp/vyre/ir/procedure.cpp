@@ -126,12 +126,22 @@ std::uint32_t ProcedureBuilder::word_uses(std::vector<WordUse> uses) {
   return static_cast<std::uint32_t>(data_->word_uses.size() - 1);
 }
 
-StepId ProcedureBuilder::append(StepKind step) { return data_->steps.push_back(std::move(step)); }
+void ProcedureBuilder::line(std::string line) {
+  if (data_->lines.back() != line) data_->lines.push_back(std::move(line));
+}
+
+StepId ProcedureBuilder::append(StepKind step) {
+  data_->line_of_step.push_back(static_cast<std::uint32_t>(data_->lines.size() - 1));
+  return data_->steps.push_back(std::move(step));
+}
 void ProcedureBuilder::dispatch(Dispatch step) {
   if (!step.grid.counts) step.grid.counts_invocations = false;  // there is nothing that it could be about
   append(std::move(step));
 }
-void ProcedureBuilder::invoke(Invoke step) { append(std::move(step)); }
+void ProcedureBuilder::invoke(Invoke step) {
+  if (step.told && step.told->messages() == data_->procedures[step.procedure].messages()) step.told = nullptr;
+  append(std::move(step));
+}
 
 std::uint32_t ProcedureBuilder::repeat(SizeId count) {
   open_.push_back(append(Repeat{.count = count, .turn = data_->turns, .end = {}}));
@@ -211,6 +221,27 @@ void ProcedureBuilder::keep_reached_programs() {
   for (const Procedure& each : data_->procedures) data_->depth = std::max(data_->depth, each.depth() + 1);
 }
 
+std::uint64_t ProcedureBuilder::messages() const {
+  Fnv1a hash;
+  for (const auto& uses : data_->word_uses) {
+    hash.add(uses.size());
+    for (const WordUse& use : uses) {
+      hash.add(std::string_view(use.what));
+      hash.add(std::string_view(use.fix));
+    }
+  }
+  for (const std::string& line : data_->lines) hash.add(std::string_view(line));
+  for (std::uint32_t index = 0; index < data_->steps.size(); ++index) {
+    const StepKind& step = data_->steps[StepId{index}];
+    hash.add(data_->line_of_step[index]);
+    if (const auto* dispatch = std::get_if<Dispatch>(&step)) hash.add(dispatch->word_uses);
+    if (const auto* invoke = std::get_if<Invoke>(&step)) {
+      hash.add((invoke->told ? *invoke->told : data_->procedures[invoke->procedure]).messages());
+    }
+  }
+  return hash.value();
+}
+
 Procedure ProcedureBuilder::finish() {
   VYRE_ASSERT(open_.empty());
   keep_reached_sizes();
@@ -219,6 +250,7 @@ Procedure ProcedureBuilder::finish() {
     throw ArgumentError(fmt::format("procedure `{}` nests invocations {} deep, and at most {} are allowed. Fix: invoke fewer levels.",
                                     data_->name, data_->depth, kMostInvocations));
   }
+  const std::uint64_t messages = this->messages();
   const std::shared_ptr<Procedure::Data> data = std::exchange(data_, std::make_shared<Procedure::Data>());
   known_.clear();
   programs_.clear();
@@ -228,6 +260,7 @@ Procedure ProcedureBuilder::finish() {
   Fnv1a hash;
   hash.add(std::string_view(data->bytes));
   data->hash = hash.value();
+  data->messages = messages;
   return made;
 }
 

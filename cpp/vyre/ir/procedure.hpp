@@ -92,6 +92,8 @@ struct Invoke {
   std::uint32_t procedure = 0;
   std::vector<ArrayPart> arrays;  // for its inputs and in_outs in their order, then for its outputs
   std::vector<SizeId> numbers;
+  // The procedure that was given where an equal one with other messages is kept: errors tell the words and lines of this one.
+  std::shared_ptr<const Procedure> told = nullptr;
 };
 struct Repeat {
   SizeId count;
@@ -174,6 +176,13 @@ class Procedure {
                                                     : std::span<const WordUse>();
   }
 
+  // The line of source that a step comes from, as "file.py:12"; empty where it is not known. Like word_uses(), lines are for messages
+  // alone.
+  std::string_view line(StepId step) const { return data_->lines[data_->line_of_step[step.index]]; }
+  const Procedure& invoked(const Invoke& step) const { return step.told ? *step.told : procedures()[step.procedure]; }
+  // Hashes what messages tell and the value leaves out: equal procedures with equal messages may share what gives messages.
+  std::uint64_t messages() const { return data_->messages; }
+
   // The arrays that an Invoke names: inputs and in_outs in their order, then outputs in the order in which they are returned.
   std::vector<ArrayId> interface() const;
   std::uint32_t depth() const { return data_->depth; }  // of invocations, its own included
@@ -196,6 +205,9 @@ class Procedure {
     IdVector<StepId, StepKind> steps;
     std::vector<ArrayId> results;
     std::vector<std::vector<WordUse>> word_uses;
+    std::vector<std::string> lines = {""};
+    std::vector<std::uint32_t> line_of_step;  // in `lines`
+    std::uint64_t messages = 0;
     std::uint32_t turns = 0;
     std::uint32_t depth = 1;  // of invocations
     std::uint64_t hash = 0;
@@ -231,6 +243,8 @@ class ProcedureBuilder {
   std::uint32_t declare(NumberDecl decl);
   std::uint32_t program(const Program& program);
   std::uint32_t procedure(const Procedure& procedure);
+  // Says which line of source the steps come from that are added from now on (Procedure::line).
+  void line(std::string line);
   std::uint32_t word_uses(std::vector<WordUse> uses);  // for Dispatch::word_uses
 
   void dispatch(Dispatch step);
@@ -258,6 +272,7 @@ class ProcedureBuilder {
   StepId append(StepKind step);
   void keep_reached_sizes();
   void keep_reached_programs();
+  std::uint64_t messages() const;
 
   std::shared_ptr<Procedure::Data> data_;
   std::vector<StepId> open_;

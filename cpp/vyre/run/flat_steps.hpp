@@ -66,6 +66,11 @@ struct FlatSteps {
   struct Frame {
     std::uint32_t caller = 0;      // the frame of the step that invoked the procedure
     std::uint32_t step = kNoStep;  // an ir::StepId of that frame's procedure
+    std::uint32_t place = 0;       // of that step, in `places`; frame 0 has none
+  };
+  struct Place {
+    std::string what;  // "dispatch `scaled` in procedure `p`"
+    std::string at;    // " at steps[2] (file.py:12)"
   };
   struct Origin {
     std::uint32_t frame = 0;
@@ -75,11 +80,16 @@ struct FlatSteps {
   std::vector<ProfiledProgram> programs;
   std::vector<Array> arrays;  // the given ones in the order in which a submission gives them
   std::vector<Step> steps;
-  std::vector<std::string> places;  // what messages call the steps
+  std::vector<Place> places;  // what messages call the steps
   std::vector<Frame> frames;
   std::vector<Origin> origins;  // of each step
   std::uint32_t late_numbers = 0;
 };
+
+// The places of the invocations around a frame, the innermost first, each as ", in the invocation of ...".
+std::string callers_text(const FlatSteps& steps, std::uint32_t frame);
+// What messages begin with: the place of a step, and those of the invocations around its frame.
+std::string place_text(const FlatSteps& steps, std::uint32_t place, std::uint32_t frame);
 
 class PlannedSteps {
  public:

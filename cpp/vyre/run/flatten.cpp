@@ -208,7 +208,8 @@ class Flattener {
   std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> programs_;
   std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> step_places_;
   std::size_t walked_ = 0;
-  FlatSteps::Origin now_;  // the step that is walked
+  FlatSteps::Origin now_;    // the step that is walked
+  std::uint32_t place_ = 0;  // of that step, in FlatSteps::places
 };
 
 // One run of a procedure.
@@ -218,9 +219,15 @@ struct Flattener::Frame {
         procedure(run),
         addresses(run.arrays().size()),
         shapes(run.arrays().size()),
-        numbers(run, std::move(given), shapes, of.given_.limit, [&of](const LateNumbers::Term& term) { return of.late(term); }),
+        numbers(
+            run, std::move(given), shapes, of.given_.limit, [&of](const LateNumbers::Term& term) { return of.late(term); },
+            [this](std::uint32_t late, const ir::NumberDecl& number) {
+              return flattener.result_.late.add_size(
+                  late, fmt::format("{}: number `{}` of procedure `{}`", place_text(), number.name, procedure.name()));
+            }),
         frame(static_cast<std::uint32_t>(of.result_.steps.frames.size())) {
-    of.result_.steps.frames.push_back({of.now_.frame, of.now_.step});
+    FlatSteps& steps = of.result_.steps;
+    steps.frames.push_back({of.now_.frame, of.now_.step, of.place_});
     of.now_ = {frame, FlatSteps::kNoStep};
   }
   // `numbers` refers to `shapes`.
@@ -229,10 +236,9 @@ struct Flattener::Frame {
 
   // --- numbers ---
 
-  Number number(SizeId id) { return numbers.number(id); }
-  // Returns a number that must be known now, because shapes or steps depend on it.
+  // Returns a size that must be known now, because shapes or steps depend on it.
   std::uint64_t value(SizeId id) {
-    const Number found = numbers.number(id);
+    const Number found = numbers.size(id);
     VYRE_ASSERT(found.late == Number::kKnown);
     return found.value;
   }
@@ -255,7 +261,8 @@ struct Flattener::Frame {
         try {
           shapes[id].push_back(value(size));
         } catch (const ArgumentError& error) {
-          throw ArgumentError(fmt::format("array `{}` of procedure `{}`: {}", array.name, procedure.name(), error.what()));
+          throw ArgumentError(fmt::format("array `{}` of procedure `{}`{}: {}", array.name, procedure.name(),
+                                          callers_text(flattener.result_.steps, frame), error.what()));
         }
       }
       const std::uint64_t bytes = flattener.checked_bytes(procedure, array, shapes[id]);
@@ -301,18 +308,30 @@ struct Flattener::Frame {
 
   // --- steps ---
 
-  // The text that names a step in messages.
-  std::string text(const std::string& kind, const std::string& name) const {
-    return fmt::format("{} `{}` in procedure `{}`", kind, name, procedure.name());
-  }
-  std::uint32_t place_of(StepId id, const ir::Dispatch& step) {
+  // Notes the place of the step that is walked now. All runs of a step have one place.
+  void note_place(StepId id, const ir::StepKind& step) {
     const auto [found, added] = flattener.step_places_.try_emplace({&procedure.bytes(), id.index}, 0);
     if (added) {
       found->second = static_cast<std::uint32_t>(flattener.result_.steps.places.size());
-      flattener.result_.steps.places.push_back(text("dispatch", step.name));
+      const std::string_view line = procedure.line(id);
+      flattener.result_.steps.places.push_back(
+          {described(step), line.empty() ? fmt::format(" at steps[{}]", id.index) : fmt::format(" at steps[{}] ({})", id.index, line)});
     }
-    return found->second;
+    flattener.place_ = found->second;
   }
+  std::string described(const ir::StepKind& step) const {
+    const std::string what = std::visit(
+        overloaded{
+            [](const ir::Dispatch& each) { return fmt::format("dispatch `{}`", each.name); },
+            [&](const ir::Invoke& each) { return fmt::format("invocation of `{}`", procedure.invoked(each).name()); },
+            [](const ir::Swap&) -> std::string { return "vyre.swap"; }, [](const ir::Require&) -> std::string { return "a requirement"; },
+            [&](const ir::Clear& each) { return fmt::format("clearing `{}`", decl(each.part.array).name); },
+            [](const ir::Repeat&) -> std::string { return "a repetition"; }, [](const auto&) -> std::string { return "a condition"; }},
+        step);
+    return fmt::format("{} in procedure `{}`", what, procedure.name());
+  }
+  // What messages of the step that is walked now begin with.
+  std::string place_text() const { return run::place_text(flattener.result_.steps, flattener.place_, frame); }
   std::uint32_t program_of(std::uint32_t index) {
     const auto [found, added] = flattener.programs_.try_emplace({&procedure.bytes(), index}, 0);
     if (added) {
@@ -326,15 +345,14 @@ struct Flattener::Frame {
     return found->second;
   }
 
-  // Returns a number that must fit into a type. `use` describes it, and `where` returns the place of the step for errors of late numbers.
-  template <class Use, class Where>
-  Number fitting(SizeId size, ir::DataType type, const Use& use, const Where& where) {
-    const Number found = number(size);
+  // Returns a size that must fit into a type. `use` describes it.
+  template <class Use>
+  Number fitting(const Number& found, ir::DataType type, const Use& use) {
     if (found.late == Number::kKnown) {
-      if (found.value > largest_number(type)) check_fits(found.value, type, use());
+      if (found.value > largest_size(type)) check_fits(found.value, type, use());
     } else if (LateNumbers& late = flattener.result_.late; !late.is_limited(found.late, type)) {
       ir::WordUse told = use();
-      told.what = fmt::format("{}: {}", where(), told.what);
+      told.what = fmt::format("{}: {}", place_text(), told.what);
       late.limit({found.late, type, std::move(told)});
     }
     return found;
@@ -350,12 +368,12 @@ struct Flattener::Frame {
         const std::string& buffer = program.program().buffers()[program.bound()[slot].index].name;
         return {fmt::format("word {} of buffer `{}`", at, buffer), "write `(size % 4294967296)` for the low 32 bits of the size"};
       };
-      words.push_back(fitting(size, ir::DataType::U32, use, [&] { return text("dispatch", step.name); }));
+      words.push_back(fitting(numbers.bits(size), ir::DataType::U32, use));
     }
     return words;
   }
 
-  void dispatch(StepId id, const ir::Dispatch& step) {
+  void dispatch(const ir::Dispatch& step) {
     FlatSteps::Dispatch flat;
     std::array<std::uint64_t, 3> groups{};
     for (std::size_t axis = 0; axis < 3; ++axis) groups[axis] = value(step.grid.most[axis]);
@@ -368,7 +386,7 @@ struct Flattener::Frame {
     }
     flat.grid = {static_cast<std::uint32_t>(groups[0]), static_cast<std::uint32_t>(groups[1]), static_cast<std::uint32_t>(groups[2])};
     flat.program = program_of(step.program);
-    flat.place = place_of(id, step);
+    flat.place = flattener.place_;
     for (const auto& bound : step.bound) {
       if (const auto* part = std::get_if<ir::ArrayPart>(&bound)) {
         flat.bound.emplace_back(part_of(*part));
@@ -392,14 +410,14 @@ struct Flattener::Frame {
   }
 
   void invoke(const ir::Invoke& step) {
-    const ir::Procedure& inner = procedure.procedures()[step.procedure];
+    const ir::Procedure& inner = procedure.invoked(step);
     const std::vector<ArrayId> interface = inner.interface();
-    const std::string where = text("invocation of", inner.name());
+    const std::uint32_t place = flattener.place_;
     VYRE_ASSERT(step.arrays.size() == interface.size() && step.numbers.size() == inner.numbers().size());
     std::vector<Address> inner_addresses;
     std::vector<Shape> inner_shapes;
     std::vector<Number> inner_numbers;
-    named(where, [&] {
+    named([&] {
       std::vector<FlatSteps::Part> parts;
       for (std::size_t k = 0; k < interface.size(); ++k) {
         parts.push_back(part_of(step.arrays[k]));
@@ -411,9 +429,9 @@ struct Flattener::Frame {
       for (std::size_t k = 0; k < step.numbers.size(); ++k) {
         const ir::NumberDecl& declared = inner.numbers()[k];
         const auto use = [&]() -> ir::WordUse {
-          return {fmt::format("number `{}`", declared.name), fmt::format("pass one from 0 to {}", largest_number(declared.type))};
+          return {fmt::format("number `{}`", declared.name), fmt::format("pass one from 0 to {}", largest_size(declared.type))};
         };
-        inner_numbers.push_back(fitting(step.numbers[k], declared.type, use, [&] { return where; }));
+        inner_numbers.push_back(passed_on(step.numbers[k], declared.type, use));
       }
     });
     const std::vector<Shape> outputs = flattener.run(inner, inner_addresses, inner_shapes, std::move(inner_numbers));
@@ -421,11 +439,20 @@ struct Flattener::Frame {
       const std::size_t slot = interface.size() - outputs.size() + k;
       const Shape wanted = shape_of(step.arrays[slot]);
       if (wanted == outputs[k]) continue;
+      flattener.place_ = place;
       throw BindingError(
           fmt::format("{}: output `{}` has shape {}, and the array given for it has {}. Fix: make that with the shape of the "
                       "output.",
-                      where, inner.arrays()[interface[slot]].name, text_of(outputs[k]), text_of(wanted)));
+                      place_text(), inner.arrays()[interface[slot]].name, text_of(outputs[k]), text_of(wanted)));
     }
+  }
+  // Returns a number for an invocation. One of type I32 takes a literal or a number of type I32 as its 32 bits, and sizes up to 2^31 - 1.
+  template <class Use>
+  Number passed_on(SizeId id, ir::DataType type, const Use& use) {
+    const ir::SizeTerm& term = procedure.sizes()[id];
+    const bool is_i32 = term.op == SizeOp::Number && procedure.numbers()[term.a].type == ir::DataType::I32;
+    if (type == ir::DataType::I32 && is_i32) return numbers.bits(id);
+    return fitting(numbers.size(id), type == ir::DataType::I32 && term.op == SizeOp::Literal ? ir::DataType::U32 : type, use);
   }
   static void check_overlaps(const ir::Procedure& inner, std::span<const ArrayId> interface, std::span<const FlatSteps::Part> parts) {
     const auto role = [&](std::size_t k) { return inner.arrays()[interface[k]].role; };
@@ -444,7 +471,7 @@ struct Flattener::Frame {
 
   void swap(const ir::Swap& step) {
     if (shapes[step.a] != shapes[step.b]) {
-      throw ArgumentError(fmt::format("vyre.swap exchanges `{}` of shape {} and `{}` of shape {}. Fix: make both with the same shape.",
+      throw ArgumentError(fmt::format("it exchanges `{}` of shape {} and `{}` of shape {}. Fix: make both with the same shape.",
                                       decl(step.a).name, text_of(shapes[step.a]), decl(step.b).name, text_of(shapes[step.b])));
     }
     std::swap(addresses[step.a], addresses[step.b]);
@@ -462,21 +489,22 @@ struct Flattener::Frame {
       flattener.walk(1);
       flattener.now_ = {frame, at.index};
       const ir::StepKind& kind = procedure.steps()[at];
+      if (!std::holds_alternative<ir::EndStep>(kind) && !std::holds_alternative<ir::Otherwise>(kind)) note_place(at, kind);
       if (const auto* each = std::get_if<ir::Dispatch>(&kind)) {
-        named(text("dispatch", each->name), [&] { dispatch(at, *each); });
+        named([&] { dispatch(*each); });
       } else if (const auto* invocation = std::get_if<ir::Invoke>(&kind)) {
         invoke(*invocation);
       } else if (const auto* exchanged = std::get_if<ir::Swap>(&kind)) {
-        swap(*exchanged);
+        named([&] { swap(*exchanged); });
       } else if (const auto* cleared = std::get_if<ir::Clear>(&kind)) {
-        named(text("clearing", decl(cleared->part.array).name), [&] { clear(cleared->part); });
+        named([&] { clear(cleared->part); });
       } else if (const auto* required = std::get_if<ir::Require>(&kind)) {
         std::uint64_t condition = 0;
-        named(fmt::format("a requirement in procedure `{}`", procedure.name()), [&] { condition = value(required->condition); });
+        named([&] { condition = value(required->condition); });
         if (condition == 0) throw ArgumentError(required->message);
       } else if (const auto* repeat = std::get_if<ir::Repeat>(&kind)) {
         std::uint64_t count = 0;
-        named(fmt::format("a repetition in procedure `{}`", procedure.name()), [&] { count = value(repeat->count); });
+        named([&] { count = value(repeat->count); });
         if (count == 0) {
           at = go_on(repeat->end);
           continue;
@@ -485,7 +513,7 @@ struct Flattener::Frame {
         set_turn(repeat->turn, 0);
       } else if (const auto* when = std::get_if<ir::When>(&kind)) {
         std::uint64_t condition = 0;
-        named(fmt::format("a condition in procedure `{}`", procedure.name()), [&] { condition = value(when->condition); });
+        named([&] { condition = value(when->condition); });
         if (condition == 0) {
           at = go_on(when->otherwise.valid() ? when->otherwise : when->end);
           continue;
@@ -505,16 +533,17 @@ struct Flattener::Frame {
       at = go_on(at);
     }
   }
+  // Does the work of the step that is walked now, with its place in messages.
   template <class Work>
-  static void named(const std::string& where, const Work& work) {
+  void named(const Work& work) const {
     try {
       work();
     } catch (const TooManySteps&) {
       throw;
     } catch (const BindingError& error) {
-      throw BindingError(fmt::format("{}: {}", where, error.what()));
+      throw BindingError(fmt::format("{}: {}", place_text(), error.what()));
     } catch (const ArgumentError& error) {
-      throw ArgumentError(fmt::format("{}: {}", where, error.what()));
+      throw ArgumentError(fmt::format("{}: {}", place_text(), error.what()));
     }
   }
 

@@ -1,5 +1,7 @@
 #include "vyre/run/frame_numbers.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "vyre/base/assert.hpp"
@@ -11,17 +13,23 @@ using ir::SizeId;
 using ir::SizeOp;
 
 FrameNumbers::FrameNumbers(const ir::Procedure& procedure, std::vector<Number> numbers, const IdVector<ArrayId, Shape>& shapes,
-                           const Limits& limit, Late late)
+                           const Limits& limit, Late late, LateSize late_size)
     : procedure_(procedure),
       numbers_(std::move(numbers)),
       shapes_(shapes),
       limit_(limit),
       late_(std::move(late)),
+      late_size_(std::move(late_size)),
       turns_(procedure.turns()),
       known_(procedure.sizes().size(), false),
       values_(procedure.sizes().size()) {}
 
-Number FrameNumbers::number(SizeId id) {
+Number FrameNumbers::size(SizeId id) {
+  bits(id);
+  return as_size(id);
+}
+
+Number FrameNumbers::bits(SizeId id) {
   open_.assign(1, id.index);
   while (!open_.empty()) {
     const std::uint32_t at = open_.back();
@@ -74,11 +82,21 @@ Number FrameNumbers::leaf(const ir::SizeTerm& term) const {
   }
 }
 
+Number FrameNumbers::as_size(SizeId id) {
+  const ir::SizeTerm& term = procedure_.sizes()[id];
+  const Number found = values_[id.index];
+  if (term.op != SizeOp::Number || procedure_.numbers()[term.a].type != ir::DataType::I32) return found;
+  const ir::NumberDecl& decl = procedure_.numbers()[term.a];
+  if (found.late != Number::kKnown) return {0, late_size_(found.late, decl)};
+  check_size_of_i32(found.value, fmt::format("number `{}` of procedure `{}`", decl.name, procedure_.name()));
+  return found;
+}
+
 Number FrameNumbers::result(SizeOp op, std::uint32_t operands, const std::array<std::uint32_t, 3>& ids) {
   std::array<Number, 3> given{};
   bool all_known = true;
   for (std::uint32_t k = 0; k < operands; ++k) {
-    given[k] = values_[ids[k]];
+    given[k] = as_size(SizeId{ids[k]});
     all_known = all_known && given[k].late == Number::kKnown;
   }
   if (all_known) return {ir::apply(op, given[0].value, given[1].value, given[2].value)};

@@ -92,7 +92,7 @@ class Builder {
 
   void build(const RunOptions& waiting) {
     place_arrays();
-    for (const FlatSteps::Step& step : steps_.steps) std::visit([&](const auto& each) { add(each); }, step);
+    for (at_ = 0; at_ < steps_.steps.size(); ++at_) std::visit([&](const auto& each) { add(each); }, steps_.steps[at_]);
     if (known_.bytes() > 0) {
       const auto storage = keep(known_.bytes());
       std::vector<std::byte> bytes(known_.bytes());
@@ -194,11 +194,19 @@ class Builder {
       if (dispatch.counts) call.arrays.push_back(located(*dispatch.counts, 3, dispatch.role));
       check_call(program, std::span<const RecordedArray>(call.arrays), dispatch.grid);
     } catch (const BindingError& error) {
-      throw BindingError(fmt::format("{}: {}", steps_.places[dispatch.place], error.what()));
+      throw BindingError(fmt::format("{}: {}", place_of(dispatch), error.what()));
     } catch (const ArgumentError& error) {
-      throw ArgumentError(fmt::format("{}: {}", steps_.places[dispatch.place], error.what()));
+      throw ArgumentError(fmt::format("{}: {}", place_of(dispatch), error.what()));
     }
-    add(std::move(call), dispatch.program);
+    try {
+      add(std::move(call), dispatch.program);
+    } catch (const CapabilityError& error) {
+      throw CapabilityError(fmt::format("{}: {}", place_of(dispatch), error.what()));
+    }
+  }
+
+  std::string place_of(const FlatSteps::Dispatch& dispatch) const {
+    return place_text(steps_, dispatch.place, at_ < steps_.origins.size() ? steps_.origins[at_].frame : 0);
   }
 
   void add(const FlatSteps::Zero& zero) {
@@ -257,6 +265,7 @@ class Builder {
   Backend& backend_;
   const std::optional<std::size_t> device_;
   const PlannedSteps::Prepare& prepare_;
+  std::size_t at_ = 0;  // the step that is added
   std::vector<ProfiledProgram> programs_;
   std::vector<std::shared_ptr<Executable>> executables_;
   std::vector<Location> locations_;
@@ -265,6 +274,19 @@ class Builder {
 };
 
 }  // namespace
+
+std::string callers_text(const FlatSteps& steps, std::uint32_t frame) {
+  std::string text;
+  for (std::uint32_t at = frame; at != 0; at = steps.frames[at].caller) {
+    const FlatSteps::Place& caller = steps.places[steps.frames[at].place];
+    text += fmt::format(", in the {}{}", caller.what, caller.at);
+  }
+  return text;
+}
+
+std::string place_text(const FlatSteps& steps, std::uint32_t place, std::uint32_t frame) {
+  return steps.places[place].what + steps.places[place].at + callers_text(steps, frame);
+}
 
 PlannedSteps::PlannedSteps(const FlatSteps& steps, Backend& backend, std::optional<std::size_t> device, const Prepare& prepare,
                            const RunOptions& waiting) {

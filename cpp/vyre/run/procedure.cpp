@@ -65,7 +65,7 @@ std::optional<Step> PlannedProcedure::step(std::span<const StorageView> arrays, 
 
 ProcedurePlans::Key ProcedurePlans::key_of(const ir::Procedure& procedure, std::span<const Shape> shapes,
                                            std::span<const std::uint64_t> numbers, const ProcedurePlace& place) {
-  Key key{procedure, {}, place.backend, place.device, op_generation()};
+  Key key{procedure, {}, place.backend, place.device, op_generation(), procedure.messages()};
   for (const Shape& shape : shapes) key.words.insert(key.words.end(), shape.begin(), shape.end());
   VYRE_ASSERT(numbers.size() == procedure.numbers().size());
   if (numbers.empty()) return key;

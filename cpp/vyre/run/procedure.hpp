@@ -83,6 +83,7 @@ class ProcedurePlans {
     Backend* backend = nullptr;
     std::size_t device = 0;
     std::uint64_t operations = 0;  // the generation of the registered operations
+    std::uint64_t messages = 0;    // of the procedure: a plan tells its errors
     bool operator==(const Key&) const = default;
   };
   struct Kept {

@@ -78,15 +78,27 @@ class Structure {
 std::vector<bool> structural_numbers(const ir::Procedure& procedure) { return Structure().numbers_of(procedure); }
 
 std::uint32_t LateNumbers::add(const Term& term) {
-  terms_.push_back(term);
+  terms_.emplace_back(term);
   return static_cast<std::uint32_t>(terms_.size() - 1);
+}
+
+std::uint32_t LateNumbers::add_size(std::uint32_t late, std::string what) {
+  const auto [found, added] = sizes_.try_emplace(late, static_cast<std::uint32_t>(terms_.size()));
+  if (added) terms_.emplace_back(SizeOfI32{late, std::move(what)});
+  return found->second;
 }
 
 std::vector<std::uint64_t> LateNumbers::values(std::span<const std::uint64_t> numbers) const {
   std::vector<std::uint64_t> values;
   values.reserve(terms_.size());
   const auto value = [&](const Number& number) { return number.late == Number::kKnown ? number.value : values[number.late]; };
-  for (const Term& term : terms_) {
+  for (const auto& each : terms_) {
+    if (const auto* size = std::get_if<SizeOfI32>(&each)) {
+      check_size_of_i32(values[size->late], size->what);
+      values.push_back(values[size->late]);
+      continue;
+    }
+    const Term& term = std::get<Term>(each);
     values.push_back(term.op == SizeOp::Number ? numbers[term.number] : ir::apply(term.op, value(term.a), value(term.b), value(term.c)));
   }
   for (const Limit& limit : limits_) check_fits(values[limit.late], limit.type, limit.use);
@@ -103,10 +115,24 @@ std::uint64_t largest_number(ir::DataType type) {
   return type == ir::DataType::Bool ? 1 : std::numeric_limits<std::uint32_t>::max();
 }
 
+std::uint64_t largest_size(ir::DataType type) {
+  return type == ir::DataType::I32 ? std::numeric_limits<std::int32_t>::max() : largest_number(type);
+}
+
+void check_size_of_i32(std::uint64_t bits, const std::string& what) {
+  const auto value = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+  if (value >= 0) return;
+  throw ArgumentError(
+      fmt::format("{} is {}, and a size is an integer from 0 on. Fix: pass a number from 0 to {}; an i32 parameter of a kernel takes "
+                  "negative ones, where it is given the number itself.",
+                  what, value, std::numeric_limits<std::int32_t>::max()));
+}
+
 void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use) {
-  const std::uint64_t most = largest_number(type);
+  const std::uint64_t most = largest_size(type);
   if (value <= most) return;
-  throw ArgumentError(fmt::format("{} is {}, and a {} is at most {}. Fix: {}.", use.what, value, ir::text(type), most, use.fix));
+  const char* const article = type == ir::DataType::I32 ? "an" : "a";
+  throw ArgumentError(fmt::format("{} is {}, and {} {} is at most {}. Fix: {}.", use.what, value, article, ir::text(type), most, use.fix));
 }
 
 }  // namespace vyre::run

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "vyre/ir/procedure.hpp"
@@ -31,6 +33,8 @@ class LateNumbers {
     Number a, b, c;
   };
   std::uint32_t add(const Term& term);
+  // Returns a late number with the value of another one, which has type I32 and is refused while it is negative. `what` begins the message.
+  std::uint32_t add_size(std::uint32_t late, std::string what);
   std::size_t size() const { return terms_.size(); }
 
   // A late number that must fit into a type; `use.what` begins with the place of the step.
@@ -44,14 +48,24 @@ class LateNumbers {
   void limit(Limit limit);
 
  private:
-  std::vector<Term> terms_;
+  struct SizeOfI32 {
+    std::uint32_t late = 0;
+    std::string what;
+  };
+
+  std::vector<std::variant<Term, SizeOfI32>> terms_;
+  std::map<std::uint32_t, std::uint32_t> sizes_;  // the results of add_size
   std::vector<Limit> limits_;
   std::set<std::pair<std::uint32_t, ir::DataType>> limited_;
 };
 
 // Returns the largest number that a parameter of this type takes: U32, I32 (given as 32 bits), U64 or Bool.
 std::uint64_t largest_number(ir::DataType type);
-// Throws ArgumentError for a larger number.
+// Returns the largest size that such a parameter takes. Only an I32 differs: larger sizes would be negative numbers there.
+std::uint64_t largest_size(ir::DataType type);
+// Throws ArgumentError for a size that is larger.
 void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use);
+// Throws ArgumentError if the 32 bits are a negative number. `what` describes the number.
+void check_size_of_i32(std::uint64_t bits, const std::string& what);
 
 }  // namespace vyre::run

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._core import DataType, Expr
+from vyre._interrupts import is_of_signal_handler
 from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import spot_at
 from vyre._kernel.source import definition_of
@@ -148,6 +149,8 @@ def parameters_of(function: Callable[..., Any], *, returns: bool = False) -> lis
     except Mistake:
         raise
     except Exception as error:
+        if is_of_signal_handler(error):
+            raise
         raise Mistake(
             "K002",
             f"the annotations of `{function.__name__}` cannot be read: {type(error).__name__}: "

@@ -24,6 +24,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
+from vyre._interrupts import is_of_signal_handler
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, at_spot, note_lets
 from vyre._kernel.constants import are_alike
@@ -163,9 +164,10 @@ def trace(
         ) from None
     except Exception as error:
         spot = spot_of(error.__traceback__, inliner.is_traced)
-        if spot is None:
+        if spot is None or is_of_signal_handler(error):
             raise
-        raise kernel_error(function.__name__, _of_python(error, function), spot) from None
+        raised = _of_python(error, function)
+        raise kernel_error(function.__name__, raised, spot) from raised.__cause__
     tables = {name: values for name, (values, _) in tracer.table_values().items()}
     return Traced(
         program,
@@ -339,7 +341,9 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
     if isinstance(error, AttributeError) and isinstance(error.obj, (ModuleType, Expr)):
         text += _core._did_you_mean(error.name, [name for name in dir(error.obj) if not name.startswith("_")])
     said = f"Python raised {type(error).__name__}" + (f": {text}" if text else "")
-    return Mistake("K005", said, "correct the expression that is marked")
+    made = Mistake("K005", said, "correct the expression that is marked")
+    made.__cause__ = error  # its traceback leads into the functions that the kernel calls
+    return made
 
 
 def _arguments(

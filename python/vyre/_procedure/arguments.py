@@ -27,9 +27,13 @@ def outs_of(function: ProcedureFunction, made: Recorded, out: Any) -> Sequence[A
         return [None] * len(made.outputs)
     given = out if isinstance(out, tuple) else (out,)
     if len(given) != len(made.outputs):
+        count = len(made.outputs)
+        fix = f"write out=({', '.join(each.name for each in made.outputs)}), an array for each of these results"
+        if count < 2:
+            fix = "pass one array, which is written in place of a new one" if count else "leave `out` out"
         raise ArgumentError(
-            f"argument `out` of procedure `{function.name}` must have {len(made.outputs)} arrays, got {len(given)}. "
-            f"Fix: write out=({', '.join(each.name for each in made.outputs)})."
+            f"argument `out` of procedure `{function.name}` must be {count or 'no'} array{'s' if count != 1 else ''}, "
+            f"got {len(given)}. Fix: {fix}."
         )
     return given
 

@@ -11,7 +11,7 @@ from vyre._calls import explain_calls
 from vyre._core import DataType
 from vyre._procedure.sizes import Size, as_size, divisor_of
 from vyre._procedure.steps import Part
-from vyre._text import shown
+from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -25,6 +25,16 @@ BYTES: dict[DataType, int] = {_core.DataType[row.name]: row.bytes for row in _co
 
 # Attributes of arrays whose elements are known.
 _OF_ELEMENTS = ("item", "numpy", "tobytes", "tolist")
+# What numpy's arrays have beside those, with what to write in its place.
+_OF_NUMPY = {
+    "astype": "convert in a kernel, or write .view(vyre.u32) for the same bytes",
+    "copy": "copy it in a kernel, into an array of vyre.scratch",
+    "flatten": "write .ravel() for all elements on one axis",
+    "ndim": "write len(array.shape)",
+    "reshape": "write .ravel() for all elements on one axis, or annotate the parameter with its axes, "
+    "as in vyre.In[vyre.u32, 2]",
+    "size": "write .ravel().length",
+}
 
 
 class ProcedureArray:
@@ -111,8 +121,8 @@ class ProcedureArray:
                 f"an array in a procedure is indexed with {shown(key)}, and its elements are unknown until the "
                 "procedure runs. Fix: read elements in a kernel; array[a:b] is a part of the array."
             )
-        first = 0 if key.start is None else as_size(key.start, "a slice's begin")
-        last = self._shape[0] if key.stop is None else as_size(key.stop, "a slice's end")
+        first = 0 if key.start is None else self._bound(key.start, "begin")
+        last = self._shape[0] if key.stop is None else self._bound(key.stop, "end")
         if isinstance(first, int) and isinstance(last, int) and last < first:
             raise ArgumentError(
                 f"a slice of `{self._decl.name}` begins at {first} and ends at {last}. "
@@ -125,6 +135,15 @@ class ProcedureArray:
             offset, count = extent * offset, extent * count
         part = (self._slice[0] + offset if self._slice else offset, count)
         return ProcedureArray(self._recorder, self._decl, self._element, (length, *self._shape[1:]), part)
+
+    def _bound(self, bound: Any, what: str) -> Size | int:
+        count = None if isinstance(bound, Size) else as_count(bound)
+        if count is not None and count < 0:
+            raise ArgumentError(
+                f"a slice of `{self._decl.name}` has {what} {count}, and negative numbers do not count from the end in "
+                f"a procedure. Fix: write `array.length - {-count}` for it."
+            )
+        return as_size(bound, f"a slice's {what}")
 
     def _refuse_assignment(self, key: Any, value: Any) -> NoReturn:
         raise ArgumentError(
@@ -170,6 +189,10 @@ class ProcedureArray:
                     f"the array `{self._decl.name}` of a procedure has no attribute `{name}`, because it has no "
                     "elements while the procedure is recorded. Fix: compute with it in a kernel, or return it and "
                     f"write .{name}() on what the call gives."
+                )
+            if name in _OF_NUMPY:
+                raise NoAttributeError(
+                    f"the array `{self._decl.name}` of a procedure has no attribute `{name}`. Fix: {_OF_NUMPY[name]}."
                 )
             raise AttributeError(f"'ProcedureArray' object has no attribute '{name}'", name=name, obj=self)
 

@@ -38,7 +38,8 @@ def when(condition: Size | bool | int) -> AbstractContextManager[None]:
     refuse_carried_names()
     recorder = recorder_of("vyre.when")
     step = When(
-        as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.when")
+        as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.when"),
+        line=calling_line(),
     )
 
     def begin() -> list[Any]:
@@ -153,7 +154,8 @@ def times(count: Size | int) -> Iterator[Any]:
     refuse_carried_names()
     recorder = recorder_of("vyre.times")
     recorder.turns += 1
-    step = Repeat(as_size(count, "argument `count` of vyre.times"), Size("turn", f"turn{recorder.turns}"))
+    turn = Size("turn", f"turn{recorder.turns}")
+    step = Repeat(as_size(count, "argument `count` of vyre.times"), turn, line=calling_line())
     key = id(step)
     recorder.waiting[key] = (step, "vyre.times(...)", calling_line())
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core, _inputs
-from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
 from vyre._procedure.arguments import number_of
+from vyre._procedure.array_arguments import check_array
 from vyre._text import shown
 from vyre.errors import BindingError
 
@@ -91,19 +91,7 @@ def by_name(
 
 
 def _array(procedure: Procedure, name: str, element: DataType, axes: int, value: Any) -> np.ndarray:
-    dtype, lanes = _NUMPY[element]
-    where = f"array `{name}` of procedure `{procedure.name}`"
     if isinstance(value, Array):
         value = value.numpy()
-    if _core._is_masked(value):
-        raise BindingError(
-            f"{where} is a masked array. Fix: write {name}.filled(0) to give the masked elements a value."
-        )
-    if not isinstance(value, np.ndarray) or value.dtype.name != dtype or not value.dtype.isnative:
-        raise BindingError(
-            f"{where} must be an array of {dtype}, got {shown(value)}. Fix: pass a numpy array of that dtype."
-        )
-    if value.ndim != axes + len(lanes) or value.shape[axes:] != lanes:
-        wanted = f"{axes} ax{'is' if axes == 1 else 'es'}{f' and a last one of {lanes[0]}' if lanes else ''}"
-        raise BindingError(f"{where} must have {wanted}, got shape {value.shape}. Fix: reshape it.")
+    check_array(f"array `{name}` of procedure `{procedure.name}`", name, element, axes, None, value)
     return np.ascontiguousarray(value)

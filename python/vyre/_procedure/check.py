@@ -99,8 +99,7 @@ class Memory:
                 step.program, arrays, written, self.groups(step), timeout, schedule, checks, _MOST_REPORTS, owner
             )
         except BindingError as error:
-            # As the call says it.
-            raise BindingError(f"{step.place.what.replace('kernel', 'dispatch', 1)}: {error}") from None
+            raise BindingError(f"{step.told}: {error}") from None  # as the call says it
 
 
 class _Checked:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vyre import _core
 from vyre._procedure.sizes import Size
 from vyre._procedure.sources import note_recording
-from vyre._procedure.steps import Clear, Dispatch, Invoke, Repeat, Require, Swap, When
+from vyre._procedure.steps import Clear, Dispatch, Invoke, Repeat, Require, Swap, When, line_text
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class _Translation:
 
     def _steps(self, steps: Sequence[Any]) -> None:
         for step in steps:  # recorded at most 32 deep
+            self._made.line(line_text(step.line))
             if isinstance(step, Dispatch):
                 self._dispatch(step)
             elif isinstance(step, Invoke):

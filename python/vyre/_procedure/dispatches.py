@@ -12,7 +12,7 @@ from vyre._kernel.parameters import _type_for
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
 from vyre._procedure.recorder import calling_line
-from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div, depends_on
+from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
 from vyre._procedure.steps import Dispatch, Require
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
@@ -146,10 +146,10 @@ def _words_of(recorder: Recorder, kernel: Kernel, parameter: Parameter, size: Si
     """The words of a size. The core refuses one that does not fit into its word."""
     if parameter.element is DataType.U64:
         return [size % 2**32, size // 2**32]
-    if parameter.element is DataType.I32:
-        # A number of type i32 counts as its 32 bits, and what is computed from it may have more.
-        if depends_on(size, recorder.signed):
-            return [size if size.op == "number" else size % 2**32]
+    is_signed = size.op == "number" and size.args[0] in recorder.signed
+    if parameter.element is DataType.U32 and is_signed:
+        return [size % 2**32]  # computing with it makes the core refuse a negative one
+    if parameter.element is DataType.I32 and not is_signed:
         recorder.add(
             Require(
                 size < 2**31,

@@ -6,7 +6,6 @@ Conditions are decided, repetitions unrolled and invocations inlined; every arra
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from vyre._procedure.core import core_procedure
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.running import array_of
 from vyre._procedure.sources import recording_of, with_steps
-from vyre._procedure.steps import Invoke, numbered
+from vyre._procedure.steps import Invoke, line_text, numbered
 
 if TYPE_CHECKING:
     import builtins
@@ -40,9 +39,8 @@ def text_of_line(line: Line) -> str:
     """`file.py:12`, and the line as it stands there; empty when it is not known."""
     if line is None:
         return ""
-    place: Any = SimpleNamespace(file=line[0], line=line[1], column=None)
     source = _source.source_line(*line).strip()
-    return f"{_source.describe(place, columns=False)}{f': {source}' if source else ''}"
+    return f"{line_text(line)}{f': {source}' if source else ''}"
 
 
 @dataclass(frozen=True)
@@ -116,6 +114,7 @@ class FlatStep:
     counts: Part | None = None
     counts_invocations: bool = False
     origin: tuple[int, int | None] = (0, None)  # the frame, and the step of its procedure
+    told: str = ""  # what the errors of a call begin with; of a dispatch
 
     @property
     def buffers(self) -> list[_core.BufferDecl]:
@@ -295,7 +294,7 @@ def _step(
 ) -> FlatStep:
     if row[0] != "dispatch":
         return FlatStep(row[0], place, bound=tuple(Part(*part) for part in row[1:]), origin=origin)
-    _, _, program, bound, grid, counts, counts_invocations = row
+    _, _, program, bound, grid, counts, counts_invocations, told = row
     return FlatStep(
         "dispatch",
         place,
@@ -305,6 +304,7 @@ def _step(
         None if counts is None else Part(*counts),
         counts_invocations,
         origin,
+        told,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vyre._core import DataType
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.arrays import ProcedureArray
@@ -64,11 +65,21 @@ def invoke(
             else:
                 numbers[each.name] = argument_of(function, each, value)
 
+    signed = {name for name, element in made.numbers if element is DataType.I32}
+
     def leaf(size: Size) -> Size | int:
         if size.op == "length":
             extent: Size | int = arrays[size.args[0].name]._shape[size.args[1]]
             return extent
-        return numbers[size.args[0]] if size.op == "number" else size
+        if size.op != "number":
+            return size
+        name = size.args[0]
+        if name in signed and not isinstance(numbers[name], Size) and numbers[name] >= 2**31:  # its 32 bits
+            raise ArgumentError(
+                f"argument `{name}` of procedure `{function.name}` is {numbers[name] - 2**32}, and the shape of a "
+                f"result depends on it. Fix: pass an integer from 0 to {2**31 - 1}."
+            )
+        return numbers[name]
 
     out = outs_of(function, made, options.get("out"))
     results: dict[int, ProcedureArray] = {}

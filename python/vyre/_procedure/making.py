@@ -105,7 +105,7 @@ def swap(a: Any, b: Any) -> None:
     if any(known_difference(a, b) not in (None, 0) for a, b in zip(*shapes, strict=False)):
         a, b = (f"`{each._decl.name}` of shape {each._shape}" for each in arrays)
         raise ArgumentError(f"vyre.swap exchanges {a} and {b}. Fix: make both with the same shape.")
-    recorder.add(Swap(arrays[0]._decl, arrays[1]._decl))
+    recorder.add(Swap(arrays[0]._decl, arrays[1]._decl, calling_line()))
 
 
 def clear(array: Any) -> None:

@@ -348,7 +348,9 @@ def procedure(function: Any = None, /, *, name: str | None = None) -> Any:
     and ``vyre.swap`` decide by sizes. Arrays begin as zeros. What the function returns are the outputs.
 
     A call takes numpy arrays and gives numpy arrays, or vyre.Arrays and gives those, without waiting. ``out=`` names
-    arrays to write instead; ``backend= device= timeout=`` are as for vyre.run. A call with resident arrays does not
+    arrays to write instead; ``backend= device=`` are as for vyre.run. ``timeout=`` is seconds, as there: for all steps
+    together, once they may begin, and before that for a driver's compiler and each program. Taking memory and copying
+    between numpy's arrays and the device cannot be interrupted and do not count. A call with resident arrays does not
     wait and takes no timeout: ``result.wait(timeout)`` has one.
 
     Args:

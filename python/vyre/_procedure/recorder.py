@@ -86,7 +86,7 @@ class Recorder:
         self.blocks: list[list[Any]] = [[]]
         self.count = 0
         self.turns = 0
-        self.signed: set[str] = set()  # the numbers of type i32, which sizes have as their 32 bits
+        self.signed: set[str] = set()  # the numbers of type i32, which may be negative
         self.answered: When | None = None  # the last condition whose other block began
         self.left = False  # whether a loop over vyre.times was left by break or return
         self.is_cut = False  # whether an exception left a block of a condition

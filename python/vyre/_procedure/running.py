@@ -15,6 +15,7 @@ from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
 from vyre._kernel.arguments import RANGES
 from vyre._procedure.arguments import argument_of, outs_of
+from vyre._procedure.array_arguments import check_array
 from vyre._procedure.core import core_procedure
 from vyre._procedure.sizes import evaluated
 from vyre._text import device_of
@@ -37,9 +38,12 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         for name in ("backend", "device", "timeout"):
             if options.get(name) is not None:
                 raise _of_numpy(function, name)
-    where = (resident.backend, resident.device) if resident is not None else _place(function, options)
     named_out = options.get("out")
     given_out = named_out if isinstance(named_out, tuple) else (named_out,)
+    first = resident
+    if first is None and options.get("backend") is None and options.get("device") is None:
+        first = next((each for each in given_out if isinstance(each, Array)), None)
+    where = (first.backend, first.device) if first is not None else _place(function, options)
     on_host = resident is None and not any(isinstance(each, Array) for each in given_out)
     if on_host:
         _core._check_place_is_free(where[0], where[1], f"procedure `{function.name}`")
@@ -58,7 +62,8 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     out = [numpy_of(each, f"argument `out` of procedure `{function.name}`", BindingError) for each in passed_out]
     if is_recording():
         _check_recorded(function, made, given, out)
-    extents = _extents(made, arrays, numbers) if any(isinstance(o, np.ndarray) for o in out) else None
+    is_given = any(o is not None and not isinstance(o, Array) for o in out)
+    extents = _extents(made, arrays, numbers) if is_given else None
     for k, (decl, wanted, theirs) in enumerate(zip(made.outputs, out, passed_out, strict=True)):
         _check_out(function, decl, wanted, theirs, None if extents is None else extents[k])
     _check_apart(function, [(decl.name, given[decl.name]) for decl in made._of_role("in_out")], out)
@@ -169,15 +174,16 @@ def _check_recorded(function: ProcedureFunction, made: Recorded, given: dict[str
 
 
 def _extents(made: Recorded, arrays: Sequence[Array], numbers: Sequence[int]) -> list[tuple[int, ...]] | None:
-    """The shape of each result; None where the device decides or a size is none, which the core tells."""
+    """The shape of each result; None where the device decides, or where a size is none, as the core tells then."""
     shapes = dict(zip([id(decl) for decl in made._of_role("input", "in_out")], [a.shape for a in arrays], strict=True))
     by_name = dict(zip([name for name, _ in made.numbers], numbers, strict=True))
+    signed = {name for name, element in made.numbers if element is DataType.I32}  # each given as its 32 bits
 
     def leaf(size: Size) -> int:
         if size.op == "length":
             found: int = shapes[id(size.args[0])][size.args[1]]
             return found
-        if size.op == "number":
+        if size.op == "number" and not (size.args[0] in signed and by_name[size.args[0]] >= 2**31):
             return by_name[size.args[0]]
         raise LookupError
 
@@ -195,15 +201,13 @@ def _check_out(
     dtype, _ = _NUMPY[decl.element]
     if wanted is None or isinstance(wanted, Array):
         return
+    made = f"make it with np.zeros({'shape' if shape is None else shape}, np.{dtype})"
     if not isinstance(wanted, np.ndarray) or _core._is_masked(wanted):
-        raise BindingError(
-            f"{where} must be an array of {dtype}, got an object of type {type(wanted).__name__[:80]}. "
-            "Fix: pass a numpy array or a vyre.Array."
-        )
+        got = "a masked array" if _core._is_masked(wanted) else f"an object of type {type(wanted).__name__[:80]}"
+        raise BindingError(f"{where} must be an array of {dtype}, got {got}. Fix: {made}.")
     if dtype_name(wanted.dtype) != dtype or not wanted.dtype.isnative:
         raise BindingError(
-            f"{where} must be an array of {dtype} for `{decl.name}`, got one of {wanted.dtype}. "
-            f"Fix: make it with np.zeros(shape, np.{dtype})."
+            f"{where} must be an array of {dtype} for `{decl.name}`, got one of {wanted.dtype}. Fix: {made}."
         )
     if not wanted.flags.writeable:
         if theirs is not wanted:
@@ -215,7 +219,7 @@ def _check_out(
     if shape is not None and wanted.shape != shape:
         raise ArgumentError(
             f"{where} must be an array of {dtype} with shape {shape} for `{decl.name}`, got one of shape "
-            f"{wanted.shape}. Fix: make it with np.zeros({shape}, np.{dtype})."
+            f"{wanted.shape}. Fix: {made}."
         )
 
 
@@ -243,28 +247,19 @@ def array_of(
     function: ProcedureFunction, decl: ArrayDecl, value: Any, resident: Array | None, where: tuple[Any, Any]
 ) -> Array:
     """An argument as an array of the device; those of numpy are copied to it."""
-    dtype, lanes = _NUMPY[decl.element]
+    dtype, _ = _NUMPY[decl.element]
     name = f"argument `{decl.name}` of procedure `{function.name}`"
     if isinstance(value, (bytes, bytearray, memoryview)) and dtype == "uint8" and decl.role == "input":
         value = np.frombuffer(value.tobytes() if isinstance(value, memoryview) else value, np.uint8)
     value = host_of(function, decl, value)
-    if not isinstance(value, (np.ndarray, Array)):
-        raise BindingError(
-            f"{name} must be an array of {dtype}, got an object of type {type(value).__name__[:80]}. "
-            "Fix: pass a numpy array or a vyre.Array."
-        )
-    if dtype_name(value.dtype) != dtype or not value.dtype.isnative:
-        raise BindingError(f"{name} must be an array of {dtype}, got {value.dtype}. Fix: write .astype(np.{dtype}).")
-    if value.ndim != decl.axes + len(lanes) or tuple(value.shape[value.ndim - len(lanes) :]) != lanes:
-        axes = f"{decl.axes} ax{'is' if decl.axes == 1 else 'es'}{f' and a last one of {lanes[0]}' if lanes else ''}"
-        raise BindingError(f"{name} must have {axes}, got shape {value.shape}. Fix: reshape it.")
+    kind = "In" if decl.role == "input" else "InOut"
+    check_array(name, decl.name, decl.element, decl.axes, kind, value)
     if isinstance(value, Array):
         return value
-    if _core._is_masked(value):
-        raise BindingError(f"{name} is a masked array. Fix: write {decl.name}.filled(0).")
     if decl.role == "in_out" and not value.flags.writeable:
         raise BindingError(
-            f"{name} is written, and the array is read-only. Fix: write {decl.name}=np.array({decl.name})."
+            f"{name} is written, and the array is read-only. Fix: write {decl.name} = np.array({decl.name}), and call "
+            f"with {decl.name}."
         )
     if decl.role == "in_out" and not value.flags.c_contiguous:
         raise BindingError(

@@ -17,7 +17,7 @@ from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "LIMITS",
@@ -26,7 +26,6 @@ __all__ = [
     "as_size",
     "ceil_div",
     "ceil_log2",
-    "depends_on",
     "divisor_of",
     "evaluated",
     "known_difference",
@@ -192,6 +191,8 @@ _LEFT_OUT = {
     "xor": ("^", "write `a != b` for one of two conditions alone"),
     "neg": ("-", "subtract it from another size: sizes are integers from 0 on"),
     "invert": ("~", "write `size == 0` for the opposite of a condition"),
+    "abs": ("abs", "leave it out: sizes are integers from 0 on"),
+    **{name: (name, "leave it out: sizes are integers") for name in ("round", "floor", "ceil", "trunc")},
 }
 
 
@@ -356,22 +357,6 @@ def evaluated(sizes: Sequence[Size | int], leaf: Callable[[Size], int]) -> list[
                 values = [known[id(arg)] if isinstance(arg, Size) else int(arg) for arg in each.args]
                 known[id(each)] = _checked(each.op, _OPERATIONS[each.op](*values), values)
     return [known[id(size)] if isinstance(size, Size) else int(size) for size in sizes]
-
-
-def depends_on(size: Size, numbers: Collection[str]) -> bool:
-    """Whether a number of these names is among the leaves of the size."""
-    seen: set[int] = set()
-    open_: list[Any] = [size] if numbers else []
-    while open_:
-        each = open_.pop()
-        if not isinstance(each, Size) or id(each) in seen:
-            continue
-        seen.add(id(each))
-        if each.op == "number" and each.args[0] in numbers:
-            return True
-        if each.op in _OPERATIONS:
-            open_.extend(each.args)
-    return False
 
 
 def divisor_of(size: Size | int) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from vyre import _source
 from vyre._calls import explain_calls
 
 if TYPE_CHECKING:
@@ -14,10 +16,30 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._procedure.sizes import Size
 
-__all__ = ["ArrayDecl", "Clear", "Dispatch", "Invoke", "Part", "Recorded", "Repeat", "Swap", "When", "numbered"]
+__all__ = [
+    "ArrayDecl",
+    "Clear",
+    "Dispatch",
+    "Invoke",
+    "Part",
+    "Recorded",
+    "Repeat",
+    "Swap",
+    "When",
+    "line_text",
+    "numbered",
+]
 
 # The file and the line of the call that recorded a step.
 Line: TypeAlias = "tuple[str, int] | None"
+
+
+def line_text(line: Line) -> str:
+    """`file.py:12`, or the line of a notebook's cell; empty where it is not known."""
+    if line is None:
+        return ""
+    place: Any = SimpleNamespace(file=line[0], line=line[1], column=None)
+    return _source.describe(place, columns=False)
 
 
 @dataclass(eq=False)
@@ -72,6 +94,7 @@ class Repeat:
     count: Size | int
     turn: Size
     steps: list[Any] = field(default_factory=list)
+    line: Line = None
 
 
 @dataclass(eq=False)
@@ -79,12 +102,14 @@ class When:
     condition: Size | int
     steps: list[Any] = field(default_factory=list)
     otherwise: list[Any] = field(default_factory=list)
+    line: Line = None
 
 
 @dataclass(frozen=True, eq=False)
 class Swap:
     a: ArrayDecl
     b: ArrayDecl
+    line: Line = None
 
 
 @dataclass(frozen=True, eq=False)

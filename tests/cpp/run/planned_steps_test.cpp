@@ -104,7 +104,7 @@ TEST(PlannedSteps, pass_known_and_late_numbers_and_share_scratch_memory) {
                                                 .make());
   FlatSteps steps;
   steps.programs = {step};
-  steps.places = {"the step"};
+  steps.places = {{"the step", ""}};
   steps.late_numbers = 2;
   steps.arrays = {{Kind::Given, "x", 4 * kWords}, {Kind::Given, "y", 4 * kWords}};
   for (std::uint32_t k = 0; k < 8; ++k) {
@@ -149,17 +149,20 @@ TEST(PlannedSteps, name_the_step_whose_arrays_do_not_fit) {
   const Place place = host_places()[1];
   FlatSteps steps;
   steps.programs = {program(Sample().in("a").out("b").size(64).add(store("b", gid(0), load("a", gid(0)))).make())};
-  steps.places = {"first", "dispatch `copy` of procedure `twice`"};
+  steps.places = {
+      {"first", ""}, {"dispatch `copy` in procedure `twice`", " at steps[1]"}, {"invocation of `twice` in procedure `p`", " at steps[3]"}};
+  steps.frames = {{}, {0, 3, 2}};
+  steps.origins = {{1, 1}};
   steps.arrays = {{Kind::Scratch, "s", 4096}};
   steps.steps = {FlatSteps::Dispatch{0, {FlatSteps::Part{0, 0, 1024}, FlatSteps::Part{0, 512, 1024}}, {1, 1, 1}, {}, {}, 1}};
   try {
     plan(place, steps);
     ADD_FAILURE();
   } catch (const BindingError& error) {
-    EXPECT_EQ(
-        std::string(error.what()),
-        "dispatch `copy` of procedure `twice`: arrays of buffers `a` and `b` overlap in memory, and one of them is ReadWrite. Fix: give "
-        "each its own array, for instance a copy.");
+    EXPECT_EQ(std::string(error.what()),
+              "dispatch `copy` in procedure `twice` at steps[1], in the invocation of `twice` in procedure `p` at steps[3]: arrays of "
+              "buffers `a` "
+              "and `b` overlap in memory, and one of them is ReadWrite. Fix: give each its own array, for instance a copy.");
   }
 }
 

@@ -157,7 +157,8 @@ TEST(ProcedureCall, refuses_a_size_that_its_word_or_number_does_not_hold) {
     return told;
   };
   const std::string refused =
-      "dispatch `scale` in procedure `outer`: word 0 of buffer `numbers` is 4294967296, and a u32 is at most 4294967295. Fix: write "
+      "dispatch `scale` in procedure `outer` at steps[0]: word 0 of buffer `numbers` is 4294967296, and a u32 is at most 4294967295. Fix: "
+      "write "
       "`(size % 4294967296)` for the low 32 bits of the size.\n";
   EXPECT_EQ(refusal("(length(x) * 1073741824)", 0), refused);
   EXPECT_EQ(refusal("(times * 4)", 1u << 30), refused);

@@ -258,7 +258,7 @@ TEST(Flattened, names_the_step_behind_each_flat_step_and_the_array_behind_each_f
   for (std::size_t k = 0; k < flat.steps.size(); ++k) {
     const auto* dispatch = std::get_if<run::FlatSteps::Dispatch>(&flat.steps[k]);
     if (dispatch == nullptr) continue;
-    const bool outermost = flat.places[dispatch->place] == "dispatch `scaled` in procedure `halves`";
+    const bool outermost = flat.places[dispatch->place].what == "dispatch `scaled` in procedure `halves`";
     EXPECT_EQ(flat.origins[k].frame == 0, outermost) << k;
   }
   for (const run::FlatSteps::Array& array : flat.arrays) {
@@ -391,14 +391,14 @@ TEST(Procedure, names_the_array_or_the_step_whose_size_is_wrong) {
                          b.end();
                        }),
                        {{3}}),
-            "ArgumentError: a repetition in procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
+            "ArgumentError: a repetition in procedure `p` at steps[0]: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
             "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b).");
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId x, SizeId n) {
                          const ArrayId y = b.made("y", ArrayRole::Output, n);
                          b.run("scaled", scaled(), {whole(x), ir::Words{one_less(b, n)}, ir::Words{n}, whole(y)}, n);
                        }),
                        {{3}}),
-            "ArgumentError: dispatch `scaled` in procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
+            "ArgumentError: dispatch `scaled` in procedure `p` at steps[0]: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
             "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b).");
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId x, SizeId n) {
                          const ArrayId y = b.made("y", ArrayRole::Output, n);
@@ -406,14 +406,17 @@ TEST(Procedure, names_the_array_or_the_step_whose_size_is_wrong) {
                          b.run("added", added(), {part, whole(x), whole(y)}, n);
                        }),
                        {{3}}),
-            "ArgumentError: dispatch `added` in procedure `p`: the slice of 3 elements from 2 on of array `x` of procedure `p` ends beyond "
+            "ArgumentError: dispatch `added` in procedure `p` at steps[0]: the slice of 3 elements from 2 on of array `x` of procedure `p` "
+            "ends beyond "
             "its 3 elements. Fix: slice within it.");
-  EXPECT_EQ(message_of(made([&](Builder& b, ArrayId, SizeId n) {
-                         const ArrayId y = b.made("y", ArrayRole::Output, n), z = b.made("z", ArrayRole::Scratch, b.literal(4));
-                         b.swap(y, z);
-                       }),
-                       {{3}}),
-            "ArgumentError: vyre.swap exchanges `y` of shape (3,) and `z` of shape (4,). Fix: make both with the same shape.");
+  EXPECT_EQ(
+      message_of(made([&](Builder& b, ArrayId, SizeId n) {
+                   const ArrayId y = b.made("y", ArrayRole::Output, n), z = b.made("z", ArrayRole::Scratch, b.literal(4));
+                   b.swap(y, z);
+                 }),
+                 {{3}}),
+      "ArgumentError: vyre.swap in procedure `p` at steps[0]: it exchanges `y` of shape (3,) and `z` of shape (4,). Fix: make both with "
+      "the same shape.");
   EXPECT_EQ(
       message_of(made([&](Builder& b, ArrayId x, SizeId n) {
                    const ArrayId y = b.made("y", ArrayRole::Output, n);
@@ -423,16 +426,17 @@ TEST(Procedure, names_the_array_or_the_step_whose_size_is_wrong) {
                                {{b.apply(SizeOp::Mul, n, b.literal(std::uint64_t{1} << 31)), b.literal(1), b.literal(1)}, {}, false}});
                  }),
                  {{3}}),
-      "ArgumentError: dispatch `added` in procedure `p`: its grid is 6442450944 x 1 x 1 workgroups, and an axis has at most 4294967295. "
+      "ArgumentError: dispatch `added` in procedure `p` at steps[0]: its grid is 6442450944 x 1 x 1 workgroups, and an axis has at most "
+      "4294967295. "
       "Fix: give each invocation more to do.");
-  EXPECT_EQ(
-      message_of(made([&](Builder& b, ArrayId x, SizeId n) {
-                   const ArrayId y = b.made("y", ArrayRole::Output, n);
-                   b.run("added", added(), {whole(x), ArrayPart{y, {}, b.literal(0), n}, whole(y)}, n);
-                 }),
-                 {{3}}),
-      "BindingError: dispatch `added` in procedure `p`: arrays of buffers `b` and `c` overlap in memory, and one of them is ReadWrite. "
-      "Fix: give each its own array, for instance a copy.");
+  EXPECT_EQ(message_of(made([&](Builder& b, ArrayId x, SizeId n) {
+                         const ArrayId y = b.made("y", ArrayRole::Output, n);
+                         b.run("added", added(), {whole(x), ArrayPart{y, {}, b.literal(0), n}, whole(y)}, n);
+                       }),
+                       {{3}}),
+            "BindingError: dispatch `added` in procedure `p` at steps[0]: arrays of buffers `b` and `c` overlap in memory, and one of them "
+            "is ReadWrite. "
+            "Fix: give each its own array, for instance a copy.");
 }
 
 TEST(Procedure, invoked_with_arrays_that_overlap_or_do_not_fit_is_refused) {
@@ -446,12 +450,13 @@ TEST(Procedure, invoked_with_arrays_that_overlap_or_do_not_fit_is_refused) {
   };
   EXPECT_EQ(message(8, 8), "none");
   EXPECT_EQ(message(7, 8),
-            "BindingError: invocation of `powers` in procedure `p`: arrays `x` and `y` overlap in memory, and one of them is written. Fix: "
+            "BindingError: invocation of `powers` in procedure `p` at steps[0]: arrays `x` and `y` overlap in memory, and one of them is "
+            "written. Fix: "
             "give each its own array, for instance a copy.");
-  EXPECT_EQ(
-      message(8, 7),
-      "BindingError: invocation of `powers` in procedure `p`: output `y` has shape (8,), and the array given for it has (7,). Fix: make "
-      "that with the shape of the output.");
+  EXPECT_EQ(message(8, 7),
+            "BindingError: invocation of `powers` in procedure `p` at steps[0]: output `y` has shape (8,), and the array given for it has "
+            "(7,). Fix: make "
+            "that with the shape of the output.");
 }
 
 TEST(Procedure, with_too_many_steps_is_refused_in_time) {

@@ -99,11 +99,39 @@ TEST_F(Tool, refuses_a_size_that_a_word_does_not_hold_and_runs_what_the_fix_says
     const std::string rest = " --backend " + backend + " x=x.bin:2,3 n=n.bin times=1073741825 y=y.bin";
     const auto [status, told] = run("wrong.txt" + rest);
     EXPECT_EQ(told,
-              "vyre-run: dispatch `scaled` in procedure `scaled`: word 0 of buffer `times` is 4294967300, and a u32 is at most 4294967295. "
+              "vyre-run: dispatch `scaled` in procedure `scaled` at steps[0]: word 0 of buffer `times` is 4294967300, and a u32 is at most "
+              "4294967295. "
               "Fix: write `(size % 4294967296)` for the low 32 bits of the size.\n");
     EXPECT_EQ(status, 1);
     EXPECT_EQ(run("mended.txt" + rest).first, 0);
     EXPECT_EQ(read("y.bin"), (Words{4, 8, 12, 16, 20, 24}));
+  }
+}
+
+TEST_F(Tool, gives_a_negative_number_to_an_i32_and_refuses_it_as_a_size) {
+  const std::string source =
+      "vyre 1\nprocedure p\nnumber k: i32\noutput y: i32[1]\nprogram 0 {\n  vyre 1\n  workgroup_size 1 1 1\n  buffer k: uniform i32 "
+      "binding "
+      "0 count 1\n  buffer y: read_write i32 binding 1\n  y[0] = k[0]\n}\ndispatch copy program 0 (words(k), y) workgroups (1, 1, "
+      "1)\nreturn y\n";
+  const std::string size = "(k + 1)";
+  std::string computed = source;
+  computed.replace(computed.find("words(k)"), 8, "words(" + size + ")");
+  write("bits.txt", source.data(), source.size());
+  write("size.txt", computed.data(), computed.size());
+  EXPECT_EQ(run("bits.txt k=-2"), (std::pair<int, std::string>{0, "y: i32 (1,), 4 bytes: feffffff\n"}));
+  EXPECT_EQ(run("size.txt k=2"), (std::pair<int, std::string>{0, "y: i32 (1,), 4 bytes: 03000000\n"}));
+  EXPECT_EQ(
+      run("size.txt k=-2"),
+      (std::pair<int, std::string>{
+          1,
+          "vyre-run: dispatch `copy` in procedure `p` at steps[0]: number `k` of procedure `p` is -2, and a size is an integer from 0 "
+          "on. Fix: pass a number from 0 to 2147483647; an i32 parameter of a kernel takes negative ones, where it is given the number "
+          "itself.\n"}));
+  for (const std::string wrong : {"2147483648", "-2147483649", "x", ""}) {
+    EXPECT_EQ(run("bits.txt k=" + wrong),
+              (std::pair<int, std::string>{
+                  1, "vyre-run: k must be a number from -2147483648 to 2147483647, got `" + wrong + "`. Fix: write k=5.\n"}));
   }
 }
 

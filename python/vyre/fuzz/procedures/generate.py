@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["generate"]
 
 _LENGTHS = (0, 1, 2, 3, 5, 17, 31, 64, 65, 100, 257)
+# Numbers of type i32 with this name may be negative, given as their 32 bits: only words and invocations take them.
+_SIGNED = "signed"
 _ELEMENTS = ("U32", "U32", "U32", "U64", "I32", "U8", "U16", "Vec4U32", "Vec2U32")
 _MOST = 600  # elements of an array
 _MOST_DEPTH = 3  # of blocks
@@ -163,7 +165,11 @@ class _Maker:
         self.draw, self.name, self.depth = draw, name, depth
         self.left = steps
         self.kernels = _Kernels(draw)
-        self.numbers = [(f"n{k}", draw.choice(("U32", "U64", "I32"))) for k in range(draw.randint(0, 3))]
+        self.numbers: list[tuple[str, str]] = []
+        for k in range(draw.randint(0, 3)):
+            type_ = draw.choice(("U32", "U64", "I32"))
+            name = _SIGNED if type_ == "I32" and draw.random() < 0.5 else "n"
+            self.numbers.append((f"{name}{k}", type_))
         self.arrays: list[ArraySpec] = []
         self.defined: set[int] = set()
         self.programs: list[str] = []
@@ -192,7 +198,7 @@ class _Maker:
         choices += [("length", k, draw.randrange(self.arrays[k].axes)) for k in given] * 2
         if not shapes and self.turns:
             choices += [("turn", turn) for turn in self.turns] * 2
-        choices += [("number", k) for k in range(len(self.numbers))]
+        choices += [("number", k) for k, (name, _) in enumerate(self.numbers) if not name.startswith(_SIGNED)]
         if draw.random() < 0.03:
             return ("min", ("limit", draw.choice(("workgroup_invocations", "workgroup_memory"))), literal(64))
         return draw.choice(choices)
@@ -237,6 +243,11 @@ class _Maker:
             ]
             made.append(draw.choice(number) if number and draw.random() < 0.6 else self.small(depth=1))
         return ("words", tuple(made))
+
+    def bits(self) -> Size:
+        """The 32 bits of an i32, for an invocation."""
+        own: list[Size] = [("number", k) for k, (_, type_) in enumerate(self.numbers) if type_ == "I32"]
+        return self.draw.choice([*own, literal(self.draw.randrange(2**32))])
 
     # --- arrays ---
 
@@ -525,7 +536,10 @@ class _Maker:
         inner = self.procedures[number]
         # The shapes of its outputs are known before any step, so no turn may be in what they depend on.
         structural = {leaf for array in inner.arrays for size in array.shape for leaf in leaves(size)}
-        numbers = tuple(self.small(("number", k) in structural, 1) for k in range(len(inner.numbers)))
+        numbers = tuple(
+            self.bits() if name.startswith(_SIGNED) else self.small(("number", k) in structural, 1)
+            for k, (name, _) in enumerate(inner.numbers)
+        )
         steps: list[Step] = []
         given: dict[int, int] = {}
         parts: dict[int, tuple[Any, ...]] = {}
@@ -635,7 +649,9 @@ def _call(draw: random.Random, spec: Spec, shapes: list[tuple[int, ...]] | None 
             count *= length
         arrays.append((shape, draw.randbytes(count)))
     numbers = []
-    for _, type_ in spec.numbers:
+    for name, type_ in spec.numbers:
         most = 2**64 - 1 if type_ == "U64" else 2**32 - 1
+        if type_ == "I32" and not name.startswith(_SIGNED):
+            most = 2**31 - 1
         numbers.append(draw.choice((0, 1, 2, 3, 40, draw.randint(0, most))))
     return Call(tuple(arrays), tuple(numbers))
