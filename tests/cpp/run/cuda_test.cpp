@@ -8,16 +8,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <numeric>
 #include <random>
 #include <thread>
 
 #include "support/conformance.hpp"
 #include "support/directory.hpp"
+#include "support/errors.hpp"
 #include "support/fake_cuda.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/small_procedure.hpp"
+#include "support/words.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/checks.hpp"
@@ -38,28 +39,6 @@ using run::RunOptions;
 using run::StorageView;
 using run::cuda::CudaBackend;
 using run::cuda::Options;
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-Words counted(std::uint32_t n, std::uint32_t factor) {
-  Words words(n);
-  for (std::uint32_t i = 0; i < n; ++i) words[i] = i * factor + factor;
-  return words;
-}
-Words xor_of(const Words& a, const Words& b) {
-  Words result(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), result.begin(), std::bit_xor<>());
-  return result;
-}
-std::span<const std::byte> bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
-run::BufferView view(Words& words) { return {std::as_writable_bytes(std::span(words)), static_cast<std::uint32_t>(words.size())}; }
 
 // out = a ^ b of a program with a guard, in workgroups of 64.
 class CudaTest : public testing::Test {
@@ -530,6 +509,8 @@ TEST_F(CudaTest, a_grid_from_data_counts_workgroups_or_invocations) {
   const auto executable = cuda.prepare(xor_, 0);
   const auto done = [&](StorageView::Role role, std::uint32_t count) {
     Resident arrays(cuda, 640);
+    // No invocation writes a one: the xor of `a` and `b` is even.
+    arrays.storages[2]->write(0, bytes_of(Words(640, 1)), {});
     const auto counts = cuda.allocate(0, 16, true);
     const std::array<std::uint32_t, 3> words = {count, 1, 1};
     counts->write(4, std::as_bytes(std::span(words)), {});
@@ -538,7 +519,7 @@ TEST_F(CudaTest, a_grid_from_data_counts_workgroups_or_invocations) {
     executable->plan(views, {9, 1, 1})->submit(views, {});
     const Words got = arrays.out(), all = xor_of(arrays.a, arrays.b);
     const auto wrong = std::mismatch(got.begin(), got.end(), all.begin()).first;
-    EXPECT_EQ(std::accumulate(wrong, got.end(), std::uint64_t{0}), 0u);
+    EXPECT_EQ(Words(wrong, got.end()), Words(static_cast<std::size_t>(got.end() - wrong), 1));
     return wrong - got.begin();
   };
   EXPECT_EQ(done(StorageView::Role::Workgroups, 2), 128);
@@ -788,7 +769,8 @@ void do_everything(CudaBackend& cuda, const validate::ValidProgram& program, boo
   right = copies[2] == xor_of(a, b) && got == xor_of(a, b) && last == Words(100, 0);
 }
 
-std::string kind_of(CUresult result) {
+// Which kind of error a failed call must become.
+std::string kind_wanted(CUresult result) {
   return result == run::cuda::CUDA_ERROR_OUT_OF_MEMORY ? "memory" : run::cuda::is_lost(result) ? "lost" : "device";
 }
 
@@ -814,16 +796,7 @@ TEST_P(CudaFailuresTest, every_failure_of_every_function_is_a_typed_error_and_th
         CudaBackend cuda = backend({.submission_thread = GetParam(), .cache_directory = cache.path});
         driver_.fail(function, nth, result);
         bool right = false;
-        std::string kind = "none";
-        try {
-          do_everything(cuda, xor_, right);
-        } catch (const DeviceMemoryError&) {
-          kind = "memory";
-        } catch (const DeviceLostError&) {
-          kind = "lost";
-        } catch (const DeviceError&) {
-          kind = "device";
-        }
+        const std::string kind = outcome_of([&] { do_everything(cuda, xor_, right); }).kind;
         if (!driver_.failed()) {
           EXPECT_TRUE(right);
           driver_.work();
@@ -839,7 +812,7 @@ TEST_P(CudaFailuresTest, every_failure_of_every_function_is_a_typed_error_and_th
           EXPECT_EQ(kind, "none");
           EXPECT_TRUE(right);
         } else {
-          EXPECT_EQ(kind, kind_of(result));
+          EXPECT_EQ(kind, kind_wanted(result));
         }
         do_everything(cuda, xor_, right);
         EXPECT_TRUE(right) << "the next call";
@@ -1160,22 +1133,10 @@ TEST_F(CudaSubmissionTest, a_call_returns_while_the_driver_is_held_up_and_a_wait
 }
 
 TEST_F(CudaSubmissionTest, reports_a_failure_typed_at_the_next_wait_and_call_and_opens_the_device_anew) {
-  const auto type_of = [](const std::function<void()>& call) -> std::string {
-    try {
-      call();
-    } catch (const DeviceLostError&) {
-      return "lost";
-    } catch (const DeviceMemoryError&) {
-      return "memory";
-    } catch (const DeviceError&) {
-      return "device";
-    }
-    return "none";
-  };
   for (const CUresult result :
        {run::cuda::CUDA_ERROR_UNKNOWN, run::cuda::CUDA_ERROR_OUT_OF_MEMORY, run::cuda::CUDA_ERROR_ILLEGAL_ADDRESS}) {
     SCOPED_TRACE(result);
-    const std::string kind = kind_of(result);
+    const std::string kind = kind_wanted(result);
     Mixed arrays(cuda_, *mix_code_);
     arrays.submit(1);
     EXPECT_EQ(arrays.result(), mixed(1));
@@ -1185,14 +1146,14 @@ TEST_F(CudaSubmissionTest, reports_a_failure_typed_at_the_next_wait_and_call_and
     driver_.wait_until_stalled();
     driver_.forget_calls();
     driver_.resume();
-    EXPECT_EQ(type_of([&] { arrays.state->wait({}); }), kind);
+    EXPECT_EQ(outcome_of([&] { arrays.state->wait({}); }).kind, kind);
     EXPECT_TRUE(driver_.failed());
     EXPECT_EQ(driver_.calls("cuLaunchKernel"), 1) << "what followed is dropped";
-    EXPECT_EQ(type_of([&] { arrays.plan->submit(arrays.views, {}); }), kind);
-    EXPECT_EQ(type_of([&] { arrays.result(); }), kind);
+    EXPECT_EQ(outcome_of([&] { arrays.plan->submit(arrays.views, {}); }).kind, kind);
+    EXPECT_EQ(outcome_of([&] { arrays.result(); }).kind, kind);
     if (kind == "device") {
       EXPECT_EQ(
-          message_of([&] { arrays.result(); }),
+          outcome_of([&] { arrays.result(); }).text,
           "cuLaunchKernel failed on device `Fake 0` (CUDA_ERROR_OF_THE_TEST). Fix: check the CUDA driver's installation, or use another "
           "device.");
     }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "run/vulkan_fixture.hpp"
+#include "support/errors.hpp"
 #include "support/failing_vulkan.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/storage.hpp"
@@ -51,15 +52,6 @@ inline void expect_busy(const DeviceInfo& info, const std::function<void()>& cal
 }
 
 // Which kind of error a failed call must become.
-inline std::string kind_of(const std::exception& error) {
-  if (dynamic_cast<const DeviceMemoryError*>(&error) != nullptr) return "memory";
-  if (dynamic_cast<const DeviceLostError*>(&error) != nullptr) return "lost";
-  if (dynamic_cast<const DispatchTimeoutError*>(&error) != nullptr) return "timeout";
-  if (dynamic_cast<const DeviceError*>(&error) != nullptr) return "device";
-  if (dynamic_cast<const CapabilityError*>(&error) != nullptr) return "capability";
-  return error.what();
-}
-
 inline std::string kind_wanted(VkResult result) {
   switch (result) {
     case VK_ERROR_OUT_OF_HOST_MEMORY:
