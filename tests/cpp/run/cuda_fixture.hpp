@@ -16,6 +16,7 @@
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/words.hpp"
+#include "support/xor_arrays.hpp"
 #include "vyre/run/cuda/cuda_backend.hpp"
 #include "vyre/run/storage.hpp"
 
@@ -37,17 +38,7 @@ class CudaTest : public testing::Test {
     return CudaBackend([this] { return driver_.library(); }, std::move(options));
   }
 
-  struct Arrays {
-    Words a, b, out;
-    explicit Arrays(std::uint32_t n) : a(counted(n, 3)), b(counted(n, 5)), out(n, 9) {}
-    void run(Executable& executable, const RunOptions& options = {}) {
-      const run::BufferView views[] = {view(a), view(b), view(out)};
-      executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, options);
-    }
-    bool untouched() const { return out == Words(out.size(), 9); }
-    bool right() const { return out == xor_of(a, b); }
-  };
-  // The same on the device, each array `before` bytes behind the beginning of its storage.
+  // The arrays of a call on the device, each array `before` bytes behind the beginning of its storage.
   struct Resident {
     std::vector<std::unique_ptr<run::Storage>> storages;
     std::vector<StorageView> views;

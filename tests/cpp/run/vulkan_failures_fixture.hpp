@@ -1,11 +1,10 @@
 // Tests in which Vulkan fails on command share the backend on such a driver, the kind of error that each failure must become, and the
-// arrays of a call of the xor shader, in the host's memory and on the device.
+// arrays of a call of the xor shader on the device.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +14,7 @@
 #include "run/vulkan_fixture.hpp"
 #include "support/errors.hpp"
 #include "support/failing_vulkan.hpp"
+#include "support/xor_arrays.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/storage.hpp"
 
@@ -34,21 +34,12 @@ class VulkanFailuresTest : public VulkanTest {
 };
 
 // For a call that must be refused: were it not, it would wait for ever.
-inline RunOptions in_time() {
-  RunOptions options;
-  options.timeout = std::chrono::seconds(1);
-  return options;
-}
+inline RunOptions in_time() { return at_most(1); }
 
 inline void expect_busy(const DeviceInfo& info, const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE();
-  } catch (const DeviceError& error) {
-    EXPECT_EQ(std::string(error.what()), "device `" + info.name +
-                                             "` is still busy with a call that timed out or was interrupted. Fix: call again when that "
-                                             "program has ended, or use another device.");
-  }
+  EXPECT_EQ(outcome_of(call).text, "device `" + info.name +
+                                       "` is still busy with a call that timed out or was interrupted. Fix: call again when that "
+                                       "program has ended, or use another device.");
 }
 
 // Which kind of error a failed call must become.
@@ -63,20 +54,6 @@ inline std::string kind_wanted(VkResult result) {
       return "device";
   }
 }
-
-struct Arrays {
-  Words a, b, out;
-  explicit Arrays(std::uint32_t n) : a(counted(n, 3)), b(counted(n, 5)), out(n, 9) {}
-  void run(Executable& executable, const RunOptions& options = {}) {
-    const BufferView views[] = {view(a), view(b), view(out)};
-    executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, options);
-  }
-  bool untouched() const {
-    const auto n = static_cast<std::uint32_t>(a.size());
-    return a == counted(n, 3) && b == counted(n, 5) && out == Words(n, 9);
-  }
-  bool right() const { return out == xor_of(a, b); }
-};
 
 // Two arrays that are read and one that is written, of 100 words each, on a device; all are zeros at first.
 struct ResidentArrays {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ inline constexpr run::Optimize kByAddress = [] {
   optimize.addresses = true;
   return optimize;
 }();
+
+// For a call that may take this long.
+inline run::RunOptions at_most(double seconds) {
+  run::RunOptions options;
+  options.timeout = std::chrono::duration<double>(seconds);
+  return options;
+}
 
 // The devices to test on: indices of usable ones. None at all is a failure, unless the environment allows it.
 class VulkanTest : public testing::Test {

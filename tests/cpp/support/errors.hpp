@@ -20,12 +20,13 @@ std::string message_of(const std::function<void()>& call) {
   return "no error";
 }
 
-// "memory", "lost", "timeout", "device" or "capability"; of any other error its message, which no test expects as a kind.
+// "memory", "lost", "timeout", "device", "interrupted" or "capability"; of any other error its message, which no test expects as a kind.
 inline std::string kind_of(const std::exception& error) {
   if (dynamic_cast<const DeviceMemoryError*>(&error) != nullptr) return "memory";
   if (dynamic_cast<const DeviceLostError*>(&error) != nullptr) return "lost";
   if (dynamic_cast<const DispatchTimeoutError*>(&error) != nullptr) return "timeout";
   if (dynamic_cast<const DeviceError*>(&error) != nullptr) return "device";
+  if (dynamic_cast<const Interrupted*>(&error) != nullptr) return "interrupted";
   if (dynamic_cast<const CapabilityError*>(&error) != nullptr) return "capability";
   return error.what();
 }
