@@ -1,10 +1,6 @@
-// How it works: a large transfer is cut into chunks of 4 MiB, and up to eight threads ("lanes") take one chunk after the other. A lane has
-// two chunks of pinned memory: while the device copies one, the thread fills or empties the other. A small upload needs no pinned memory:
-// the driver has read the host's bytes when its function returns.
+// How it works: a large transfer goes through chunks of pinned memory (gpu/chunks.hpp). A small upload needs no pinned memory: the driver
+// has read the host's bytes when its function returns.
 #include "vyre/run/cuda/transfer.hpp"
-
-#include <cstring>
-#include <optional>
 
 namespace vyre::run::cuda {
 namespace {
@@ -19,6 +15,7 @@ constexpr std::size_t kTiny = std::size_t{4} << 10;
 
 struct Transfers::Chunk final : Retired {
   explicit Chunk(Context& context) : staging(context, kChunkBytes) {}
+  std::byte* memory() const { return staging.data(); }
   Pinned staging;
   TimelineValue last_use = 0;
 };
@@ -54,45 +51,16 @@ void Transfers::upload(std::span<const std::byte> from, CUdeviceptr to, const Us
     copy_in(to, from.data(), from.size(), used, options);
     return;
   }
-  in_lanes(from.size(), options, [&](const RunOptions& with, const NextChunk& next) {
-    const Waiting waiting(with);
-    Chunks::Lane lane(chunks_);
-    for (std::size_t turn = 0;; ++turn) {
-      const auto index = next();
-      if (!index) return;
-      const Piece part = piece(*index, from.size());
-      Chunk& chunk = lane[turn];
-      stream_.wait(chunk.last_use, waiting);
-      std::memcpy(chunk.staging.data(), from.data() + part.begin, part.bytes);
-      chunk.last_use = copy_in(to + part.begin, chunk.staging.data(), part.bytes, used, with);
-    }
+  chunks_.upload(from, options, [&](Chunk& chunk, const Piece& part, const RunOptions& with) {
+    chunk.last_use = copy_in(to + part.begin, chunk.memory(), part.bytes, used, with);
   });
 }
 
 void Transfers::download(CUdeviceptr from, std::span<std::byte> to, const Used& used, const RunOptions& options) {
   if (to.empty()) return;
   stream_.make_room(Waiting(options));
-  in_lanes(to.size(), options, [&](const RunOptions& with, const NextChunk& next) {
-    const Waiting waiting(with);
-    Chunks::Lane lane(chunks_);
-    std::optional<Piece> under_way;
-    for (std::size_t turn = 0;; ++turn) {
-      // The copy of the next chunk starts before the previous chunk is emptied.
-      std::optional<Piece> started;
-      if (const auto index = next()) {
-        started = piece(*index, to.size());
-        Chunk& chunk = lane[turn];
-        stream_.wait(chunk.last_use, waiting);
-        chunk.last_use = copy_out(chunk.staging.data(), from + started->begin, started->bytes, used, with);
-      }
-      if (under_way) {
-        Chunk& chunk = lane[turn + 1];
-        stream_.wait(chunk.last_use, waiting);
-        std::memcpy(to.data() + under_way->begin, chunk.staging.data(), under_way->bytes);
-      }
-      if (!started) return;
-      under_way = started;
-    }
+  chunks_.download(to, options, [&](Chunk& chunk, const Piece& part, const RunOptions& with) {
+    chunk.last_use = copy_out(chunk.memory(), from + part.begin, part.bytes, used, with);
   });
 }
 
