@@ -73,30 +73,29 @@ class CudaStorage::Owner final : public Retired {
   bool is_counted_ = false;
 };
 
-CudaStorage::CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed)
-    : device_(std::move(device)), bytes_(bytes), id_(new_memory_id()), block_(allocated(*device_, bytes)), address_(block_.address()) {
+CudaStorage::CudaStorage(std::shared_ptr<Device> on, std::uint64_t bytes, bool zeroed)
+    : DeviceStorage(std::move(on), bytes), id_(new_memory_id()), block_(allocated(device(), bytes)), address_(block_.address()) {
   const auto used = [this](TimelineValue value) { used_until(value); };
   if (zeroed) {
-    device_->transfers().clear(address(), block_.bytes(), used);
+    device().transfers().clear(address(), block_.bytes(), used);
   } else if (bytes % 4 != 0) {
     // A Bytes buffer consists of whole words, and the last word is padded with zeros.
-    device_->transfers().clear(address() + bytes / 4 * 4, 4, used);
+    device().transfers().clear(address() + bytes / 4 * 4, 4, used);
   }
 }
 
-CudaStorage::CudaStorage(std::shared_ptr<Device> device, ForeignMemory memory)
-    : device_(std::move(device)),
-      bytes_(memory.bytes),
+CudaStorage::CudaStorage(std::shared_ptr<Device> on, ForeignMemory memory)
+    : DeviceStorage(std::move(on), memory.bytes),
       id_(new_memory_id()),
-      owner_(std::make_unique<Owner>(*device_, memory)),
+      owner_(std::make_unique<Owner>(device(), memory)),
       address_(memory.address) {
   // Calls with arrays of another library may follow each other without a wait, and each keeps memory alive, so memory that is done is
   // released here.
-  device_->stream().collect_done();
+  device().stream().collect_done();
 }
 
 CudaStorage::~CudaStorage() {
-  Context& context = device_->context();
+  Context& context = device().context();
   if (!context.alive()) return;
   try {
     if (shared_) {
@@ -104,9 +103,9 @@ CudaStorage::~CudaStorage() {
       static_cast<void>(context.api().cuCtxSynchronize());
     }
     // The other library must not have its memory back before the device is done with it here.
-    if (!owner_ || device_->stream().done(last_use_)) return;
-    if (owner_->is_too_much()) device_->stream().wait(last_use_, Waiting({}));
-    device_->stream().retire(last_use_, std::move(owner_));
+    if (!owner_ || device().stream().done(last_use())) return;
+    if (owner_->is_too_much()) device().stream().wait(last_use(), Waiting({}));
+    device().stream().retire(last_use(), std::move(owner_));
   } catch (const std::exception&) {
     // The context is lost, and the memory with it.
   }
@@ -114,22 +113,22 @@ CudaStorage::~CudaStorage() {
 
 void CudaStorage::wait_for(CUstream other) {
   check_reachable();
-  Context& context = device_->context();
+  Context& context = device().context();
   const Current current(context);
   Event event(context);
   // The event covers only what the other library has submitted until now.
   event.record(other);
-  device_->stream().submit(
+  device().stream().submit(
       1, [&](Commands& commands) { commands.wait_for(event.get()); }, [this](TimelineValue value) { used_until(value); });
   event.release();
 }
 
 void CudaStorage::let_wait(CUstream other) {
   check_usable();
-  Context& context = device_->context();
+  Context& context = device().context();
   const Current current(context);
   const Event event(context);
-  device_->stream().submit_now(
+  device().stream().submit_now(
       1,
       [&](Commands&, CUstream stream) {
         event.record(stream);
@@ -138,43 +137,23 @@ void CudaStorage::let_wait(CUstream other) {
       [](TimelineValue) {});
 }
 
-void CudaStorage::check_reachable() const {
-  device_->context().check_process();
-  if (device_->context().unusable()) {
-    device_->stream().rethrow_failure();
-    throw DeviceLostError(
-        fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
-  }
-}
-
-void CudaStorage::check_usable() const {
-  check_reachable();
-  rethrow_failure();
-}
-
 void CudaStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
-  VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
+  VYRE_ASSERT(offset <= bytes() && from.size() <= bytes() - offset);
   check_reachable();
   Span span("upload");
   if (span) span.work().bytes = from.size();
-  device_->transfers().upload(
+  device().transfers().upload(
       from, address() + offset, [this](TimelineValue value) { used_until(value); }, options);
-  if (from.size() == bytes_) forget_failure();
+  if (from.size() == bytes()) forget_failure();
 }
 
 void CudaStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
-  VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
+  VYRE_ASSERT(offset <= bytes() && to.size() <= bytes() - offset);
   Span span("download");
   if (span) span.work().bytes = to.size();
   wait(options);
-  device_->transfers().download(
+  device().transfers().download(
       address() + offset, to, [this](TimelineValue value) { used_until(value); }, options);
-}
-
-void CudaStorage::wait(const RunOptions& options) {
-  check_reachable();
-  device_->stream().wait(last_use_, Waiting(options));
-  rethrow_failure();
 }
 
 }  // namespace vyre::run::cuda

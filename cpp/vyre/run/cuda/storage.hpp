@@ -8,7 +8,7 @@
 #include <span>
 
 #include "vyre/run/cuda/device.hpp"
-#include "vyre/run/storage.hpp"
+#include "vyre/run/gpu/device_storage.hpp"
 
 namespace vyre::run::cuda {
 
@@ -19,20 +19,17 @@ struct ForeignMemory {
   std::shared_ptr<void> owner;
 };
 
-class CudaStorage final : public Storage {
+class CudaStorage final : public DeviceStorage<Device> {
  public:
   // Throws DeviceMemoryError, and CapabilityError for an array larger than the device's memory.
-  CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed);
-  CudaStorage(std::shared_ptr<Device> device, ForeignMemory memory);
+  CudaStorage(std::shared_ptr<Device> on, std::uint64_t bytes, bool zeroed);
+  CudaStorage(std::shared_ptr<Device> on, ForeignMemory memory);
   ~CudaStorage() override;
 
-  std::uint64_t bytes() const override { return bytes_; }
   std::uint64_t id() const override { return id_; }
   void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) override;
   void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) override;
-  void wait(const RunOptions& options) override;
 
-  Device& device() const { return *device_; }
   CUdeviceptr address() const { return address_; }
   // Reports that another library may use the memory from now on, on streams that this backend does not know. The destructor then waits
   // until the device is idle.
@@ -41,24 +38,14 @@ class CudaStorage final : public Storage {
   void wait_for(CUstream other);
   // Makes a stream of another library wait for all work that was submitted to this device's stream until now.
   void let_wait(CUstream other);
-  // Throws in a forked process, after the device was lost, and if a call that was to write this array failed.
-  void check_usable() const;
-  // Reports that a submission uses this storage. Called in the order of the stream.
-  void used_until(TimelineValue value) { raise(last_use_, value); }
 
  private:
-  // Throws in a forked process, and after the device was lost.
-  void check_reachable() const;
-
-  const std::shared_ptr<Device> device_;
-  const std::uint64_t bytes_;
   const std::uint64_t id_;
   Block block_;  // empty for memory of another library
   class Owner;
   std::unique_ptr<Owner> owner_;  // of memory of another library, else null
   const CUdeviceptr address_;
   std::atomic<bool> shared_ = false;
-  std::atomic<TimelineValue> last_use_ = 0;
 };
 
 inline CudaStorage& storage_of(const StorageView& view) { return static_cast<CudaStorage&>(*view.storage); }
