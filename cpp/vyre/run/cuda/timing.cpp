@@ -4,8 +4,6 @@
 // pieces, the driver rounds it. These rounding errors are summed up, and are part of the error that a profile reports.
 #include "vyre/run/cuda/timing.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -73,21 +71,12 @@ void Timing::give_back(Interval& interval) noexcept {
   }
 }
 
-void Timing::note(const Interval& interval, const std::exception& error) {
-  const std::string text = fmt::format("some work of a device has no times of its own: {}", error.what());
-  for (const Listener& each : interval.listeners) each.profile->note(text);
-}
-
 std::unique_ptr<Timing::Interval> Timing::begin(Work work, const RunOptions& options) {
   auto interval = std::make_unique<Interval>();
   interval->work = std::move(work);
-  const DeviceLabel label{"cuda", context_.index(), context_.name()};
   const std::shared_ptr<DeviceClock> clock(owner_.lock(), this);
-  for (const std::shared_ptr<Profile>& profile : open_profiles()) {
-    const Profile::Listed listed = profile->device(label, clock, options);
-    interval->listeners.push_back({profile, listed.index});
-    interval->timed = interval->timed && listed.timed;
-  }
+  interval->listeners = Listeners({"cuda", context_.index(), context_.name()}, clock, options);
+  interval->timed = interval->listeners.timed();
   interval->thread = thread_id();
   interval->submitted = host_now();
   try {
@@ -96,7 +85,7 @@ std::unique_ptr<Timing::Interval> Timing::begin(Work work, const RunOptions& opt
     for (CUevent& each : interval->events) each = event();
   } catch (const DeviceError& error) {
     interval->timed = false;
-    note(*interval, error);
+    interval->listeners.note(error);
   }
   return interval;
 }
@@ -173,12 +162,9 @@ void Timing::report(Interval& interval) noexcept {
     try {
       take_times(interval, event);
     } catch (const DeviceError& error) {
-      note(interval, error);
+      interval.listeners.note(error);
     }
-    for (const Listener& each : interval.listeners) {
-      event.device = each.device;
-      each.profile->add(event);
-    }
+    interval.listeners.add(std::move(event));
   } catch (const std::bad_alloc&) {
     // Without memory the profile loses an event; the call continues.
   }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,16 +45,12 @@ class Timing final : public DeviceClock {
   void finish(const RunOptions& options) override;
 
  private:
-  struct Listener {
-    std::shared_ptr<Profile> profile;
-    std::size_t device;  // the index of the device in the profile
-  };
   // Describes a piece of work that was submitted, with the events before and after it.
   struct Interval {
     Work work;
-    std::vector<Listener> listeners;
+    Listeners listeners;
     CUevent events[2] = {nullptr, nullptr};
-    bool timed = true;
+    bool timed = false;
     std::uint64_t thread = 0;
     std::int64_t submitted = 0;
     TimelineValue value = 0;
@@ -95,8 +90,6 @@ class Timing final : public DeviceClock {
   // Sets the start and the duration on the device's clock, if the driver tells them.
   void take_times(Interval& interval, ProfileEvent& event);
   void give_back(Interval& interval) noexcept;
-  // Tells all profiles why times are missing.
-  static void note(const Interval& interval, const std::exception& error);
   // The rest is called with the mutex held.
   CUevent event();
   void give_back(CUevent event) noexcept;
