@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "run/cuda_fixture.hpp"
-#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
 
 namespace vyre::test {
 namespace {

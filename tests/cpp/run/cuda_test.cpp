@@ -17,7 +17,7 @@
 
 #include "run/cuda_fixture.hpp"
 #include "support/conformance.hpp"
-#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
 
 namespace vyre::test {
 namespace {

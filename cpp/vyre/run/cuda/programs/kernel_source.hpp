@@ -12,9 +12,9 @@
 #include <span>
 
 #include "vyre/run/backend.hpp"
-#include "vyre/run/cuda/devices.hpp"
-#include "vyre/run/cuda/kernel.hpp"
-#include "vyre/run/cuda/launch.hpp"
+#include "vyre/run/cuda/calls/launch.hpp"
+#include "vyre/run/cuda/compile/kernel.hpp"
+#include "vyre/run/cuda/devices/devices.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/shared_access.hpp"
 #include "vyre/run/specialization.hpp"

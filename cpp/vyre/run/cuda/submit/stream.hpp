@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "vyre/run/cuda/api/context.hpp"
-#include "vyre/run/cuda/commands.hpp"
+#include "vyre/run/cuda/submit/commands.hpp"
 #include "vyre/run/gpu/retired.hpp"
 #include "vyre/run/gpu/submission_queue.hpp"
 #include "vyre/run/gpu/waiting.hpp"

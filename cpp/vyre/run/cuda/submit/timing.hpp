@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "vyre/run/cuda/stream.hpp"
+#include "vyre/run/cuda/submit/stream.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::cuda {

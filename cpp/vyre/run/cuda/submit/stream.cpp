@@ -1,7 +1,7 @@
 // A mark is an event and the timeline value behind which it was recorded. Marks are recorded after every few submissions, and before
 // another thread submits while a caller waits. A wait passes the queued submissions to the driver itself and then polls: the whole stream
 // if nothing was submitted since, else the mark behind its value.
-#include "vyre/run/cuda/stream.hpp"
+#include "vyre/run/cuda/submit/stream.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "vyre/run/cuda/launch.hpp"
+#include "vyre/run/cuda/calls/launch.hpp"
 
 #include <fmt/format.h>
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "vyre/run/cuda/calls.hpp"
+#include "vyre/run/cuda/calls/calls.hpp"
+#include "vyre/run/cuda/calls/launch.hpp"
 #include "vyre/run/cuda/device.hpp"
-#include "vyre/run/cuda/launch.hpp"
 
 namespace vyre::run::cuda {
 

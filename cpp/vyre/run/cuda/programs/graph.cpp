@@ -1,10 +1,10 @@
-#include "vyre/run/cuda/graph.hpp"
+#include "vyre/run/cuda/programs/graph.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <limits>
 
-#include "vyre/run/cuda/capture.hpp"
+#include "vyre/run/cuda/programs/capture.hpp"
 #include "vyre/run/data_grid.hpp"
 
 namespace vyre::run::cuda {

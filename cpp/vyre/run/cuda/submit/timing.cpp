@@ -2,7 +2,7 @@
 // milliseconds as a float, which is exact to a nanosecond below 16 ms only. So the duration of a piece of work is the time between its own
 // two events, and its start is counted from the event at the end of the piece that was reported before it. If more time lies between two
 // pieces, the driver rounds it. These rounding errors are summed up, and are part of the error that a profile reports.
-#include "vyre/run/cuda/timing.hpp"
+#include "vyre/run/cuda/submit/timing.hpp"
 
 #include <algorithm>
 #include <cmath>

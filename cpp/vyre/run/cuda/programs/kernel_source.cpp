@@ -1,4 +1,4 @@
-#include "vyre/run/cuda/kernel_source.hpp"
+#include "vyre/run/cuda/programs/kernel_source.hpp"
 
 #include <exception>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
 
 #include <fmt/format.h>
 

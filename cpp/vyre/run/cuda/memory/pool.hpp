@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "vyre/run/cuda/stream.hpp"
+#include "vyre/run/cuda/submit/stream.hpp"
 
 namespace vyre::run::cuda {
 

@@ -1,11 +1,11 @@
-#include "vyre/run/cuda/calls.hpp"
+#include "vyre/run/cuda/calls/calls.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <utility>
 
-#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/host_copy.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "vyre/emit/ptx/code.hpp"
 #include "vyre/run/backend.hpp"
-#include "vyre/run/cuda/stream.hpp"
+#include "vyre/run/cuda/submit/stream.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::run::cuda {

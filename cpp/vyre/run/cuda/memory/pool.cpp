@@ -1,4 +1,4 @@
-#include "vyre/run/cuda/memory.hpp"
+#include "vyre/run/cuda/memory/pool.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -1,4 +1,4 @@
-#include "vyre/run/cuda/commands.hpp"
+#include "vyre/run/cuda/submit/commands.hpp"
 
 #include <algorithm>
 #include <exception>

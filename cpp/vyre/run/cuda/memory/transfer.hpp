@@ -8,9 +8,9 @@
 #include <span>
 
 #include "vyre/run/backend.hpp"
-#include "vyre/run/cuda/memory.hpp"
-#include "vyre/run/cuda/stream.hpp"
-#include "vyre/run/cuda/timing.hpp"
+#include "vyre/run/cuda/memory/pool.hpp"
+#include "vyre/run/cuda/submit/stream.hpp"
+#include "vyre/run/cuda/submit/timing.hpp"
 #include "vyre/run/gpu/chunks.hpp"
 
 namespace vyre::run::cuda {

@@ -1,4 +1,4 @@
-#include "vyre/run/cuda/plan.hpp"
+#include "vyre/run/cuda/programs/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recorded_slots.hpp"

@@ -4,7 +4,7 @@
 // The driver's compiler takes as many registers as it likes, and does not know how few workgroups are resident then. Where they are one or
 // two, the text is compiled once more with a limit that lets one more be resident, which hides more of the time that memory takes. The
 // second code is used, and kept in the file, if it spills no register: 8 spilled bytes already slow a pass of a sort.
-#include "vyre/run/cuda/kernel.hpp"
+#include "vyre/run/cuda/compile/kernel.hpp"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "vyre/run/cuda/kernel.hpp"
-#include "vyre/run/cuda/memory.hpp"
+#include "vyre/run/cuda/compile/kernel.hpp"
+#include "vyre/run/cuda/memory/pool.hpp"
 #include "vyre/run/gpu/grid_parts.hpp"
 #include "vyre/run/profile.hpp"
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "vyre/run/cuda/calls.hpp"
-#include "vyre/run/cuda/graph.hpp"
-#include "vyre/run/cuda/kernel_source.hpp"
+#include "vyre/run/cuda/calls/calls.hpp"
+#include "vyre/run/cuda/programs/graph.hpp"
+#include "vyre/run/cuda/programs/kernel_source.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/run/shared_access.hpp"
 #include "vyre/run/storage.hpp"

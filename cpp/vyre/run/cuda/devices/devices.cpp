@@ -1,4 +1,4 @@
-#include "vyre/run/cuda/devices.hpp"
+#include "vyre/run/cuda/devices/devices.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/cuda/calls/launch.hpp"
 #include "vyre/run/cuda/device.hpp"
-#include "vyre/run/cuda/launch.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre::run::cuda {

@@ -1,4 +1,4 @@
-#include "vyre/run/cuda/capture.hpp"
+#include "vyre/run/cuda/programs/capture.hpp"
 
 #include <algorithm>
 

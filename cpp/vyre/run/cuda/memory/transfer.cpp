@@ -1,6 +1,6 @@
 // How it works: a large transfer goes through chunks of pinned memory (gpu/chunks.hpp). A small upload needs no pinned memory: the driver
 // has read the host's bytes when its function returns.
-#include "vyre/run/cuda/transfer.hpp"
+#include "vyre/run/cuda/memory/transfer.hpp"
 
 namespace vyre::run::cuda {
 namespace {
