@@ -1,4 +1,4 @@
-// An open device: the owner of everything that is made from its context. Each part knows only the parts declared before it.
+// Owns an open device: its context and everything that is made from it. Each part knows only the parts that are declared before it.
 #pragma once
 
 #include <atomic>

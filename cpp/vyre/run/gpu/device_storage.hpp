@@ -1,4 +1,4 @@
-// The base of arrays that stay on a device: whose device it is, and until when the device uses the array.
+// Has what all arrays on a device know about it: which device it is, and until when it uses the array.
 #pragma once
 
 #include <atomic>

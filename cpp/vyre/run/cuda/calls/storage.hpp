@@ -1,4 +1,4 @@
-// An array that stays on a device: implements run::Storage with a block of the device's pool.
+// Implements run::Storage, an array that stays on a device, with a block of the device's pool or with memory of another library.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The devices of this process. A device is opened when it is first needed, and anew after it was lost.
+// Lists the devices of this process, chooses one for calls that name none, and opens them.
 #pragma once
 
 #include <functional>

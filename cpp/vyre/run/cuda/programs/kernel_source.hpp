@@ -1,5 +1,5 @@
-// The kernels of a program on a device. A variant is one choice from each row, made on first use;
-// a grid from data has no specialised variants:
+// Makes the kernels of a program on a device. A kernel is one choice from each row, made on first use; a grid from data has no specialised
+// kernels:
 //
 //   words of Uniform buffers   any | specialised for words that come often (Specialization), up to Specialization::kMost sets of them
 //   grid                       plain | coarsened, where an invocation does the work of several | from data

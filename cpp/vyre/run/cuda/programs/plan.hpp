@@ -1,4 +1,5 @@
-// Implements run::Plan, run::Sequence and run::Recording.
+// Implements run::Plan, run::Sequence and run::Recording: a single call is enqueued anew for each submission, and several become a graph of
+// the driver, which a submission launches.
 #pragma once
 
 #include <atomic>

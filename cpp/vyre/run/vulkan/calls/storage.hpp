@@ -1,4 +1,4 @@
-// An array that stays on a device: implements run::Storage with a block of the device's heap.
+// Implements run::Storage, an array that stays on a device, with a block of the device's heap.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// GPU timestamps for profiles: written by command buffers, and reported to the open profiles once the device is done.
+// Takes the times of a device's work for profiles: command buffers write timestamps, reported once the device is done.
 //
 // Profiling never changes results: if a timestamp fails, the call continues, and the profile records a note.
 #pragma once
