@@ -10,6 +10,7 @@
 #include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/cuda/programs/kernel_source.hpp"
 #include "vyre/run/cuda/programs/plan.hpp"
+#include "vyre/run/cuda/programs/recording.hpp"
 #include "vyre/run/data_grid.hpp"
 
 namespace vyre::run {

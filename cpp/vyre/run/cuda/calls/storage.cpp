@@ -156,4 +156,14 @@ void CudaStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunO
       address() + offset, to, [this](TimelineValue value) { used_until(value); }, options);
 }
 
+void use(std::span<const StorageView> views, TimelineValue value) {
+  for (const StorageView& view : views) storage_of(view).used_until(value);
+}
+
+void fail_written(std::span<const StorageView> views, const std::vector<bool>& written) {
+  for (std::size_t slot = 0; slot < written.size(); ++slot) {
+    if (written[slot]) views[slot].storage->fail(std::current_exception());
+  }
+}
+
 }  // namespace vyre::run::cuda

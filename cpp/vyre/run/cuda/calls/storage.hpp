@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "vyre/run/cuda/device.hpp"
 #include "vyre/run/gpu/device_storage.hpp"
@@ -48,6 +49,12 @@ class CudaStorage final : public DeviceStorage<Device> {
   std::atomic<bool> shared_ = false;
 };
 
+// The arrays of calls are CudaStorages.
 inline CudaStorage& storage_of(const StorageView& view) { return static_cast<CudaStorage&>(*view.storage); }
+
+// Reports that a submission uses these arrays. Called in the order of the stream.
+void use(std::span<const StorageView> views, TimelineValue value);
+// Called in a catch clause: reports that a call failed which was to write the arrays that `written` names.
+void fail_written(std::span<const StorageView> views, const std::vector<bool>& written);
 
 }  // namespace vyre::run::cuda

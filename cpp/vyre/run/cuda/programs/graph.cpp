@@ -94,4 +94,10 @@ TimelineValue Graph::submit(const Transfers::Used& used, const RunOptions& optio
   return value;
 }
 
+void retire(Device& device, std::unique_ptr<Graph> graph) {
+  if (!graph) return;
+  const TimelineValue until = graph->last_use();
+  device.stream().retire(until, std::move(graph));
+}
+
 }  // namespace vyre::run::cuda

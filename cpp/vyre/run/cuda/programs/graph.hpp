@@ -42,4 +42,7 @@ class Graph final : public Retired {
   std::atomic<bool> was_launched_ = false;
 };
 
+// Destroys the graph, which may be null, once the device is done with it.
+void retire(Device& device, std::unique_ptr<Graph> graph);
+
 }  // namespace vyre::run::cuda
