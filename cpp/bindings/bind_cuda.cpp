@@ -16,8 +16,8 @@
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/cuda/cuda_backend.hpp"
-#include "vyre/run/cuda/storage.hpp"
 #include "waiting.hpp"
 
 namespace vyre::python {

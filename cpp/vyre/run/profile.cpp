@@ -1,3 +1,6 @@
+// How it works: the process has a list of the open profiles, and each profile a list of events and of the devices that it has seen. Spans
+// and devices add their events to every open profile. Times of a device are kept as the device's clock gave them; a report turns them into
+// the host's by two readings of both clocks, one from when the profile first saw the device and one from its end.
 #include "vyre/run/profile.hpp"
 
 #include <fmt/format.h>
@@ -246,6 +249,26 @@ std::vector<std::shared_ptr<Profile>> open_profiles() {
   ProfileRegistry& all = profile_registry();
   const std::lock_guard lock(all.mutex);
   return all.open;
+}
+
+Listeners::Listeners(const DeviceLabel& label, const std::shared_ptr<DeviceClock>& clock, const RunOptions& options) {
+  for (const std::shared_ptr<Profile>& profile : open_profiles()) {
+    const Profile::Listed listed = profile->device(label, clock, options);
+    timed_ = listed.timed && (timed_ || all_.empty());
+    all_.push_back({profile, listed.index});
+  }
+}
+
+void Listeners::add(ProfileEvent event) const noexcept {
+  for (const Listener& each : all_) {
+    event.device = each.device;
+    each.profile->add(event);
+  }
+}
+
+void Listeners::note(const std::exception& error) const {
+  const std::string text = fmt::format("some work of a device has no times of its own: {}", error.what());
+  for (const Listener& each : all_) each.profile->note(text);
 }
 
 void abandon_profiles() noexcept {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -164,6 +166,29 @@ inline bool profiling() noexcept { return detail::open_profiles.load(std::memory
 std::vector<std::shared_ptr<Profile>> open_profiles();
 // Closes all profiles at the end of the process, without waiting for anything.
 void abandon_profiles() noexcept;
+
+// The open profiles that are told about one piece of work of a device.
+class Listeners {
+ public:
+  // Has no profile.
+  Listeners() = default;
+  // Has all profiles that are open now. A profile that does not know the device yet reads its clock, which may wait as `options` say.
+  Listeners(const DeviceLabel& label, const std::shared_ptr<DeviceClock>& clock, const RunOptions& options);
+
+  // Whether there is a profile, and each can place the device's own times.
+  bool timed() const { return timed_; }
+  void add(ProfileEvent event) const noexcept;
+  // Notes why the work has no times of its own.
+  void note(const std::exception& error) const;
+
+ private:
+  struct Listener {
+    std::shared_ptr<Profile> profile;
+    std::size_t device;  // the index of the device in the profile
+  };
+  std::vector<Listener> all_;
+  bool timed_ = false;
+};
 
 // The operating system's id of this thread.
 std::uint64_t thread_id();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "support/conformance.hpp"
+#include "support/errors.hpp"
 #include "support/found.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
@@ -30,16 +31,6 @@ std::vector<std::string> instruction_sets() {
   std::vector<std::string> names;
   for (const run::cpu::Lanes* lanes : run::cpu::available_lanes()) names.emplace_back(lanes->name);
   return names;
-}
-
-template <class Error>
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 // Every call runs as machine code, where the instruction set has it.

@@ -14,6 +14,7 @@
 #include "support/places.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "support/words.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 
@@ -85,12 +86,6 @@ struct Memory {
   StorageView view;
 };
 
-Words counted_words(std::size_t count, std::uint32_t factor) {
-  Words words(count);
-  for (std::size_t k = 0; k < count; ++k) words[k] = static_cast<std::uint32_t>(k) * factor + 7;
-  return words;
-}
-
 // Plans for inputs of one axis, and gives the outputs.
 std::vector<Words> run_on(const Place& place, ProcedurePlans& plans, const Procedure& procedure, const std::vector<Words>& inputs,
                           const std::vector<std::uint64_t>& numbers = {}) {
@@ -141,8 +136,7 @@ TEST(Procedure, runs_repeated_steps_that_exchange_arrays) {
     ProcedurePlans plans;
     for (const std::uint64_t k : {0, 1, 2, 5}) {
       for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
-        EXPECT_EQ(run_on(place, plans, procedure, {counted_words(n, 3)}, {k, 9})[1], powers_of(counted_words(n, 3), k, 9))
-            << k << ", " << n;
+        EXPECT_EQ(run_on(place, plans, procedure, {counted(n, 3)}, {k, 9})[1], powers_of(counted(n, 3), k, 9)) << k << ", " << n;
       }
     }
   });
@@ -153,13 +147,12 @@ TEST(Procedure, is_planned_once_for_numbers_that_occur_only_in_words) {
   at_every_place([&](const Place& place) {
     ProcedurePlans plans;
     for (std::uint64_t plus = 0; plus < 20; ++plus) {
-      ASSERT_EQ(run_on(place, plans, procedure, {counted_words(100, 3)}, {3, plus << 27})[1],
-                powers_of(counted_words(100, 3), 3, plus << 27));
+      ASSERT_EQ(run_on(place, plans, procedure, {counted(100, 3)}, {3, plus << 27})[1], powers_of(counted(100, 3), 3, plus << 27));
     }
     EXPECT_EQ(plans.made(), 1u);
-    run_on(place, plans, procedure, {counted_words(100, 3)}, {4, 1});
-    run_on(place, plans, procedure, {counted_words(101, 3)}, {4, 1});
-    run_on(place, plans, procedure, {counted_words(100, 5)}, {3, 1});
+    run_on(place, plans, procedure, {counted(100, 3)}, {4, 1});
+    run_on(place, plans, procedure, {counted(101, 3)}, {4, 1});
+    run_on(place, plans, procedure, {counted(100, 5)}, {3, 1});
     EXPECT_EQ(plans.made(), 3u);
   });
 }
@@ -172,16 +165,16 @@ TEST(Procedure, records_its_steps_once_for_the_same_arrays) {
     const std::vector<std::uint64_t> numbers = {4, 1};
     const auto plan = plans.find_or_plan(procedure, shapes, numbers, at(place), {});
     EXPECT_EQ(plan->dispatches(), 5u);
-    const Memory x(place, counted_words(500, 3)), y(place, Words(500));
+    const Memory x(place, counted(500, 3)), y(place, Words(500));
     const std::array<StorageView, 2> views = {x.view, y.view};
     for (std::uint64_t plus = 0; plus < 10; ++plus) plan->submit(views, std::array<std::uint64_t, 2>{4, plus}, {});
-    EXPECT_EQ(y.read(), powers_of(counted_words(500, 3), 4, 9));
+    EXPECT_EQ(y.read(), powers_of(counted(500, 3), 4, 9));
     // While one is executed, another one is recorded for other words.
     EXPECT_LE(plan->times_recorded(), place.device ? 8u : 0u);
     for (std::uint64_t plus = 0; plus < 10; ++plus) {
       const std::uint64_t before = plan->times_recorded();
       plan->submit(views, std::array<std::uint64_t, 2>{4, plus}, {});
-      EXPECT_EQ(y.read(), powers_of(counted_words(500, 3), 4, plus));
+      EXPECT_EQ(y.read(), powers_of(counted(500, 3), 4, plus));
       EXPECT_EQ(plan->times_recorded(), before);
     }
   });
@@ -196,7 +189,7 @@ Procedure halves() {
   const std::uint32_t seed = b.declare({"seed", DataType::U64});
   const SizeId n = b.length(x, 0), half = b.apply(SizeOp::Div, n, b.literal(2)), rest = b.apply(SizeOp::Sub, n, half);
   const ArrayId y = b.made("y", ArrayRole::Output, b.apply(SizeOp::Add, n, b.literal(64)), true);
-  const Words table = counted_words(64, 1000);
+  const Words table = counted(64, 1000);
   auto contents = std::make_shared<std::vector<std::byte>>(256);
   std::memcpy(contents->data(), table.data(), 256);
   const ArrayId t = b.array({"t", ArrayRole::Table, DataType::U32, 1, {b.literal(64)}, false, contents});
@@ -223,11 +216,11 @@ TEST(Procedure, invokes_others_on_parts_of_its_arrays) {
     ProcedurePlans plans;
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{777}, std::size_t{2048}}) {
       for (const std::uint64_t seed : {std::uint64_t{5}, std::uint64_t{0xF0001234}}) {
-        const Words x = counted_words(n, 3);
+        const Words x = counted(n, 3);
         const std::size_t half = n / 2;
         Words expected = n < 2 ? Words(half) : powers_of(Words(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(half)), 2, seed);
         const std::uint64_t low = seed % 1000;
-        for (const std::uint32_t word : counted_words(64, 1000)) expected.push_back(word + static_cast<std::uint32_t>(low));
+        for (const std::uint32_t word : counted(64, 1000)) expected.push_back(word + static_cast<std::uint32_t>(low));
         for (const std::uint32_t word : powers_of(Words(x.begin() + static_cast<std::ptrdiff_t>(half), x.end()), 1, low * 3))
           expected.push_back(word);
         ASSERT_EQ(run_on(place, plans, procedure, {x}, {seed})[1], expected) << n << ", " << seed;
@@ -284,7 +277,7 @@ TEST(Procedure, gives_in_outs_and_outputs_back_where_they_were_given_also_after_
   const Procedure procedure = b.finish();
   at_every_place([&](const Place& place) {
     ProcedurePlans plans;
-    const Words given = counted_words(300, 3);
+    const Words given = counted(300, 3);
     Words plus_one = given, plus_two = given;
     for (std::uint32_t& word : plus_one) word += 1;
     for (std::uint32_t& word : plus_two) word += 2;
@@ -305,7 +298,7 @@ TEST(Procedure, is_called_from_threads_at_once) {
       threads.emplace_back([&, thread] {
         right[thread] = true;
         for (std::uint64_t turn = 0; turn < 8; ++turn) {
-          const Words x = counted_words(400, thread + 1);
+          const Words x = counted(400, thread + 1);
           right[thread] = right[thread] && run_on(place, plans, procedure, {x}, {3, turn})[1] == powers_of(x, 3, turn);
         }
       });
@@ -322,15 +315,15 @@ TEST(Procedure, is_a_step_of_a_sequence) {
     const std::vector<Shape> shapes = {{300}};
     const std::vector<std::uint64_t> numbers = {3, 5}, others = {3, 6};
     const auto plan = plans.find_or_plan(procedure, shapes, numbers, at(place), {});
-    const Memory x(place, counted_words(300, 3)), y(place, Words(300)), z(place, Words(300));
+    const Memory x(place, counted(300, 3)), y(place, Words(300)), z(place, Words(300));
     std::vector<run::Step> steps = {*plan->step(std::array<StorageView, 2>{x.view, y.view}, numbers),
                                     *plan->step(std::array<StorageView, 2>{y.view, z.view}, others)};
     const auto sequence = place.backend->sequence(std::move(steps));
     plans.clear();
-    const Words other = counted_words(300, 11);
+    const Words other = counted(300, 11);
     x.storage->write(0, std::as_bytes(std::span(other)), {});
     sequence->submit(2, {});
-    EXPECT_EQ(z.read(), powers_of(powers_of(counted_words(300, 11), 3, 5), 3, 6));
+    EXPECT_EQ(z.read(), powers_of(powers_of(counted(300, 11), 3, 5), 3, 6));
   });
 }
 

@@ -15,6 +15,7 @@
 #include "support/places.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "support/words.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/profile.hpp"
@@ -35,8 +36,6 @@ using In = RecordedArray::In;
 
 constexpr std::uint32_t kWords = 1000;
 constexpr std::uint64_t kBytes = 4 * kWords;
-
-std::span<const std::byte> bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
 
 // Where commands are recorded anew for other arrays: on devices that are told not to update bindings afterwards, and for calls by address.
 const std::vector<Place>& places_that_record_anew() {
@@ -121,12 +120,6 @@ struct Pipeline {
   }
 };
 
-Words counted_words(std::uint32_t factor) {
-  Words words(kWords);
-  for (std::uint32_t k = 0; k < kWords; ++k) words[k] = k * factor + 7;
-  return words;
-}
-
 void submit(Recording& recording, const Memory& a, const Memory& sum, std::uint32_t factor, const RunOptions& options = {}) {
   const std::array<StorageView, 2> slots = {a.view, sum.view};
   recording.submit(slots, bytes_of(Pipeline::words(factor)), options);
@@ -138,10 +131,10 @@ TEST(Recording, gives_what_its_calls_give_for_the_arrays_and_the_words_of_each_s
     // Where every device can bind an array, and where none with an alignment can.
     for (const std::uint64_t before : {0, 4, 0}) {
       for (std::uint32_t turn = 1; turn <= 12; ++turn) {
-        const Memory a(place, counted_words(turn), before), sum(place, Words(kWords), before);
+        const Memory a(place, counted(kWords, turn), before), sum(place, Words(kWords), before);
         for (const std::uint32_t factor : {turn, turn + 1, turn}) {
           submit(*recording, a, sum, factor);
-          ASSERT_EQ(sum.read(), Pipeline::expected(counted_words(turn), factor)) << "turn " << turn << ", factor " << factor;
+          ASSERT_EQ(sum.read(), Pipeline::expected(counted(kWords, turn), factor)) << "turn " << turn << ", factor " << factor;
         }
       }
     }
@@ -154,13 +147,13 @@ TEST(Recording, keeps_what_it_recorded_for_the_last_arrays_and_for_all_words) {
     const std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
     std::vector<Memory> a, sums;
     for (std::uint32_t k = 0; k < 4; ++k) {
-      a.emplace_back(place, counted_words(k));
+      a.emplace_back(place, counted(kWords, k));
       sums.emplace_back(place, Words(kWords));
     }
     for (std::uint32_t turn = 0; turn < 40; ++turn) {
       const Memory& sum = sums[turn % 4];
       submit(*recording, a[turn % 4], sum, turn);
-      ASSERT_EQ(sum.read(), Pipeline::expected(counted_words(turn % 4), turn)) << turn;
+      ASSERT_EQ(sum.read(), Pipeline::expected(counted(kWords, turn % 4), turn)) << turn;
     }
     EXPECT_EQ(recording->times_recorded(), times_at(place, 4, 4));
   }
@@ -173,7 +166,7 @@ TEST(Recording, keeps_what_it_recorded_for_many_arrays_that_take_turns) {
     constexpr std::uint32_t kSets = 20;
     std::vector<Memory> a, sums;
     for (std::uint32_t k = 0; k < kSets; ++k) {
-      a.emplace_back(place, counted_words(k));
+      a.emplace_back(place, counted(kWords, k));
       sums.emplace_back(place, Words(kWords));
     }
     std::uint64_t recorded = 0;
@@ -181,7 +174,7 @@ TEST(Recording, keeps_what_it_recorded_for_many_arrays_that_take_turns) {
       // Arrays are new in the first round, and known to come again in the second.
       if (turn == 2 * kSets) recorded = recording->times_recorded();
       submit(*recording, a[turn % kSets], sums[turn % kSets], turn);
-      ASSERT_EQ(sums[turn % kSets].read(), Pipeline::expected(counted_words(turn % kSets), turn)) << turn;
+      ASSERT_EQ(sums[turn % kSets].read(), Pipeline::expected(counted(kWords, turn % kSets), turn)) << turn;
     }
     EXPECT_EQ(recording->times_recorded(), recorded);
     // With Vulkan, each set is recorded in both rounds, but for the four of the first round that keep theirs. With CUDA, a set is recorded
@@ -194,16 +187,16 @@ TEST(Recording, takes_what_arrays_have_left_that_do_not_come_again) {
   for (const Place& place : places_that_record_anew()) {
     SCOPED_TRACE(place.name);
     const std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
-    const Memory often(place, counted_words(1)), out(place, Words(kWords));
+    const Memory often(place, counted(kWords, 1)), out(place, Words(kWords));
     constexpr std::uint32_t kTurns = 20;
     std::vector<Memory> once;  // kept, because memory that was freed is used again, and is known to the recording then
     for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
-      const Memory& a = once.emplace_back(place, counted_words(turn));
+      const Memory& a = once.emplace_back(place, counted(kWords, turn));
       const Memory sum(place, Words(kWords));
       submit(*recording, a, sum, turn);
-      ASSERT_EQ(sum.read(), Pipeline::expected(counted_words(turn), turn)) << turn;
+      ASSERT_EQ(sum.read(), Pipeline::expected(counted(kWords, turn), turn)) << turn;
       submit(*recording, often, out, turn);
-      ASSERT_EQ(out.read(), Pipeline::expected(counted_words(1), turn)) << turn;
+      ASSERT_EQ(out.read(), Pipeline::expected(counted(kWords, 1), turn)) << turn;
     }
     // The arrays that are used often are recorded for once, and the others once each, or never with CUDA.
     EXPECT_EQ(recording->times_recorded(), times_at(place, kTurns + 1, 1));
@@ -215,11 +208,11 @@ TEST(Recording, is_submitted_many_times_before_the_device_is_done) {
     const std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
     std::vector<Memory> a, sums;
     for (std::uint32_t k = 0; k < 60; ++k) {
-      if (a.size() < 11) a.emplace_back(place, counted_words(k));
+      if (a.size() < 11) a.emplace_back(place, counted(kWords, k));
       sums.emplace_back(place, Words(kWords));
     }
     for (std::uint32_t k = 0; k < 60; ++k) submit(*recording, a[k % 11], sums[k], k / 2);
-    for (std::uint32_t k = 0; k < 60; ++k) ASSERT_EQ(sums[k].read(), Pipeline::expected(counted_words(k % 11), k / 2)) << k;
+    for (std::uint32_t k = 0; k < 60; ++k) ASSERT_EQ(sums[k].read(), Pipeline::expected(counted(kWords, k % 11), k / 2)) << k;
   });
 }
 
@@ -230,7 +223,7 @@ TEST(Recording, runs_one_submission_after_the_other_when_threads_submit_at_once)
     std::array<std::vector<Words>, 4> got;
     for (std::uint32_t thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&, thread] {
-        const Memory a(place, counted_words(thread));
+        const Memory a(place, counted(kWords, thread));
         std::vector<Memory> sums;
         for (std::uint32_t turn = 0; turn < 20; ++turn) {
           submit(*recording, a, sums.emplace_back(place, Words(kWords)), 10 * thread + turn);
@@ -241,7 +234,7 @@ TEST(Recording, runs_one_submission_after_the_other_when_threads_submit_at_once)
     for (std::thread& thread : threads) thread.join();
     for (std::uint32_t thread = 0; thread < 4; ++thread) {
       for (std::uint32_t turn = 0; turn < 20; ++turn) {
-        ASSERT_EQ(got[thread][turn], Pipeline::expected(counted_words(thread), 10 * thread + turn)) << thread << ", " << turn;
+        ASSERT_EQ(got[thread][turn], Pipeline::expected(counted(kWords, thread), 10 * thread + turn)) << thread << ", " << turn;
       }
     }
   });
@@ -250,13 +243,13 @@ TEST(Recording, runs_one_submission_after_the_other_when_threads_submit_at_once)
 TEST(Recording, is_a_step_of_sequences_which_outlive_it) {
   at_every_place([](const Place& place) {
     std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
-    const Memory a(place, counted_words(3)), b(place, Words(kWords)), c(place, Words(kWords));
+    const Memory a(place, counted(kWords, 3)), b(place, Words(kWords)), c(place, Words(kWords));
     const std::array<StorageView, 2> first = {a.view, b.view}, second = {b.view, c.view};
     // Two steps of one recording share its kept arrays.
     std::vector<run::Step> steps = {recording->step(first, bytes_of(Pipeline::words(5))),
                                     recording->step(second, bytes_of(Pipeline::words(6)))};
     const auto sequence = place.backend->sequence(std::move(steps));
-    const Words between = Pipeline::expected(counted_words(3), 5);
+    const Words between = Pipeline::expected(counted(kWords, 3), 5);
     submit(*recording, a, c, 9);
     recording.reset();
     sequence->submit(3, {});
@@ -269,21 +262,21 @@ TEST(Recording, may_be_destroyed_with_its_arrays_while_the_device_works) {
   at_every_place([](const Place& place) {
     const Memory last(place, Words(kWords));
     for (std::uint32_t turn = 0; turn < 5; ++turn) {
-      const Memory a(place, counted_words(turn));
+      const Memory a(place, counted(kWords, turn));
       submit(*place.backend->record(Pipeline::calls(place)), a, last, turn);
     }
-    EXPECT_EQ(last.read(), Pipeline::expected(counted_words(4), 4));
+    EXPECT_EQ(last.read(), Pipeline::expected(counted(kWords, 4), 4));
   });
 }
 
 TEST(Recording, works_the_same_while_a_profile_is_open) {
   at_every_place([](const Place& place) {
     const std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
-    const Memory a(place, counted_words(3)), sum(place, Words(kWords));
+    const Memory a(place, counted(kWords, 3)), sum(place, Words(kWords));
     const auto profile = run::Profile::begin(1000);
     for (const std::uint32_t factor : {5, 5, 6}) {
       submit(*recording, a, sum, factor);
-      EXPECT_EQ(sum.read(), Pipeline::expected(counted_words(3), factor));
+      EXPECT_EQ(sum.read(), Pipeline::expected(counted(kWords, 3), factor));
     }
     profile->end({});
     const auto report = profile->report();
@@ -406,7 +399,7 @@ TEST(Recording, ends_between_two_calls_when_it_is_interrupted) {
     if (place.device) continue;
     SCOPED_TRACE(place.name);
     const std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
-    const Memory a(place, counted_words(3)), sum(place, Words(kWords));
+    const Memory a(place, counted(kWords, 3)), sum(place, Words(kWords));
     RunOptions options;
     int asked = 0;
     options.interrupted = [&] { return ++asked == 3; };

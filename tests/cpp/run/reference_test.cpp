@@ -8,6 +8,7 @@
 #include <ctime>
 #include <numeric>
 
+#include "support/errors.hpp"
 #include "support/patience.hpp"
 #include "support/run_program.hpp"
 #include "support/sample_programs.hpp"
@@ -43,18 +44,6 @@ double seconds(const std::function<void()>& work) {
   const std::clock_t start = std::clock();
   work();
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-}
-
-// Returns the message of the expected error.
-template <class Error>
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 TEST(Reference, xors_two_arrays) {

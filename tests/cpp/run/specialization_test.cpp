@@ -12,6 +12,7 @@
 #include "support/places.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "support/words.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/profile.hpp"
@@ -53,27 +54,17 @@ Words after(Words data, std::uint32_t rounds, bool flag = false) {
   return data;
 }
 
-Words some_words(std::size_t count) {
-  Words words(count);
-  for (std::size_t k = 0; k < count; ++k) words[k] = static_cast<std::uint32_t>(k) * 5 + 7;
-  return words;
-}
-
 Optimize at_once() {
   Optimize options;
   options.everywhere = true;
   return options;
 }
 
-std::span<const std::byte> bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
-
 Words read(Storage& storage, std::size_t count = kWords) {
   Words words(count);
   storage.read(0, std::as_writable_bytes(std::span(words)), {});
   return words;
 }
-
-BufferView view(Words& words) { return {std::as_writable_bytes(std::span(words)), static_cast<std::uint32_t>(words.size())}; }
 
 // How often something was compiled for words meanwhile.
 template <class Work>
@@ -149,7 +140,7 @@ TEST(Specialization, forgets_words_that_came_long_ago) {
 TEST(Specialization, calls_with_host_arrays_give_the_bytes_of_their_words) {
   at_every_place([](const Place& place) {
     const auto executable = place.backend->prepare(rounds_program(), place.device, at_once());
-    const Words data = some_words(kWords);
+    const Words data = counted(kWords, 5);
     const auto check = [&](std::uint32_t rounds, std::uint32_t flag) {
       Words result = data, first = {rounds}, second = {flag};
       const std::vector<BufferView> buffers = {view(result), view(first), view(second)};
@@ -178,7 +169,7 @@ struct Resident {
         data(place.backend->allocate(place.device, 4 * words, false)),
         rounds(place.backend->allocate(place.device, 4 * 4, true)),
         flag(place.backend->allocate(place.device, 4, true)) {
-    data->write(0, bytes_of(some_words(words)), {});
+    data->write(0, bytes_of(counted(words, 5)), {});
     plan = executable->plan(views(), {groups, 1, 1});
   }
   std::vector<StorageView> views() const {
@@ -200,7 +191,7 @@ bool specializes_resident_calls(const Place& place) { return place.backend->name
 TEST(Specialization, resident_calls_see_what_the_host_wrote_last) {
   at_every_place([](const Place& place) {
     const Resident resident(place);
-    Words expected = some_words(kWords);
+    Words expected = counted(kWords, 5);
     const std::uint64_t count = specialized([&] {
       // An array that was made of zeros has known words too.
       resident.call();
@@ -232,7 +223,7 @@ TEST(Specialization, resident_calls_see_what_calls_wrote) {
     const auto from = place.backend->allocate(place.device, 4, true);
     const std::vector<StorageView> written = {{from.get(), 0, 4, 1}, {resident.rounds.get(), 0, 16, 4}};
     const auto write = writer->plan(written, {1, 1, 1});
-    Words expected = some_words(kWords);
+    Words expected = counted(kWords, 5);
     for (const std::uint32_t rounds : {4u, 4u, 6u, 1u, 4u, 0u}) {
       resident.write_rounds(2);
       resident.call();
@@ -262,7 +253,7 @@ TEST(Specialization, sequences_see_what_was_written_before_and_in_them) {
     const std::shared_ptr<run::Plan> steady = fixed.executable->plan(same, {kGroups, 1, 1});
     const auto sequence = place.backend->sequence(
         {{resident.plan, resident.views()}, {steady, same}, {adder->plan(added, {1, 1, 1}), added}, {steady, same}});
-    Words expected = some_words(kWords);
+    Words expected = counted(kWords, 5);
     std::uint32_t rounds = 0;
     const auto turns = [&](std::uint32_t times, std::uint32_t steady_rounds) {
       sequence->submit(times, {});
@@ -310,7 +301,7 @@ TEST(Specialization, comes_once_enough_was_run_with_the_same_words) {
     resident.write_rounds(1);
     const auto sequence = place.backend->sequence({{resident.plan, resident.views()}, {resident.plan, resident.views()}});
     EXPECT_EQ(specialized([&] { sequence->submit(after_calls / 2, {}); }), 1u);
-    Words expected = some_words(kMany * kGroup);
+    Words expected = counted(kMany * kGroup, 5);
     for (std::uint64_t k = 0; k < after_calls + 1; ++k) expected = after(expected, 2);
     for (std::uint64_t k = 0; k < after_calls; ++k) expected = after(expected, 1);
     EXPECT_EQ(read(*resident.data, expected.size()), expected);
@@ -326,10 +317,10 @@ TEST(Specialization, large_arrays_are_not_looked_into) {
     words[0] = 0;
     large->write(0, bytes_of(words), {});
     const auto data = place.backend->allocate(place.device, 4 * kWords, false);
-    data->write(0, bytes_of(some_words(kWords)), {});
+    data->write(0, bytes_of(counted(kWords, 5)), {});
     const std::vector<StorageView> views = {{data.get(), 0, 4 * kWords, kWords}, {large.get(), 4, 4, 1}, {large.get(), 0, 4, 1}};
     EXPECT_EQ(specialized([&] { executable->plan(views, {kGroups, 1, 1})->submit(views, {}); }), 0u);
-    EXPECT_EQ(read(*data), after(some_words(kWords), 3));
+    EXPECT_EQ(read(*data), after(counted(kWords, 5), 3));
   });
 }
 
@@ -349,7 +340,7 @@ TEST(Specialization, random_writes_and_calls_give_the_bytes_of_the_host) {
         valid(Sample().out("data").add(store("data", u32(0), bin(BinOp::BitAnd, load("data", u32(0)), u32(3)))).make()), place.device);
     const auto bound_plan = bound->plan(bounded, {1, 1, 1}), copy_plan = copier->plan(copied, {1, 1, 1}),
                flag_plan = flags->plan(flag, {1, 1, 1});
-    Words expected = some_words(kWords);
+    Words expected = counted(kWords, 5);
     std::uint32_t rounds = 0, turned = 0;
     for (int turn = 0; turn < 120; ++turn) {
       switch (random() % 6) {

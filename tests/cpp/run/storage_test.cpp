@@ -20,6 +20,7 @@
 #include "support/places.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "support/words.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/checks.hpp"
@@ -33,8 +34,6 @@ using namespace sample;
 using run::Grid;
 using run::Storage;
 using run::StorageView;
-
-std::span<const std::byte> bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
 
 // Arrays of one call, each in a storage of its own that begins `before` bytes earlier.
 struct Resident {
@@ -67,18 +66,6 @@ validate::ValidProgram xor_program() {
   return valid(Sample().in("a").in("b").out("c").size(64).add(store("c", gid(0), load("a", gid(0)) ^ load("b", gid(0)))).make());
 }
 
-Words counted_words(std::size_t count, std::uint32_t factor) {
-  Words words(count);
-  for (std::size_t k = 0; k < count; ++k) words[k] = static_cast<std::uint32_t>(k) * factor + 7;
-  return words;
-}
-
-Words xored(const Words& a, const Words& b) {
-  Words result(a.size());
-  for (std::size_t k = 0; k < a.size(); ++k) result[k] = a[k] ^ b[k];
-  return result;
-}
-
 TEST(Storage, holds_what_was_written_and_zeros_before) {
   at_every_place([](const Place& place) {
     // Beyond a chunk of staging memory, and not a whole number of them.
@@ -88,7 +75,7 @@ TEST(Storage, holds_what_was_written_and_zeros_before) {
       Words got(count, 1);
       storage->read(0, std::as_writable_bytes(std::span(got)), {});
       EXPECT_EQ(got, Words(count, 0));
-      Words given = counted_words(count, 3);
+      Words given = counted(count, 3);
       storage->write(0, bytes_of(given), {});
       storage->read(0, std::as_writable_bytes(std::span(got)), {});
       EXPECT_EQ(got, given);
@@ -142,7 +129,7 @@ TEST(Plan, submitted_often_sees_what_the_calls_before_it_wrote) {
       valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) + load("a", gid(0)))).make());
   at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
-    Resident resident(place, program, {counted_words(1000, 3), Words(1000, 1)}, 0);
+    Resident resident(place, program, {counted(1000, 3), Words(1000, 1)}, 0);
     const auto plan = executable->plan(resident.views, {16, 1, 1});
     Words expected(1000, 1);
     for (int turn = 1; turn <= 120; ++turn) {
@@ -169,7 +156,7 @@ TEST(Plan, of_a_grid_of_nothing_does_nothing) {
 
 TEST(Plan, may_be_destroyed_with_its_arrays_while_the_device_works) {
   const validate::ValidProgram program = xor_program();
-  const Words a = counted_words(20'000, 3), b = counted_words(20'000, 5);
+  const Words a = counted(20'000, 3), b = counted(20'000, 5);
   at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     const auto last = place.backend->allocate(place.device, 4 * a.size(), true);
@@ -180,7 +167,7 @@ TEST(Plan, may_be_destroyed_with_its_arrays_while_the_device_works) {
     }
     Words got(a.size());
     last->read(0, std::as_writable_bytes(std::span(got)), {});
-    EXPECT_EQ(got, xored(a, b));
+    EXPECT_EQ(got, xor_of(a, b));
   });
 }
 
@@ -201,7 +188,7 @@ TEST(Storage, that_is_dropped_while_the_device_works_makes_room_for_the_next) {
       // The reference would take minutes.
       if (!place.device && count > 1000) return;
       const auto executable = place.backend->prepare(slow, place.device);
-      Words expected = counted_words(count, 3);
+      Words expected = counted(count, 3);
       std::unique_ptr<Storage> last = place.backend->allocate(place.device, 4 * count, false);
       last->write(0, bytes_of(expected), {});
       std::set<std::uint64_t> memories = {last->id()};
@@ -242,10 +229,10 @@ TEST(Storage, is_made_and_dropped_by_many_threads_at_once) {
         std::mt19937 random(thread);
         for (std::uint32_t turn = 0; turn < 10; ++turn) {
           const std::size_t count = std::array<std::size_t, 3>{64, 1500, 280'000}[random() % (place.device ? 3 : 2)];
-          const Words a = counted_words(count, 2 * random() + 1), b = counted_words(count, thread + 3);
+          const Words a = counted(count, 2 * random() + 1), b = counted(count, thread + 3);
           Resident resident(place, program, {a, b, Words(count, 0xEEEEEEEE)}, 0);
           executable->plan(resident.views, {static_cast<std::uint32_t>((count + 63) / 64), 1, 1})->submit(resident.views, {});
-          if (turn % 2 == 0 && resident.read()[2] != xored(a, b)) ++wrong;
+          if (turn % 2 == 0 && resident.read()[2] != xor_of(a, b)) ++wrong;
         }
       });
     }
@@ -287,7 +274,7 @@ TEST(Sequence, gives_what_its_calls_give_one_after_the_other) {
       std::vector<std::unique_ptr<Storage>> storages;
       std::vector<Words> expected;
       for (std::uint32_t k = 0; k < 3; ++k) {
-        expected.push_back(counted_words(kWords + 1, 3 + k));
+        expected.push_back(counted(kWords + 1, 3 + k));
         storages.push_back(place.backend->allocate(place.device, 4 * (kWords + 1), false));
         storages.back()->write(0, bytes_of(expected.back()), {});
       }
@@ -333,7 +320,7 @@ TEST(Sequence, gives_what_its_calls_give_one_after_the_other) {
 
 TEST(Sequence, may_be_destroyed_with_its_calls_while_the_device_works) {
   const validate::ValidProgram program = xor_program();
-  const Words a = counted_words(20'000, 3), b = counted_words(20'000, 5);
+  const Words a = counted(20'000, 3), b = counted(20'000, 5);
   at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     const auto last = place.backend->allocate(place.device, 4 * a.size(), true);
@@ -346,7 +333,7 @@ TEST(Sequence, may_be_destroyed_with_its_calls_while_the_device_works) {
     }
     Words got(a.size());
     last->read(0, std::as_writable_bytes(std::span(got)), {});
-    EXPECT_EQ(got, xored(a, b));
+    EXPECT_EQ(got, xor_of(a, b));
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "run/vulkan_fixture.hpp"
 #include "run/vulkan_shaders.hpp"
+#include "support/errors.hpp"
 #include "support/failing_vulkan.hpp"
 #include "vyre/base/error.hpp"
 
@@ -34,12 +35,7 @@ class VulkanCompile : public VulkanTest {
     backend.prepare_shader(loop_shader(false), device);
     return backend;
   }
-  static RunOptions at_most(double seconds) {
-    RunOptions options;
-    options.timeout = std::chrono::duration<double>(seconds);
-    return options;
-  }
-  // Whose caller leaves once the driver has begun.
+  // For a call whose caller leaves once the driver has begun.
   RunOptions until_it_compiles() {
     RunOptions options;
     options.interrupted = [this] { return vulkan_.held_calls() > 0; };
@@ -65,15 +61,12 @@ TEST_F(VulkanCompile, a_time_out_holds_while_the_driver_compiles_and_a_later_cal
     VulkanBackend backend = opened(device);
     vulkan_.forget_calls();
     vulkan_.hold_calls(kCompile);
-    std::string said;
-    try {
-      backend.prepare_shader(xor_shader(), device, at_most(0.05));
-    } catch (const DispatchTimeoutError& error) {
-      said = error.what();
-    }
-    EXPECT_EQ(said, "the driver of device `" + info.name +
-                        "` did not compile the program within 0.05 s, and goes on. Fix: raise the time-out, or call again later, which "
-                        "uses what it has made by then.");
+    const Outcome outcome = outcome_of([&] { backend.prepare_shader(xor_shader(), device, at_most(0.05)); });
+    EXPECT_EQ(outcome.kind, "timeout");
+    EXPECT_EQ(outcome.text,
+              "the driver of device `" + info.name +
+                  "` did not compile the program within 0.05 s, and goes on. Fix: raise the time-out, or call again later, which "
+                  "uses what it has made by then.");
     // What the sentence says to do: while it is still compiled, and when it is done.
     auto second = std::async(std::launch::async, [&] { return backend.prepare_shader(xor_shader(), device, patient()); });
     vulkan_.wait_for_held_call();

@@ -1,11 +1,10 @@
 // Tests in which Vulkan fails on command share the backend on such a driver, the kind of error that each failure must become, and the
-// arrays of a call of the xor shader, in the host's memory and on the device.
+// arrays of a call of the xor shader on the device.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,7 +12,9 @@
 #include <vector>
 
 #include "run/vulkan_fixture.hpp"
+#include "support/errors.hpp"
 #include "support/failing_vulkan.hpp"
+#include "support/xor_arrays.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/storage.hpp"
 
@@ -33,33 +34,15 @@ class VulkanFailuresTest : public VulkanTest {
 };
 
 // For a call that must be refused: were it not, it would wait for ever.
-inline RunOptions in_time() {
-  RunOptions options;
-  options.timeout = std::chrono::seconds(1);
-  return options;
-}
+inline RunOptions in_time() { return at_most(1); }
 
 inline void expect_busy(const DeviceInfo& info, const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE();
-  } catch (const DeviceError& error) {
-    EXPECT_EQ(std::string(error.what()), "device `" + info.name +
-                                             "` is still busy with a call that timed out or was interrupted. Fix: call again when that "
-                                             "program has ended, or use another device.");
-  }
+  EXPECT_EQ(outcome_of(call).text, "device `" + info.name +
+                                       "` is still busy with a call that timed out or was interrupted. Fix: call again when that "
+                                       "program has ended, or use another device.");
 }
 
 // Which kind of error a failed call must become.
-inline std::string kind_of(const std::exception& error) {
-  if (dynamic_cast<const DeviceMemoryError*>(&error) != nullptr) return "memory";
-  if (dynamic_cast<const DeviceLostError*>(&error) != nullptr) return "lost";
-  if (dynamic_cast<const DispatchTimeoutError*>(&error) != nullptr) return "timeout";
-  if (dynamic_cast<const DeviceError*>(&error) != nullptr) return "device";
-  if (dynamic_cast<const CapabilityError*>(&error) != nullptr) return "capability";
-  return error.what();
-}
-
 inline std::string kind_wanted(VkResult result) {
   switch (result) {
     case VK_ERROR_OUT_OF_HOST_MEMORY:
@@ -71,20 +54,6 @@ inline std::string kind_wanted(VkResult result) {
       return "device";
   }
 }
-
-struct Arrays {
-  Words a, b, out;
-  explicit Arrays(std::uint32_t n) : a(counted(n, 3)), b(counted(n, 5)), out(n, 9) {}
-  void run(Executable& executable, const RunOptions& options = {}) {
-    const BufferView views[] = {view(a), view(b), view(out)};
-    executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, options);
-  }
-  bool untouched() const {
-    const auto n = static_cast<std::uint32_t>(a.size());
-    return a == counted(n, 3) && b == counted(n, 5) && out == Words(n, 9);
-  }
-  bool right() const { return out == xor_of(a, b); }
-};
 
 // Two arrays that are read and one that is written, of 100 words each, on a device; all are zeros at first.
 struct ResidentArrays {

@@ -131,14 +131,7 @@ class EveryFunction : public VulkanFailuresTest {
       auto backend = this->backend(options);
       Arrays small(100), large(300000);
       vulkan_.fail(function, nth, result);
-      std::string kind = "none";
-      std::string text;
-      try {
-        use(backend, device, small, large, options.always_stage);
-      } catch (const std::exception& error) {
-        kind = kind_of(error);
-        text = error.what();
-      }
+      const auto [kind, text] = outcome_of([&] { use(backend, device, small, large, options.always_stage); });
       vulkan_.work();
       // Memory that is kept for reuse is freed before a call goes without, so the call may succeed yet.
       const bool freed = function == "vkAllocateMemory" && result == VK_ERROR_OUT_OF_DEVICE_MEMORY && kind == "none";
@@ -167,13 +160,7 @@ class EveryFunction : public VulkanFailuresTest {
 TEST_F(EveryFunction, that_fails_while_a_profile_is_open_is_a_typed_error_or_a_note_of_the_profile) {
   const auto profiled = [](VulkanBackend& backend, std::size_t device, Arrays& small, Arrays& large) {
     const auto profile = run::Profile::begin(1000);
-    std::string kind = "none", text;
-    try {
-      use(backend, device, small, large);
-    } catch (const std::exception& error) {
-      kind = kind_of(error);
-      text = error.what();
-    }
+    const auto [kind, text] = outcome_of([&] { use(backend, device, small, large); });
     profile->end({});
     return std::tuple(kind, text, profile->report());
   };
@@ -304,13 +291,7 @@ TEST_F(VulkanFailuresTest, a_device_without_room_for_descriptors_says_so_and_has
       auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
       const ResidentArrays arrays(backend, usable_[0]);
       vulkan_.fail(function, 1, result);
-      std::string kind = "none", said;
-      try {
-        executable->plan(arrays.views(), {2, 1, 1});
-      } catch (const std::exception& error) {
-        kind = kind_of(error);
-        said = error.what();
-      }
+      const auto [kind, said] = outcome_of([&] { executable->plan(arrays.views(), {2, 1, 1}); });
       vulkan_.work();
       EXPECT_EQ(kind, "memory");
       EXPECT_EQ(said, "device `" + backend.devices()[usable_[0]].name +
@@ -403,13 +384,8 @@ TEST_F(VulkanFailuresTest, a_driver_that_does_not_compile_much_private_memory_is
     auto backend = this->backend();
     backend.prepare_shader(xor_shader(), usable_[0]);  // opens the device, whose probes are compiled too
     vulkan_.fail("vkCreateComputePipelines", 1, VK_ERROR_INITIALIZATION_FAILED);
-    std::string kind = "none", said;
-    try {
-      backend.prepare(program(elements), usable_[0], {});
-    } catch (const std::exception& error) {
-      kind = kind_of(error);
-      said = error.what();
-    }
+    const validate::ValidProgram tried = program(elements);
+    const auto [kind, said] = outcome_of([&] { backend.prepare(tried, usable_[0], {}); });
     EXPECT_EQ(kind, wanted) << said;
     vulkan_.work();
     if (elements == 4096) {
@@ -428,12 +404,7 @@ TEST_F(VulkanFailuresTest, a_program_that_cannot_be_compiled_for_its_words_runs_
         auto backend = this->backend();
         const Rounds rounds(backend, usable_[0]);
         vulkan_.fail(function, 1, result);
-        std::string kind = "none";
-        try {
-          rounds.call();
-        } catch (const std::exception& error) {
-          kind = kind_of(error);
-        }
+        const std::string kind = outcome_of([&] { rounds.call(); }).kind;
         EXPECT_TRUE(vulkan_.failed());
         vulkan_.work();
         EXPECT_EQ(kind, result == VK_ERROR_DEVICE_LOST ? "lost" : "none");
@@ -494,16 +465,12 @@ TEST_F(VulkanFailuresTest, a_submission_that_fails_beside_the_caller_is_told_to_
         const ResidentArrays arrays(backend, device);
         const auto plan = executable->plan(arrays.views(), {2, 1, 1});
         vulkan_.fail("vkQueueSubmit", nth, result);
-        std::string kind = "none", text;
-        try {
+        const auto [kind, text] = outcome_of([&] {
           // The thread submits many at a time, so nobody knows how many calls it takes.
           for (int turn = 0; turn < 100'000 && !vulkan_.failed(); ++turn) plan->submit(arrays.views(), {});
           Words got(100);
           arrays.read(2, got);
-        } catch (const std::exception& error) {
-          kind = kind_of(error);
-          text = error.what();
-        }
+        });
         EXPECT_TRUE(vulkan_.failed());
         vulkan_.work();
         EXPECT_EQ(kind, kind_wanted(result)) << text;
@@ -541,12 +508,7 @@ TEST_F(VulkanFailuresTest, a_wait_that_sleeps_ends_when_the_submission_thread_fa
       vulkan_.release_calls();
       return false;
     };
-    std::string kind = "none";
-    try {
-      arrays.storages[2]->wait(options);
-    } catch (const std::exception& error) {
-      kind = kind_of(error);
-    }
+    const std::string kind = outcome_of([&] { arrays.storages[2]->wait(options); }).kind;
     EXPECT_EQ(kind, "memory");
     vulkan_.work();
     vulkan_.hold_submissions(false);

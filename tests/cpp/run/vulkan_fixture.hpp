@@ -1,12 +1,14 @@
-// What the tests of the Vulkan backend share: the devices of this machine, and arrays of words.
+// What the tests of the Vulkan backend share: the devices of this machine.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "support/words.hpp"
 #include "vyre/run/vulkan/vulkan_backend.hpp"
 
 namespace vyre::test {
@@ -15,8 +17,6 @@ using run::BufferView;
 using run::DeviceInfo;
 using run::vulkan::VulkanBackend;
 
-using Words = std::vector<std::uint32_t>;
-
 // Arrays are reached by their addresses and not bound.
 inline constexpr run::Optimize kByAddress = [] {
   run::Optimize optimize;
@@ -24,7 +24,12 @@ inline constexpr run::Optimize kByAddress = [] {
   return optimize;
 }();
 
-inline BufferView view(Words& words) { return {std::as_writable_bytes(std::span(words)), static_cast<std::uint32_t>(words.size())}; }
+// For a call that may take this long.
+inline run::RunOptions at_most(double seconds) {
+  run::RunOptions options;
+  options.timeout = std::chrono::duration<double>(seconds);
+  return options;
+}
 
 // The devices to test on: indices of usable ones. None at all is a failure, unless the environment allows it.
 class VulkanTest : public testing::Test {
@@ -61,17 +66,5 @@ class VulkanTest : public testing::Test {
   VulkanBackend& backend_ = shared_backend();
   std::vector<std::size_t> usable_;
 };
-
-inline Words xor_of(const Words& a, const Words& b) {
-  Words result(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) result[i] = a[i] ^ b[i];
-  return result;
-}
-
-inline Words counted(std::uint32_t n, std::uint32_t factor) {
-  Words words(n);
-  for (std::uint32_t i = 0; i < n; ++i) words[i] = i * factor + 7;
-  return words;
-}
 
 }  // namespace vyre::test

@@ -15,6 +15,7 @@
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/small_procedure.hpp"
+#include "support/words.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/run/storage.hpp"
@@ -39,8 +40,6 @@ Struct* in_chain(void* first, VkStructureType type) {
   while (each != nullptr && each->sType != type) each = each->pNext;
   return reinterpret_cast<Struct*>(each);
 }
-
-std::span<const std::byte> bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
 
 // An array of a device, with these words.
 struct Memory {

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "vyre/run/cpu/cpu.hpp"
-#include "vyre/run/cuda/kernel.hpp"
+#include "vyre/run/cuda/compile/kernel.hpp"
 #include "vyre/run/gpu/grid_parts.hpp"
 
 // Handles of the driver are pointers to what they stand for.

@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/words.hpp"
 #include "vyre/ir/program.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::test {
-
-using Words = std::vector<std::uint32_t>;
 
 // Throws ValidationError unless the program is valid with the registered operations.
 validate::ValidProgram valid(const ir::Program& program, const validate::Options& options = {});

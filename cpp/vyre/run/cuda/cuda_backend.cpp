@@ -6,10 +6,11 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/cuda/api/absent.hpp"
-#include "vyre/run/cuda/calls.hpp"
-#include "vyre/run/cuda/kernel_source.hpp"
-#include "vyre/run/cuda/plan.hpp"
-#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/cuda/calls/calls.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
+#include "vyre/run/cuda/programs/kernel_source.hpp"
+#include "vyre/run/cuda/programs/plan.hpp"
+#include "vyre/run/cuda/programs/recording.hpp"
 #include "vyre/run/data_grid.hpp"
 
 namespace vyre::run {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "vyre/run/cuda/backend.hpp"
-#include "vyre/run/cuda/devices.hpp"
-#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
+#include "vyre/run/cuda/devices/devices.hpp"
 
 namespace vyre::run::cuda {
 

@@ -1,4 +1,4 @@
-// An open device: the owner of everything that is made from its context. Each part knows only the parts declared before it.
+// Owns an open device: its context and everything that is made from it. Each part knows only the parts that are declared before it.
 #pragma once
 
 #include <atomic>
@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "vyre/run/cuda/api/context.hpp"
-#include "vyre/run/cuda/kernel.hpp"
-#include "vyre/run/cuda/memory.hpp"
-#include "vyre/run/cuda/stream.hpp"
-#include "vyre/run/cuda/timing.hpp"
-#include "vyre/run/cuda/transfer.hpp"
+#include "vyre/run/cuda/compile/kernel.hpp"
+#include "vyre/run/cuda/memory/pool.hpp"
+#include "vyre/run/cuda/memory/transfer.hpp"
+#include "vyre/run/cuda/submit/stream.hpp"
+#include "vyre/run/cuda/submit/timing.hpp"
 #include "vyre/run/gpu/compile_jobs.hpp"
 #include "vyre/run/gpu/kept_device.hpp"
 

@@ -1,17 +1,23 @@
-// Cuts a large copy between host and device into chunks, which several threads take one after the other.
+// Copies large arrays between the host and a device, in chunks and by several threads.
+//
+// Up to kMaxLanes threads ("lanes") take one chunk of the copy after the other. A lane has two chunks of staging memory, which the host and
+// the device both reach: while the device copies one, the thread fills or empties the other. The backend says how its device copies.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "vyre/run/backend.hpp"
 #include "vyre/run/gpu/retired.hpp"
+#include "vyre/run/gpu/waiting.hpp"
 
 namespace vyre::run {
 
@@ -31,13 +37,59 @@ using NextChunk = std::function<std::optional<std::size_t>()>;
 // Runs `lane` on this thread, and on others when there is enough to do. The first exception ends all lanes and is thrown here.
 void in_lanes(std::size_t bytes, const RunOptions& options, const std::function<void(const RunOptions&, const NextChunk&)>& lane);
 
-// Keeps the staging memory of a device, in chunks. `Chunk` derives from Retired and has `last_use`, the value of the last submission that
-// uses the chunk. `Stream` has retire(). Any thread may call any function.
+// Keeps the staging memory of a device, in chunks, and copies through it. `Chunk` derives from Retired, has memory(), which the host
+// reaches, and `last_use`, the value of the last submission that uses the chunk. `Stream` has wait() and retire(). Any thread may call any
+// function.
 template <class Chunk, class Stream>
 class ChunkPool {
  public:
   ChunkPool(Stream& stream, std::function<std::unique_ptr<Chunk>()> make) : stream_(stream), make_(std::move(make)) {
     unused_.reserve(kMaxUnused);
+  }
+
+  // Copies `from` to the device, and returns when `from` is no longer needed. `copy(chunk, piece, options)` has the device copy the chunk
+  // to where the piece belongs, and sets the chunk's `last_use`.
+  template <class Copy>
+  void upload(std::span<const std::byte> from, const RunOptions& options, const Copy& copy) {
+    in_lanes(from.size(), options, [&](const RunOptions& with, const NextChunk& next) {
+      const Waiting waiting(with);
+      Lane lane(*this);
+      for (std::size_t turn = 0;; ++turn) {
+        const auto index = next();
+        if (!index) return;
+        const Piece part = piece(*index, from.size());
+        Chunk& chunk = lane[turn];
+        stream_.wait(chunk.last_use, waiting);
+        std::memcpy(chunk.memory(), from.data() + part.begin, part.bytes);
+        copy(chunk, part, with);
+      }
+    });
+  }
+  // Does the opposite, and returns when `to` is complete.
+  template <class Copy>
+  void download(std::span<std::byte> to, const RunOptions& options, const Copy& copy) {
+    in_lanes(to.size(), options, [&](const RunOptions& with, const NextChunk& next) {
+      const Waiting waiting(with);
+      Lane lane(*this);
+      std::optional<Piece> under_way;
+      for (std::size_t turn = 0;; ++turn) {
+        // The device starts to copy this chunk before the host empties the previous one.
+        std::optional<Piece> started;
+        if (const auto index = next()) {
+          started = piece(*index, to.size());
+          Chunk& chunk = lane[turn];
+          stream_.wait(chunk.last_use, waiting);
+          copy(chunk, *started, with);
+        }
+        if (under_way) {
+          Chunk& chunk = lane[turn + 1];
+          stream_.wait(chunk.last_use, waiting);
+          std::memcpy(to.data() + under_way->begin, chunk.memory(), under_way->bytes);
+        }
+        if (!started) return;
+        under_way = started;
+      }
+    });
   }
 
   // The chunks of one thread. The device may still be copying from or to them.

@@ -1,4 +1,4 @@
-// An open device. It owns the context and everything that is made from it. Each part knows only the parts that are declared before it; the
+// Owns an open device: its context and everything that is made from it. Each part knows only the parts that are declared before it; the
 // code in calls/ and programs/ makes the parts work together.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The Vulkan backend by its own name, for tests and tools that bring their own Vulkan or their own shaders. See backend.hpp for how it
-// works.
+// Declares the class of the Vulkan backend, for tests and tools that bring their own Vulkan or their own shaders. See backend.hpp for how
+// it works.
 #pragma once
 
 #include "vyre/run/vulkan/backend.hpp"

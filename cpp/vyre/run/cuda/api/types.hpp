@@ -1,5 +1,5 @@
-// The types and numbers of the CUDA driver's interface that this backend uses. The driver is found at run time and no toolkit is needed, so
-// they are declared here; the names are the interface's own.
+// Declares the types and numbers of the CUDA driver's interface that this backend uses. The driver is found at run time and no toolkit is
+// needed, so they cannot come from its headers; the names are the interface's own.
 #pragma once
 
 #include <cstddef>

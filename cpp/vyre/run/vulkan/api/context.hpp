@@ -1,5 +1,5 @@
-// An open VkDevice with its queue, its limits and its error check. Everything that runs on a device uses its Context; Device (device.hpp)
-// owns the Context and the objects that are made from it.
+// Holds an open VkDevice with its queue, its limits and its error check. Everything that runs on a device uses its Context; Device
+// (device.hpp) owns the Context and the objects that are made from it.
 #pragma once
 
 #include <array>

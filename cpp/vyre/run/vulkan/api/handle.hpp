@@ -1,4 +1,4 @@
-// Owners of Vulkan's handles, and the translation of a VkResult to a typed error.
+// Owns Vulkan's handles, and turns a VkResult into a typed error.
 #pragma once
 
 #include <unistd.h>

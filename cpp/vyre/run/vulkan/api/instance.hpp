@@ -1,4 +1,4 @@
-// The Vulkan instance of this process: its devices, their properties, and the reasons why a device cannot be used.
+// Holds the Vulkan instance of this process: its devices, their properties, and the reasons why a device cannot be used.
 #pragma once
 
 #include <cstdint>

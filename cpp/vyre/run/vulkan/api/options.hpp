@@ -1,4 +1,4 @@
-// Settings of the Vulkan backend for tests and tools. Users always get the defaults.
+// Has the settings of the Vulkan backend that tests and tools may change. Users always get the defaults.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The results of the probes (devices/probes.hpp): how a driver was found to behave, which may differ from what it reports.
+// Holds the results of the probes (devices/probes.hpp): how a driver was found to behave, which may differ from what it reports.
 #pragma once
 
 #include <cstdint>

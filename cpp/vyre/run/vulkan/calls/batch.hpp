@@ -1,4 +1,4 @@
-// A batch of calls on arrays that stay on the device. The calls are submitted together, as often as wanted.
+// Records a batch of calls on arrays that stay on the device, and submits them together, as often as wanted.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Checks of a call: the sizes of its arrays before it runs, and afterwards the status that the program reported.
+// Checks a call: the sizes of its arrays before it runs, and afterwards the status that the program reported.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The command buffer, descriptor set and memory of one call of host arrays. Slots are kept for later calls: a command buffer and a
-// descriptor set cost more to make than a small program takes to run.
+// Keeps slots for calls of host arrays. A slot has the command buffer, descriptor set and memory of one call, and is used again by later
+// calls: a command buffer and a descriptor set cost more to make than a small program takes to run.
 #pragma once
 
 #include <memory>

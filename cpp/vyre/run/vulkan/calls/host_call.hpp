@@ -1,4 +1,4 @@
-// A call of host arrays: copies them in, runs the kernels, waits, and copies the results out.
+// Runs a call of host arrays: copies them in, runs the kernels, waits, and copies the results out.
 #pragma once
 
 #include <span>

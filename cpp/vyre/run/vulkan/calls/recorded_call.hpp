@@ -1,4 +1,4 @@
-// One call on arrays that stay on the device. It can be recorded into any number of command buffers, as often as wanted.
+// Prepares one call on arrays that stay on the device, and records it into any number of command buffers, as often as wanted.
 #pragma once
 
 #include <atomic>

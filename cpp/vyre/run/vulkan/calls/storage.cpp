@@ -1,6 +1,6 @@
-// How it works: last_use_ is the timeline value of the last submission that uses the block. Reads wait for it. If the host reaches device
+// How it works: last_use() is the timeline value of the last submission that uses the block. Reads wait for it. If the host reaches device
 // memory, it reads and writes the block; otherwise Transfers copies through staging memory. A storage may be destroyed while the device
-// still uses its block. If the host cannot reach the block, it then goes back to the heap together with last_use_: work that is submitted
+// still uses its block. If the host cannot reach the block, it then goes back to the heap together with last_use(): work that is submitted
 // later may use it at once. Otherwise, or if the heap keeps enough unused memory already, the block is retired until that value is past.
 #include "vyre/run/vulkan/calls/storage.hpp"
 
@@ -27,21 +27,21 @@ struct VulkanStorage::Memory final : Retired {
   Block block;
 };
 
-VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed) : device_(std::move(device)), bytes_(bytes) {
-  const Context::Limit most = device_->context().max_array();
+VulkanStorage::VulkanStorage(std::shared_ptr<Device> on, std::uint64_t bytes, bool zeroed) : DeviceStorage(std::move(on), bytes) {
+  const Context::Limit most = device().context().max_array();
   if (bytes > most.bytes) {
     throw CapabilityError(
         fmt::format("an array of {} bytes exceeds {} of device `{}`, which allows {}. Fix: make a smaller array, or use "
                     "another device.",
-                    bytes, most.name, device_->name(), most.bytes));
+                    bytes, most.name, device().name(), most.bytes));
   }
-  if (device_->context().unified()) {
-    memory_ = std::make_unique<Memory>(device_->heap().allocate(bytes));
+  if (device().context().unified()) {
+    memory_ = std::make_unique<Memory>(device().heap().allocate(bytes));
   } else {
     // The host cannot reach this block. Only submissions use it, and they wait for the earlier submissions that still use it.
-    Heap::InOrder given = device_->heap().allocate_in_order(bytes);
+    Heap::InOrder given = device().heap().allocate_in_order(bytes);
     memory_ = std::make_unique<Memory>(std::move(given.block));
-    last_use_ = given.busy_until;
+    used_until(given.busy_until);
   }
   if (bytes <= HostMirror::kMaxBytes) mirror_ = std::make_unique<HostMirror>(bytes, zeroed);
   if (!zeroed) return;
@@ -49,47 +49,33 @@ VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes
   if (std::byte* mapped = block().mapped()) {
     std::memset(mapped, 0, block().bytes());
   } else {
-    device_->transfers().clear(block(), [this](TimelineValue value) { used_until(value); });
+    device().transfers().clear(block(), [this](TimelineValue value) { used_until(value); });
   }
 }
 
 VulkanStorage::~VulkanStorage() {
-  Context& context = device_->context();
-  if (!context.unified() && !context.forked() && !device_->stream().is_past(last_use_) &&
-      device_->heap().give_back_in_order(memory_->block, last_use_)) {
+  Context& context = device().context();
+  if (!context.unified() && !context.forked() && !device().stream().is_past(last_use()) &&
+      device().heap().give_back_in_order(memory_->block, last_use())) {
     return;
   }
-  device_->stream().retire(last_use_, std::move(memory_));
+  device().stream().retire(last_use(), std::move(memory_));
 }
 
 const Block& VulkanStorage::block() const { return memory_->block; }
 
-void VulkanStorage::check_reachable() const {
-  device_->context().check_process();
-  if (device_->context().unusable()) {
-    device_->stream().rethrow_failure();
-    throw DeviceLostError(
-        fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
-  }
-}
-
-void VulkanStorage::check_usable() const {
-  check_reachable();
-  rethrow_failure();
-}
-
 void VulkanStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
-  VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
+  VYRE_ASSERT(offset <= bytes() && from.size() <= bytes() - offset);
   check_reachable();
   Span span("upload");
   if (span) span.work().bytes = from.size();
   if (std::byte* mapped = block().mapped(); mapped != nullptr && !mirror_) {
-    device_->stream().wait(last_use_, Waiting(options));
+    device().stream().wait(last_use(), Waiting(options));
     host_copy(mapped + offset, from.data(), from.size());
   } else if (mapped == nullptr || !write_if_unused(mapped, offset, from)) {
     upload(offset, from, options);
   }
-  if (from.size() == bytes_) forget_failure();
+  if (from.size() == bytes()) forget_failure();
 }
 
 void VulkanStorage::upload(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
@@ -97,13 +83,13 @@ void VulkanStorage::upload(std::uint64_t offset, std::span<const std::byte> from
     used_until(value);
     if (mirror_) mirror_->written_by_host(offset, from);
   };
-  device_->transfers().upload(from, block(), offset, std::cref(on_submit), options);
+  device().transfers().upload(from, block(), offset, std::cref(on_submit), options);
 }
 
 bool VulkanStorage::write_if_unused(std::byte* mapped, std::uint64_t offset, std::span<const std::byte> from) {
-  Stream& stream = device_->stream();
+  Stream& stream = device().stream();
   return stream.in_order([&] {
-    if (!stream.is_past(last_use_)) return false;
+    if (!stream.is_past(last_use())) return false;
     mirror_->written_by_host(offset, from);
     std::copy(from.begin(), from.end(), mapped + offset);
     return true;
@@ -111,22 +97,16 @@ bool VulkanStorage::write_if_unused(std::byte* mapped, std::uint64_t offset, std
 }
 
 void VulkanStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
-  VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
+  VYRE_ASSERT(offset <= bytes() && to.size() <= bytes() - offset);
   Span span("download");
   if (span) span.work().bytes = to.size();
   wait(options);
   if (const std::byte* mapped = block().mapped()) {
     host_copy(to.data(), mapped + offset, to.size());
   } else {
-    device_->transfers().download(
+    device().transfers().download(
         block(), offset, to, [this](TimelineValue value) { used_until(value); }, options);
   }
-}
-
-void VulkanStorage::wait(const RunOptions& options) {
-  check_reachable();
-  device_->stream().wait(last_use_, Waiting(options));
-  rethrow_failure();
 }
 
 }  // namespace vyre::run::vulkan

@@ -1,4 +1,4 @@
-// A shader compiled for a device.
+// Compiles a shader for a device, and owns the result.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The file that keeps the compiled pipeline of a shader.
+// Finds the file that keeps the compiled pipeline of a shader.
 #pragma once
 
 #include <string>

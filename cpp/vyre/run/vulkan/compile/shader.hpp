@@ -1,5 +1,5 @@
-// A SPIR-V module with everything that is needed to run it on a device. Code that works with a Shader needs no knowledge of operators and
-// types.
+// Holds a SPIR-V module with everything that is needed to run it on a device. Code that works with a Shader needs no knowledge of operators
+// and types.
 //
 // The entry point is "main". Descriptor set 0 holds storage buffers at bindings 0..buffer_count-1. With `has_status`, binding buffer_count
 // is one u32, which the module sets when the driver ended one of its loops early. The push constants are the u32 words [base_x, base_y,

@@ -1,14 +1,10 @@
-// How it works: the instance is made by the first call that needs one and never changes afterwards. Each device has a slot with a lock of
-// its own, so that opening and probing one device does not block calls on other devices.
 #include "vyre/run/vulkan/devices/devices.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/devices/probes.hpp"
 
 namespace vyre::run::vulkan {
@@ -61,30 +57,18 @@ DeviceChoice choice_of(const std::vector<PhysicalDevice>& devices) {
 
 }  // namespace
 
-Devices::Devices(FindLoader find_loader, Options options) : find_loader_(std::move(find_loader)), options_(std::move(options)) {}
-
-void Devices::check_process() const {
-  opened_.check_process([](pid_t process) { vulkan::check_process(process); });
-}
-
-Devices::Opened& Devices::opened() {
-  check_process();
-  return *opened_.get([&] {
-    auto made = std::make_shared<Opened>();
-    made->instance = std::make_shared<Instance>(find_loader_());
-    for (std::size_t i = 0; i < made->instance->devices().size(); ++i) made->slots.push_back(std::make_unique<Slot>());
-    return made;
-  });
-}
+Devices::Devices(FindLoader find_loader, Options options)
+    : options_(std::move(options)),
+      opened_([find = std::move(find_loader)] { return std::make_shared<Instance>(find()); }, vulkan::check_process) {}
 
 std::vector<DeviceInfo> Devices::infos() {
-  const auto instance = this->instance();
+  const std::vector<PhysicalDevice>& devices = opened_.instance().devices();
   std::vector<DeviceInfo> list;
-  for (const PhysicalDevice& device : instance->devices()) {
+  for (const PhysicalDevice& device : devices) {
     list.push_back(device.info);
     list.back().probes = probes_seen(device);
   }
-  const DeviceChoice choice = choice_of(instance->devices());
+  const DeviceChoice choice = choice_of(devices);
   if (!choice.first) return list;
   DeviceInfo& first = list[*choice.first];
   first.is_default = true;
@@ -96,8 +80,7 @@ std::vector<DeviceInfo> Devices::infos() {
 }
 
 std::size_t Devices::choose() {
-  const auto instance = this->instance();
-  const std::vector<PhysicalDevice>& devices = instance->devices();
+  const std::vector<PhysicalDevice>& devices = opened_.instance().devices();
   if (const auto first = choice_of(devices).first) return *first;
   std::vector<std::string> reasons;
   for (const PhysicalDevice& device : devices) reasons.insert(reasons.end(), device.info.reasons.begin(), device.info.reasons.end());
@@ -106,12 +89,12 @@ std::size_t Devices::choose() {
         "no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
         "mesa-vulkan-drivers`.");
   }
-  throw DeviceError(fmt::to_string(fmt::join(reasons, " ")));
+  throw_unusable(reasons);
 }
 
 std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_within) {
   const std::size_t first = choose();
-  const auto unbounded = choice_of(instance()->devices()).unbounded;
+  const auto unbounded = choice_of(opened_.instance().devices()).unbounded;
   if (!unbounded) return first;
   const std::optional<std::uint32_t> budget = open(first)->context().probes.loop_budget;
   if (!budget || proven_within(*budget) || open(*unbounded)->context().probes.loop_budget) return first;
@@ -119,24 +102,14 @@ std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_wit
 }
 
 std::shared_ptr<Device> Devices::open(std::size_t index) {
-  Opened& all = opened();
-  if (index >= all.slots.size()) {
-    throw ArgumentError(
-        fmt::format("device {} does not exist, there are {}. Fix: pass the index of an entry of devices().", index, all.slots.size()));
-  }
-  const PhysicalDevice& physical = all.instance->devices()[index];
-  if (!physical.info.usable) throw DeviceError(fmt::to_string(fmt::join(physical.info.reasons, " ")));
-
-  Slot& slot = *all.slots[index];
-  const std::lock_guard lock(slot.mutex);
-  if (slot.device && slot.device->context().unusable()) slot.device.reset();
-  if (!slot.device) {
-    const Span span("open device");
-    auto device = Device::open(all.instance, physical, options_);
-    device->context().probes = probe(*device);
-    slot.device = std::move(device);
-  }
-  return slot.device;
+  return opened_.device(
+      index,
+      [this](const std::shared_ptr<Instance>& instance, const PhysicalDevice& physical) {
+        auto device = Device::open(instance, physical, options_);
+        device->context().probes = probe(*device);
+        return device;
+      },
+      [](Device&) {});
 }
 
 }  // namespace vyre::run::vulkan

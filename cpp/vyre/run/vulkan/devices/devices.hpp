@@ -1,14 +1,13 @@
-// The devices of this process. A device is opened when it is first needed, and anew after it was lost.
+// Lists the devices of this process, chooses one for calls that name none, and opens and probes them.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "vyre/run/gpu/once_per_process.hpp"
+#include "vyre/run/gpu/open_devices.hpp"
 #include "vyre/run/vulkan/api/instance.hpp"
 #include "vyre/run/vulkan/api/options.hpp"
 #include "vyre/run/vulkan/device.hpp"
@@ -23,7 +22,7 @@ class Devices {
 
   // Throws DeviceError in a process that was forked from the one that opened Vulkan. All functions call this first, before they take a lock
   // that a thread of the parent may have held.
-  void check_process() const;
+  void check_process() const { opened_.check_process(); }
 
   // All devices in the loader's order, with the results of the probes that ran so far. Throws NoVulkanError if there is no Vulkan.
   std::vector<DeviceInfo> infos();
@@ -34,25 +33,13 @@ class Devices {
   // to need no more rounds, this chooses another software device without the limit, if there is one. `proven_within` is called only if the
   // first choice has the limit and there is another device.
   std::size_t choose(const std::function<bool(std::uint32_t loop_budget)>& proven_within);
-  std::string name(std::size_t index) { return instance()->devices().at(index).info.name; }
+  std::string name(std::size_t index) { return opened_.instance().devices().at(index).info.name; }
   // An open, probed device. Throws ArgumentError for an index out of range, DeviceError for a device that is not usable.
   std::shared_ptr<Device> open(std::size_t index);
 
  private:
-  struct Slot {
-    std::mutex mutex;
-    std::shared_ptr<Device> device;
-  };
-  struct Opened {
-    std::shared_ptr<Instance> instance;
-    std::vector<std::unique_ptr<Slot>> slots;  // one for each device of the instance
-  };
-  Opened& opened();
-  std::shared_ptr<Instance> instance() { return opened().instance; }
-
-  const FindLoader find_loader_;
   const Options options_;
-  OncePerProcess<Opened> opened_;
+  OpenDevices<Instance, Device> opened_;
 };
 
 }  // namespace vyre::run::vulkan

@@ -1,4 +1,4 @@
-// A Vulkan buffer with memory of its own. Only Heap makes buffers; calls take blocks from the heap.
+// Owns a Vulkan buffer and its memory. Only Heap makes buffers; calls take blocks from the heap.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The memory of a device. The heap hands out blocks in size classes, and keeps those that come back, to reuse them: an allocation by the
-// driver takes longer than a small program runs, and drivers allow only a few thousand allocations.
+// Manages the memory of a device. The heap hands out blocks in size classes, and keeps those that come back, to reuse them: an allocation
+// by the driver takes longer than a small program runs, and drivers allow only a few thousand allocations.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// A host-side copy of a small storage, valid while only the host has written the storage. Through it, specialisation reads the words of
-// Uniform buffers without waiting for the device.
+// Keeps a copy of a small storage on the host, valid while only the host has written the storage. Through it, specialisation reads the
+// words of Uniform buffers without waiting for the device.
 //
 // There is no lock: all functions are called in the order of the device's stream, from Stream::submit or Stream::in_order.
 #pragma once

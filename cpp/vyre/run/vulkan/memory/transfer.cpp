@@ -1,9 +1,6 @@
-// How it works: a transfer is cut into chunks of 4 MiB, and up to eight threads ("lanes") take one chunk after the other. A lane has two
-// chunks of staging memory: while the device copies one, the thread fills or empties the other.
 #include "vyre/run/vulkan/memory/transfer.hpp"
 
-#include <cstring>
-#include <optional>
+#include <utility>
 
 #include "vyre/base/error.hpp"
 
@@ -12,6 +9,8 @@ namespace vyre::run::vulkan {
 // Staging memory, and the command buffer of its copy.
 struct Transfers::Chunk final : Retired {
   Chunk(Context& context, Heap& heap) : commands(context), staging(heap.allocate(kChunkBytes, BufferUse::Host)) {}
+
+  std::byte* memory() const { return staging.mapped(); }
 
   Commands commands;
   Block staging;
@@ -33,62 +32,30 @@ void Transfers::submit(Chunk& chunk, const OnSubmit& on_submit, const Record& re
   chunk.last_use = stream_.submit({.commands = {&commands, 1}, .on_submit = std::cref(on_submit)});
 }
 
+void Transfers::copy(Chunk& chunk, const Copy& copy, const OnSubmit& on_submit, const RunOptions& options) {
+  auto timestamps = timing_.begin_if_profiled(options);
+  submit(chunk, on_submit, [&](Commands& commands) {
+    if (timestamps) timestamps->begin(commands, {copy.name, nullptr, {0, 0, 0}, copy.bytes});
+    commands.copy(copy.from.buffer(), copy.from.offset() + copy.from_offset, copy.to.buffer(), copy.to.offset() + copy.to_offset,
+                  copy.bytes);
+    if (timestamps) timestamps->end(commands);
+    // The host reads mapped memory without submitting commands, so the barrier for these reads must be part of this submission.
+    if (copy.to.mapped() != nullptr) commands.order(kTransfer, kHost);
+  });
+  if (timestamps) timing_.submitted(std::move(timestamps), chunk.last_use);
+}
+
 void Transfers::upload(std::span<const std::byte> from, const Block& to, std::uint64_t offset, const OnSubmit& on_submit,
                        const RunOptions& options) {
-  in_lanes(from.size(), options, [&](const RunOptions& with, const auto& next) {
-    const Waiting waiting(with);
-    Chunks::Lane lane(chunks_);
-    for (std::size_t turn = 0;; ++turn) {
-      const auto index = next();
-      if (!index) return;
-      const Piece part = piece(*index, from.size());
-      Chunk& chunk = lane[turn];
-      stream_.wait(chunk.last_use, waiting);
-      std::memcpy(chunk.staging.mapped(), from.data() + part.begin, part.bytes);
-      auto timestamps = timing_.begin_if_profiled(with);
-      submit(chunk, on_submit, [&](Commands& commands) {
-        if (timestamps) timestamps->begin(commands, {"upload", nullptr, {0, 0, 0}, part.bytes});
-        commands.copy(chunk.staging.buffer(), chunk.staging.offset(), to.buffer(), to.offset() + offset + part.begin, part.bytes);
-        if (timestamps) timestamps->end(commands);
-        // The host reads mapped memory without submitting commands, so the barrier for these reads must be part of this submission.
-        if (to.mapped() != nullptr) commands.order(kTransfer, kHost);
-      });
-      if (timestamps) timing_.submitted(std::move(timestamps), chunk.last_use);
-    }
+  chunks_.upload(from, options, [&](Chunk& chunk, const Piece& part, const RunOptions& with) {
+    copy(chunk, {"upload", chunk.staging, 0, to, offset + part.begin, part.bytes}, on_submit, with);
   });
 }
 
 void Transfers::download(const Block& from, std::uint64_t offset, std::span<std::byte> to, const OnSubmit& on_submit,
                          const RunOptions& options) {
-  in_lanes(to.size(), options, [&](const RunOptions& with, const auto& next) {
-    const Waiting waiting(with);
-    Chunks::Lane lane(chunks_);
-    std::optional<Piece> under_way;
-    for (std::size_t turn = 0;; ++turn) {
-      // The device starts to copy this chunk before the host empties the previous one.
-      std::optional<Piece> started;
-      if (const auto index = next()) {
-        started = piece(*index, to.size());
-        Chunk& chunk = lane[turn];
-        stream_.wait(chunk.last_use, waiting);
-        auto timestamps = timing_.begin_if_profiled(with);
-        submit(chunk, on_submit, [&](Commands& commands) {
-          if (timestamps) timestamps->begin(commands, {"download", nullptr, {0, 0, 0}, started->bytes});
-          commands.copy(from.buffer(), from.offset() + offset + started->begin, chunk.staging.buffer(), chunk.staging.offset(),
-                        started->bytes);
-          if (timestamps) timestamps->end(commands);
-          commands.order(kTransfer, kHost);
-        });
-        if (timestamps) timing_.submitted(std::move(timestamps), chunk.last_use);
-      }
-      if (under_way) {
-        Chunk& chunk = lane[turn + 1];
-        stream_.wait(chunk.last_use, waiting);
-        std::memcpy(to.data() + under_way->begin, chunk.staging.mapped(), under_way->bytes);
-      }
-      if (!started) return;
-      under_way = started;
-    }
+  chunks_.download(to, options, [&](Chunk& chunk, const Piece& part, const RunOptions& with) {
+    copy(chunk, {"download", from, offset + part.begin, chunk.staging, 0, part.bytes}, on_submit, with);
   });
 }
 

@@ -35,6 +35,16 @@ class Transfers {
  private:
   struct Chunk;
   using Chunks = ChunkPool<Chunk, Stream>;
+  // A copy on the device, which a profile shows by its name.
+  struct Copy {
+    const char* name;
+    const Block& from;
+    std::uint64_t from_offset;
+    const Block& to;
+    std::uint64_t to_offset, bytes;
+  };
+  // Has the device copy from or to the chunk.
+  void copy(Chunk& chunk, const Copy& copy, const OnSubmit& on_submit, const RunOptions& options);
   // Records one copy or fill with `record`, and submits it.
   template <class Record>
   void submit(Chunk& chunk, const OnSubmit& on_submit, const Record& record);

@@ -1,4 +1,4 @@
-// The kernels of a program on a device. A program has up to one kernel for each combination of these properties, made on first use:
+// Makes the kernels of a program on a device. A program has up to one kernel for each combination of these properties, made on first use:
 //
 //   words of Uniform buffers   any | specialised for words that come often (Specialization), up to Specialization::kMost sets of them
 //   access to arrays           bound | by address, for arrays larger than what the device can bind

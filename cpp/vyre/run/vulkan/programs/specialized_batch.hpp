@@ -1,5 +1,5 @@
-// A batch of calls, with variants whose kernels are specialised for the words in Uniform buffers (Specialization). A variant is used if the
-// host knows these words from the storages' mirrors, and if the same words come often.
+// Submits a batch of calls, with variants whose kernels are specialised for the words in Uniform buffers (Specialization). A variant is
+// used if the host knows these words from the storages' mirrors, and if the same words come often.
 #pragma once
 
 #include <cstddef>

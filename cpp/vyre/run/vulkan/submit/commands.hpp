@@ -1,4 +1,4 @@
-// A command buffer with a pool of its own, and the commands that the backend records.
+// Records the backend's commands into a command buffer that has a pool of its own.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A descriptor set with a pool of its own: it tells a shader which part of which buffer is behind each binding.
+// Owns a descriptor set with a pool of its own: it tells a shader which part of which buffer is behind each binding.
 #pragma once
 
 #include <cstdint>

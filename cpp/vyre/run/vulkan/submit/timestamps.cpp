@@ -43,7 +43,7 @@ void Timestamps::begin(Commands& commands, Work work) {
     write(commands, 2 * (works_.size() - 1));
   } catch (const DeviceError& error) {
     timed_ = false;
-    note(error);
+    listeners_.note(error);
   }
 }
 
@@ -73,26 +73,13 @@ void Timestamps::write(Commands& commands, std::size_t query) {
   commands.timestamp(pool, within);
 }
 
-void Timestamps::note(const std::exception& error) const {
-  for (const Listener& each : listeners_)
-    each.profile->note(fmt::format("some work of a device has no times of its own: {}", error.what()));
-}
-
 Timing::Timing(Context& context, Stream& stream) : context_(context), stream_(stream) {}
 
 bool Timing::has_timestamps() const { return context_.physical().timestamp_bits > 0; }
 
 std::unique_ptr<Timestamps> Timing::begin(const RunOptions& options) {
-  const std::vector<std::shared_ptr<Profile>> profiles = open_profiles();
-  const DeviceLabel label{"vulkan", context_.index(), context_.name()};
   const std::shared_ptr<DeviceClock> clock(owner_.lock(), this);
-  std::vector<Timestamps::Listener> listeners;
-  bool timed = !profiles.empty();
-  for (const std::shared_ptr<Profile>& profile : profiles) {
-    const Profile::Listed listed = profile->device(label, clock, options);
-    listeners.push_back({profile, listed.index});
-    timed = timed && listed.timed;
-  }
+  Listeners listeners({"vulkan", context_.index(), context_.name()}, clock, options);
 
   std::unique_ptr<Timestamps> timestamps;
   const std::lock_guard lock(mutex_);
@@ -102,9 +89,9 @@ std::unique_ptr<Timestamps> Timing::begin(const RunOptions& options) {
     timestamps = std::move(unused_.back());
     unused_.pop_back();
   }
+  timestamps->timed_ = listeners.timed();
   timestamps->listeners_ = std::move(listeners);
   timestamps->works_.clear();
-  timestamps->timed_ = timed;
   timestamps->thread_ = thread_id();
   timestamps->submitted_ = host_now();
   return timestamps;
@@ -196,7 +183,7 @@ void Timing::report(std::unique_ptr<Timestamps> timestamps) noexcept {
       try {
         values = results(*timestamps);
       } catch (const DeviceError& error) {
-        timestamps->note(error);
+        timestamps->listeners_.note(error);
       }
     }
     for (std::size_t index = 0; index < timestamps->works_.size(); ++index) {
@@ -213,15 +200,12 @@ void Timing::report(std::unique_ptr<Timestamps> timestamps) noexcept {
         event.start = nanoseconds(values[2 * index], event.submitted);
         event.duration = nanoseconds(values[2 * index + 1], event.submitted) - event.start;
       }
-      for (const Timestamps::Listener& each : timestamps->listeners_) {
-        event.device = each.device;
-        each.profile->add(event);
-      }
+      timestamps->listeners_.add(std::move(event));
     }
   } catch (const std::bad_alloc&) {
     // Without memory the profile loses an event; the call continues.
   }
-  timestamps->listeners_.clear();
+  timestamps->listeners_ = {};
   timestamps->works_.clear();
   try {
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// GPU timestamps for profiles: written by command buffers, and reported to the open profiles once the device is done.
+// Takes the times of a device's work for profiles: command buffers write timestamps, reported once the device is done.
 //
 // Profiling never changes results: if a timestamp fails, the call continues, and the profile records a note.
 #pragma once
@@ -36,20 +36,14 @@ class Timestamps {
   // The number of queries in one pool; an interval takes two.
   static constexpr std::uint32_t kQueries = 128;
 
-  struct Listener {
-    std::shared_ptr<Profile> profile;
-    std::size_t device;  // the index of the device in the profile
-  };
   explicit Timestamps(Context& context) : context_(context) {}
   // Writes the query with this number. Throws DeviceError if a query pool cannot be made.
   void write(Commands& commands, std::size_t query);
-  // Tells all profiles why times are missing.
-  void note(const std::exception& error) const;
 
   Context& context_;
   std::optional<Commands> commands_;
   std::vector<QueryPoolHandle> pools_;
-  std::vector<Listener> listeners_;
+  Listeners listeners_;
   std::vector<Work> works_;
   bool timed_ = false;
   std::uint64_t thread_ = 0;

@@ -1,0 +1,184 @@
+#include "vyre/run/cuda/programs/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/cuda/calls/storage.hpp"
+#include "vyre/run/cuda/programs/plan.hpp"
+#include "vyre/run/profile.hpp"
+#include "vyre/run/recorded_slots.hpp"
+
+namespace vyre::run::cuda {
+namespace {
+
+// The most sets of arrays whose graphs a recording keeps. It keeps fewer if they have many calls in all, but never fewer than kFewKept.
+constexpr std::size_t kMostKept = 64;
+constexpr std::size_t kFewKept = 8;
+constexpr std::size_t kManyCalls = 1024;
+
+// Returns the device of the kernels of all calls.
+std::shared_ptr<Device> device_of(const std::vector<KernelSource::Ready>& ready) {
+  for (const KernelSource::Ready& each : ready) {
+    if (each.device != ready.front().device) {
+      throw DeviceLostError(fmt::format("device `{}` was lost while calls were recorded. Fix: make its arrays anew, and call again.",
+                                        ready.front().device->name()));
+    }
+  }
+  return ready.front().device;
+}
+
+}  // namespace
+
+CudaRecording::CudaRecording(CallsToRecord calls, std::vector<KernelSource::Ready> ready)
+    : calls_(std::move(calls)), written_(written_slots(calls_)), device_(device_of(ready)) {
+  for (std::size_t index = 0; index < calls_.calls.size(); ++index) {
+    std::vector<std::uint32_t> lengths;
+    for (const RecordedArray& array : calls_.calls[index].arrays) {
+      if (array.role == StorageView::Role::Buffer) lengths.push_back(array.length);
+    }
+    launches_.push_back(
+        std::make_unique<const Launch>(device_->context(), std::move(ready[index].kernels), calls_.calls[index].grid, lengths));
+  }
+  if (calls_.words_bytes > 0) words_memory_ = device_->pool().allocate(calls_.words_bytes);
+}
+
+CudaRecording::~CudaRecording() {
+  for (Kept& kept : kept_) retire(*device_, std::move(kept.graph));
+}
+
+Arrays CudaRecording::arrays_of(const CallToRecord& call, std::span<const StorageView> slots, CUdeviceptr words) const {
+  Arrays arrays;
+  for (const RecordedArray& array : call.arrays) {
+    CUdeviceptr address = array.offset;
+    switch (array.in) {
+      case RecordedArray::In::Slot:
+        address += storage_of(slots[array.index]).address() + slots[array.index].offset;
+        break;
+      case RecordedArray::In::Kept:
+        address += static_cast<const CudaStorage&>(*calls_.kept[array.index]).address();
+        break;
+      case RecordedArray::In::Words:
+        address += words;
+        break;
+    }
+    if (array.role == StorageView::Role::Buffer) {
+      arrays.add(address, array.bytes);
+    } else {
+      arrays.counts = address;
+    }
+  }
+  return arrays;
+}
+
+std::vector<Bound> CudaRecording::bound(std::span<const StorageView> slots, CUdeviceptr words) const {
+  std::vector<Arrays> arrays;
+  arrays.reserve(calls_.calls.size());
+  for (const CallToRecord& call : calls_.calls) arrays.push_back(arrays_of(call, slots, words));
+  std::vector<Bound> all;
+  all.reserve(calls_.order.size());
+  for (const std::uint32_t index : calls_.order) all.push_back({launches_[index].get(), arrays[index]});
+  return all;
+}
+
+void CudaRecording::set_words(std::span<const std::byte> words, const RunOptions& options) {
+  if (words.empty() || (has_words_ && std::ranges::equal(words_, words))) return;
+  has_words_ = false;
+  // The device reads the words of the last submission before it writes these: both are in the order of the stream.
+  device_->transfers().upload(
+      words, words_memory_.address(), [](TimelineValue) {}, options);
+  words_.assign(words.begin(), words.end());
+  has_words_ = true;
+}
+
+Graph* CudaRecording::graph_for(std::span<const StorageView> slots) {
+  std::vector<CUdeviceptr> addresses;
+  for (const StorageView& slot : slots) addresses.push_back(storage_of(slot).address() + slot.offset);
+  const auto found = std::ranges::find(kept_, addresses, &Kept::slots);
+  if (found == kept_.end()) {
+    // A graph is made only when the same arrays come for the second time.
+    if (kept_.size() == std::clamp(kManyCalls / calls_.order.size(), kFewKept, kMostKept)) {
+      retire(*device_, std::move(kept_.back().graph));
+      kept_.pop_back();
+    }
+    kept_.insert(kept_.begin(), {std::move(addresses), nullptr});
+    return nullptr;
+  }
+  std::rotate(kept_.begin(), found, found + 1);
+  Kept& kept = kept_.front();
+  if (!kept.graph) {
+    const std::vector<Bound> calls = bound(slots, words_memory_.address());
+    if (Graph::pays(calls)) {
+      kept.graph = std::make_unique<Graph>(*device_, calls);
+      ++times_recorded_;
+    }
+  }
+  return kept.graph.get();
+}
+
+void CudaRecording::submit_calls(std::span<const StorageView> slots, std::span<const std::byte> words, const Transfers::Used& used,
+                                 const RunOptions& options) {
+  set_words(words, options);
+  // A profile shows each call separately, so the calls are submitted one by one.
+  if (Graph* const graph = profiling() ? nullptr : graph_for(slots)) {
+    graph->submit(used, options);
+    return;
+  }
+  for (const Bound& call : bound(slots, words_memory_.address())) submit_call(*device_, *call.launch, call.arrays, used, options);
+}
+
+void CudaRecording::submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options) {
+  check_slots(calls_, written_, slots);
+  for (const std::shared_ptr<Storage>& kept : calls_.kept) static_cast<const CudaStorage&>(*kept).check_usable();
+  for (const StorageView& slot : slots) {
+    storage_of(slot).check_usable();
+    VYRE_ASSERT(&storage_of(slot).device() == device_.get());
+  }
+  RunOptions steps = options;
+  if (!steps.start) steps.start = std::chrono::steady_clock::now();
+  const auto alone = busy_.write(steps);
+  const auto used = [&](TimelineValue value) {
+    use(slots, value);
+    for (const std::shared_ptr<Storage>& kept : calls_.kept) static_cast<CudaStorage&>(*kept).used_until(value);
+  };
+  try {
+    submit_calls(slots, words, used, steps);
+  } catch (...) {
+    fail_written(slots, written_);
+    throw;
+  }
+}
+
+class CudaRecording::OneStep final : public Joinable {
+ public:
+  OneStep(std::shared_ptr<CudaRecording> recording, std::span<const std::byte> words)
+      : recording_(std::move(recording)), words_(words.begin(), words.end()) {
+    if (words.empty()) return;
+    // Each step of a sequence has other words, so each needs memory of its own.
+    memory_ = recording_->device_->pool().allocate(words.size());
+    recording_->device_->transfers().upload(words, memory_.address(), [](TimelineValue) {}, {});
+  }
+  void submit(std::span<const StorageView> views, const RunOptions& options) override { recording_->submit(views, words_, options); }
+  void add_to(Calls& calls, std::span<const StorageView> views) const override {
+    calls.device = recording_->device_;
+    for (Bound& call : recording_->bound(views, memory_.address())) calls.calls.push_back(std::move(call));
+    calls.views.insert(calls.views.end(), views.begin(), views.end());
+    calls.written.insert(calls.written.end(), recording_->written_.begin(), recording_->written_.end());
+  }
+
+ private:
+  const std::shared_ptr<CudaRecording> recording_;
+  const std::vector<std::byte> words_;
+  Block memory_;
+};
+
+Step CudaRecording::step(std::span<const StorageView> slots, std::span<const std::byte> words) {
+  check_slots(calls_, written_, slots);
+  return {std::make_shared<OneStep>(shared_from_this(), words), {slots.begin(), slots.end()}};
+}
+
+}  // namespace vyre::run::cuda

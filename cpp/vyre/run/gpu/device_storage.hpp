@@ -1,0 +1,57 @@
+// Has what all arrays on a device know about it: which device it is, and until when it uses the array.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "vyre/run/gpu/retired.hpp"
+#include "vyre/run/gpu/waiting.hpp"
+#include "vyre/run/storage.hpp"
+
+namespace vyre::run {
+
+// Throws the DeviceLostError for arrays of a device that was lost.
+[[noreturn]] void throw_lost_with_its_arrays(std::string_view device);
+
+// `Device` has context(), stream() and name().
+template <class Device>
+class DeviceStorage : public Storage {
+ public:
+  std::uint64_t bytes() const final { return bytes_; }
+  void wait(const RunOptions& options) final {
+    check_reachable();
+    device_->stream().wait(last_use_, Waiting(options));
+    rethrow_failure();
+  }
+
+  Device& device() const { return *device_; }
+  // Throws in a forked process and after the device was lost. If a call that was to write this storage failed, throws that call's error.
+  void check_usable() const {
+    check_reachable();
+    rethrow_failure();
+  }
+  // Reports that a submission uses this storage. Called in the order of the stream.
+  void used_until(TimelineValue value) { raise(last_use_, value); }
+
+ protected:
+  DeviceStorage(std::shared_ptr<Device> device, std::uint64_t bytes) : device_(std::move(device)), bytes_(bytes) {}
+
+  // Throws in a forked process, and after the device was lost.
+  void check_reachable() const {
+    device_->context().check_process();
+    if (!device_->context().unusable()) return;
+    device_->stream().rethrow_failure();
+    throw_lost_with_its_arrays(device_->name());
+  }
+  TimelineValue last_use() const { return last_use_; }
+
+ private:
+  const std::shared_ptr<Device> device_;
+  const std::uint64_t bytes_;
+  std::atomic<TimelineValue> last_use_ = 0;
+};
+
+}  // namespace vyre::run
