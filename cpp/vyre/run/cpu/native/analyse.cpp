@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "vyre/run/cpu/kernel_reader.hpp"
 #include "vyre/run/cpu/native/forms.hpp"
 #include "vyre/run/cpu/native/gather_chains.hpp"
 #include "vyre/run/cpu/native/strides.hpp"
@@ -20,23 +21,24 @@ using lower::ValueId;
 // The deepest nesting of blocks that is translated. It is limited because some steps look at all blocks around a position.
 constexpr std::uint32_t kDeepest = 64;  // the refusal below names this number, too
 
-class Analyser {
+class Analyser : KernelReader {
  public:
-  Analyser(const Kernel& kernel, Vectors vectors, Refusal& refusal)
-      : kernel_(kernel), vectors_(vectors), refusal_(refusal), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
+  Analyser(const Kernel& kernel, Vectors vectors, Refusal& refusal, Analysis& found)
+      : KernelReader(kernel, found.uniformity), vectors_(vectors), refusal_(refusal), found_(found) {}
 
-  std::optional<Analysis> run() {
+  // Returns false if the kernel cannot be translated.
+  bool run() {
     found_.whole_workgroups = needs_whole_workgroups(kernel_);
     found_.uniformity = find_uniformity(kernel_, found_.whole_workgroups ? Batch::Workgroup : Batch::Row, Turns::Shared);
     found_.selected = select_instructions(kernel_);
     if (!find_blocks()) {
       refusal_ = {"its Ifs and Loops are nested more than 64 deep", "nest fewer of them"};
-      return std::nullopt;
+      return false;
     }
     if (!find_regions()) {
       refusal_ = {"some invocations of a workgroup may not reach its Barriers together with the others",
                   "put Barriers only under conditions that are uniform in the workgroup, and divergent Returns behind the last one"};
-      return std::nullopt;
+      return false;
     }
     forms_ = find_forms(kernel_, found_);
     if (vectors_ == Vectors::Avx512) find_ternaries();
@@ -46,17 +48,12 @@ class Analyser {
     find_live_ranges();
     find_streamed();
     found_.chains_gathers = chains_gathers(kernel_, found_);
-    return std::move(found_);
+    return true;
   }
 
  private:
-  const Instruction& at(std::uint32_t position) const { return kernel_.code[position]; }
-  bool varies(std::uint32_t value) const { return found_.uniformity.varying[value]; }
-  bool varies(ValueId value) const { return value.valid() && varies(value.index); }
-  bool is_used(std::uint32_t position) const { return found_.selected[position] != Selected::Nothing; }
-
   // Whether control flow may diverge in the If or Loop that begins at position `block`.
-  bool parts(std::uint32_t block) const { return at(block).op == Opcode::Loop ? found_.uniformity.parts_loop(block) : varies(at(block).a); }
+  bool parts(std::uint32_t block) const { return at(block).op == Opcode::Loop ? uniformity_.parts_loop(block) : varies(at(block).a); }
 
   // --- Blocks and regions ---
 
@@ -218,13 +215,13 @@ class Analyser {
     found_.of_variable.assign(kernel_.variables.size(), none);
     for (std::size_t variable = 0; variable < kernel_.variables.size(); ++variable) {
       for (std::uint32_t lane = 0; lane < kernel_.variables[variable]; ++lane) {
-        found_.of_variable[variable][lane] = new_cell(kNone, found_.uniformity.variable_varies[variable]);
+        found_.of_variable[variable][lane] = new_cell(kNone, uniformity_.variable_varies[variable]);
       }
     }
     found_.first_lane.assign(size_, kNone);
     for (std::uint32_t position = 0; position < size_; ++position) {
       const Instruction& instruction = at(position);
-      if (!is_used(position) || instruction.lanes == 0) continue;
+      if (!found_.is_selected(position) || instruction.lanes == 0) continue;
       if (has_first_lane(position)) {
         const CellId id = found_.first_lane[position] = new_cell(position, false);
         found_.cells[id].begin = found_.cells[id].end = 2 * position + 1;
@@ -237,7 +234,7 @@ class Analyser {
       }
       if (instruction.op == Opcode::Pack) {
         std::uint32_t lane = 0;
-        for (const ValueId part : {instruction.a, instruction.b, instruction.c, instruction.d}) {
+        for (const ValueId part : instruction.operands()) {
           if (part.valid()) cells[lane++] = found_.of_value[part.index][0];
         }
         continue;
@@ -324,7 +321,7 @@ class Analyser {
     number_regions();
     for (std::uint32_t position = size_; position-- > 0;) {
       const Instruction& instruction = at(position);
-      if (!is_used(position) || forms_[position] == Form::Folded) continue;
+      if (!found_.is_selected(position) || forms_[position] == Form::Folded) continue;
       if (instruction.op == Opcode::Lane || instruction.op == Opcode::Pack) continue;
       if (lower::is_of_variable(instruction.op)) accesses_[instruction.imm].push_back(position);
       const bool made = std::ranges::any_of(found_.of_value[position], [&](CellId id) { return lives(id); });
@@ -365,7 +362,7 @@ class Analyser {
     const Ternary* const ternary = found_.ternaries.at(position);
     if (row) use(found_.first_lane[instruction.a.index], position, false, weight);
     if (found_.guards[position]) {
-      const Instruction& condition = at(instruction.a.index);
+      const Instruction& condition = at(instruction.a);
       use(found_.first_lane[condition.a.index], position, false, weight);
       use_value(condition.b, position, false, weight);
     }
@@ -409,7 +406,7 @@ class Analyser {
   // Whether the instruction works on whole vectors, so that it reads its uniform operands as vectors too.
   bool reads_vectors(std::uint32_t position) const {
     const Instruction& instruction = at(position);
-    if (instruction.op == Opcode::WriteVariable) return found_.uniformity.variable_varies[instruction.imm];
+    if (instruction.op == Opcode::WriteVariable) return uniformity_.variable_varies[instruction.imm];
     if (instruction.op == Opcode::If) return varies(instruction.a);
     if (instruction.op == Opcode::StorePrivate) return true;
     return varies(position) || varies(instruction.a) || varies(instruction.b);
@@ -461,8 +458,8 @@ class Analyser {
   void find_guards() {
     found_.guards.assign(size_, false);
     for (std::uint32_t position = 0; position < size_; ++position) {
-      if (at(position).op != Opcode::If || !is_used(position) || at(kernel_.partner[position]).op != Opcode::EndIf) continue;
-      const Instruction& condition = at(at(position).a.index);
+      if (at(position).op != Opcode::If || !found_.is_selected(position) || at(kernel_.partner[position]).op != Opcode::EndIf) continue;
+      const Instruction& condition = at(at(position).a);
       if (condition.op != Opcode::Lt || found_.first_lane[condition.a.index] == kNone || varies(condition.b)) continue;
       found_.guards[position] = !found_.exits[position];
     }
@@ -504,11 +501,9 @@ class Analyser {
     }
   }
 
-  const Kernel& kernel_;
   const Vectors vectors_;
   Refusal& refusal_;
-  const std::uint32_t size_;
-  Analysis found_;
+  Analysis& found_;
   std::vector<std::uint32_t> around_;
   std::vector<Form> forms_;
   std::vector<std::uint32_t> region_;  // by instruction: the number of its region; kNone outside of regions
@@ -519,7 +514,9 @@ class Analyser {
 }  // namespace
 
 std::optional<Analysis> analyse(const Kernel& kernel, Vectors vectors, Refusal& refusal) {
-  return Analyser(kernel, vectors, refusal).run();
+  Analysis found;
+  if (!Analyser(kernel, vectors, refusal, found).run()) return std::nullopt;
+  return found;
 }
 
 }  // namespace vyre::run::cpu::native

@@ -295,7 +295,7 @@ void Translator::write_variable(std::uint32_t position) {
     if (!cell(to).varying) {
       copy_word(to, from);
     } else {
-      const bool blend = masked_ && analysis_.uniformity.divergent[position];
+      const bool blend = masked_ && uniformity_.divergent[position];
       for (int part = 0; part < parts_; ++part) copy(to, from, part, blend);
     }
   }

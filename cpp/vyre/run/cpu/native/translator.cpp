@@ -18,8 +18,8 @@ constexpr int kSavedGenerals[] = {3 /* rbx */, 5 /* rbp */, 12, 13, 14, 15};
 
 }  // namespace
 
-Translator::Translator(const lower::Kernel& kernel, Analysis analysis, Vectors vectors)
-    : kernel_(kernel), analysis_(std::move(analysis)), a_(vectors) {
+Translator::Translator(const lower::Kernel& kernel, const Analysis& analysis, Vectors vectors)
+    : KernelReader(kernel, analysis.uniformity), analysis_(analysis), a_(vectors) {
   const auto& size = kernel.workgroup_size;
   workgroup_lanes_ = size[0] * size[1] * size[2];
   choose_parts();
@@ -249,7 +249,7 @@ void Translator::instruction(std::uint32_t position) {
   const Instruction& i = at(position);
   a_.mark(Part::Instruction, position);
   position_ = position;
-  if (analysis_.selected[position] == Selected::Nothing) return;
+  if (!analysis_.is_selected(position)) return;
   if (const CellId first = analysis_.first_lane[position]; first != kNone) {
     if (is_needed(first)) first_lane(position);
     if (!is_needed(analysis_.of_value[position][0])) return;
