@@ -130,7 +130,7 @@ ValueId Writer::add(const Instruction& instruction) {
     context.version = versions_[instruction.imm];
     context.loop = regions_[context.region].loop;
   }
-  if (2 * known_count_ >= known_.size()) resize_known(std::max<std::size_t>(64, 2 * known_.size()));
+  if (std::size_t{2} * known_count_ >= known_.size()) resize_known(std::max<std::size_t>(64, 2 * known_.size()));
   std::uint32_t& slot = slot_of(instruction, context);
   if (slot == kNone) {
     ++known_count_;

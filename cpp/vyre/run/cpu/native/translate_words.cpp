@@ -222,13 +222,13 @@ void Translator::scalar_id(std::uint32_t position) {
       a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, extents) + sizeof(Extent) * i.imm + offsetof(Extent, length)]);
       break;
     case Opcode::WorkgroupId:
-      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, workgroup) + 4 * i.imm]);
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, workgroup) + std::size_t{4} * i.imm]);
       break;
     case Opcode::LocalId:
-      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, local) + 4 * i.imm]);
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, local) + std::size_t{4} * i.imm]);
       break;
     default:
-      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, invocation) + 4 * i.imm]);
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, invocation) + std::size_t{4} * i.imm]);
   }
   put(dest, a_.eax);
 }
