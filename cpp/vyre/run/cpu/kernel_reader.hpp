@@ -20,6 +20,10 @@ class KernelReader {
   bool is_constant(lower::ValueId value) const { return at(value).op == lower::Opcode::Constant; }
   bool varies(std::uint32_t value) const { return uniformity_.varying[value]; }
   bool varies(lower::ValueId value) const { return uniformity_.varies(value); }
+  // Whether control flow may diverge in the If or Loop that begins at position `block`.
+  bool parts(std::uint32_t block) const {
+    return at(block).op == lower::Opcode::Loop ? uniformity_.parts_loop(block) : varies(at(block).a);
+  }
 
   const lower::Kernel& kernel_;
   const Uniformity& uniformity_;

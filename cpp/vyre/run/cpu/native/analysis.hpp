@@ -54,6 +54,9 @@ struct Analysis {
   std::vector<Selected> selected;
   Ternaries ternaries;  // with AVX-512 alone, which has such an instruction
   bool whole_workgroups = false;
+  // By instruction: the innermost If or Loop around it, or kNone. The instructions that open and close a block lie outside of it, so
+  // `around` leads from the start of each block to the next outer one.
+  std::vector<std::uint32_t> around;
   std::vector<Cell> cells;
   std::vector<std::array<CellId, 4>> of_value;     // by instruction: the cells of its lanes
   std::vector<std::array<CellId, 4>> of_variable;  // by variable
