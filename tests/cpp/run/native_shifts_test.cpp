@@ -4,10 +4,12 @@
 
 #include <functional>
 
+#include "support/kernel_builder.hpp"
 #include "support/native_code.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/run/cpu/cpu.hpp"
+#include "vyre/run/cpu/native/native.hpp"
 #include "vyre/run/cpu/native/vectors.hpp"
 
 namespace vyre::test {
@@ -93,6 +95,30 @@ TEST(NativeShifts, of_lanes_by_all_amounts_are_arithmetic) {
       }
     }
   }
+}
+
+// The lanes that code for SSE4.1 runs at a time, of a kernel that has so many vectors of words at once and combines them by the operator.
+int lanes_at_a_time(lower::Opcode op, std::uint32_t words) {
+  KernelBuilder k({64, 1, 1});
+  const std::uint32_t in = k.buffer(1, false), out = k.buffer(1, true);
+  const auto i = k.leaf(lower::Opcode::InvocationId, 0);
+  std::vector<lower::ValueId> values{k.load(in, i)};
+  while (values.size() < words) values.push_back(k.op(lower::Opcode::Add, values.back(), values.front()));
+  lower::ValueId all = values.back();
+  for (const lower::ValueId value : values) all = k.op(op, all, value);
+  k.store(out, i, all);
+  run::cpu::native::Refusal refusal;
+  const auto made = run::cpu::native::translate(k.finish(), run::cpu::native::Vectors::Sse41, refusal);
+  EXPECT_TRUE(made) << refusal.reason;
+  return made ? made->lanes : 0;
+}
+
+// SSE4.1 has nine registers for the values of two vectors of lanes.
+TEST(NativeShifts, by_lanes_take_two_vectors_at_a_time_although_values_spill) {
+  EXPECT_EQ(lanes_at_a_time(lower::Opcode::RotateLeft, 9), 8);
+  EXPECT_EQ(lanes_at_a_time(lower::Opcode::SShr, 9), 8);
+  EXPECT_EQ(lanes_at_a_time(lower::Opcode::Xor, 9), 4);
+  EXPECT_EQ(lanes_at_a_time(lower::Opcode::RotateLeft, 10), 4);
 }
 
 }  // namespace

@@ -11,6 +11,11 @@
 namespace vyre::run::cpu::native {
 namespace {
 
+bool shifts_or_rotates(lower::Opcode op) {
+  using enum lower::Opcode;
+  return op == Shl || op == Shr || op == SShr || op == RotateLeft || op == RotateRight;
+}
+
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
 
 // The callee-saved general registers: the code restores their values before it returns.
@@ -26,6 +31,17 @@ Translator::Translator(const lower::Kernel& kernel, const Analysis& analysis, Ve
   lay_out();
 }
 
+bool Translator::often_shifts_by_lanes() const {
+  std::uint32_t shifts = 0, all = 0;
+  for (std::uint32_t position = 0; position < size_; ++position) {
+    const Instruction& i = at(position);
+    if (!lower::is_lanewise(i.op) || !varies(position) || !analysis_.is_selected(position)) continue;
+    ++all;
+    if (shifts_or_rotates(i.op) && varies(i.b)) ++shifts;
+  }
+  return shifts != 0 && 10 * shifts >= all;
+}
+
 // Chooses how many vectors a group has. More vectors hide the latency of operations, as long as all of their values fit into registers.
 void Translator::choose_parts() {
   if (kernel_.code.size() > kLargest) return;
@@ -37,10 +53,10 @@ void Translator::choose_parts() {
   const auto needed = static_cast<int>(pressure(analysis_));
   for (const int parts : {2, 4}) {
     const int available = a_.vector_count() - (a_.wide() ? 5 : 4 + parts);
-    // A gather that waits for another one takes as long as dozens of other operations. Two vectors at a time are worth a spill of some
-    // values.
-    const bool spills = analysis_.chains_gathers && parts == 2;
-    const bool fits = needed * (spills ? 1 : parts) <= available;
+    // A gather that waits for another one takes as long as dozens of other operations, and so does a shift by amounts of the lanes with
+    // SSE4.1. Two vectors at a time are worth a spill of some values.
+    const bool waits = analysis_.chains_gathers || (a_.narrow() && often_shifts_by_lanes());
+    const bool fits = needed * (waits && parts == 2 ? 1 : parts) <= available;
     const bool fills = !analysis_.whole_workgroups || workgroup_lanes_ % static_cast<std::uint32_t>(parts * a_.width()) == 0;
     if (fits && fills && parts <= most) parts_ = parts;
   }

@@ -63,6 +63,7 @@ class Translator : KernelReader {
 
   // --- The plan (translator.cpp) ---
   void choose_parts();
+  bool often_shifts_by_lanes() const;  // a tenth of the vector instructions or more shift or rotate by amounts of the lanes
   void lay_out();
   void prologue();
   void epilogue();
