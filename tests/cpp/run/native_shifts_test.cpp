@@ -121,6 +121,11 @@ TEST(NativeShifts, by_lanes_take_two_vectors_at_a_time_although_values_spill) {
   EXPECT_EQ(lanes_at_a_time(lower::Opcode::RotateLeft, 10), 4);
 }
 
+TEST(NativeShifts, and_other_operators_take_two_vectors_at_a_time_if_at_most_one_spills) {
+  EXPECT_EQ(lanes_at_a_time(lower::Opcode::Xor, 5), 8);
+  EXPECT_EQ(lanes_at_a_time(lower::Opcode::Xor, 6), 4);
+}
+
 }  // namespace
 }  // namespace vyre::test
 #endif

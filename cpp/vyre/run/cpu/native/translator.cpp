@@ -56,7 +56,9 @@ void Translator::choose_parts() {
     // A gather that waits for another one takes as long as dozens of other operations, and so does a shift by amounts of the lanes with
     // SSE4.1. Two vectors at a time are worth a spill of some values.
     const bool waits = analysis_.chains_gathers || (a_.narrow() && often_shifts_by_lanes());
-    const bool fits = needed * (waits && parts == 2 ? 1 : parts) <= available;
+    // One vector more than fits is worth it, too, with SSE4.1, which has the fewest lanes to work on at a time.
+    const int spilled = a_.narrow() && parts == 2 ? 1 : 0;
+    const bool fits = waits && parts == 2 ? needed <= available : needed * parts <= available + spilled;
     const bool fills = !analysis_.whole_workgroups || workgroup_lanes_ % static_cast<std::uint32_t>(parts * a_.width()) == 0;
     if (fits && fills && parts <= most) parts_ = parts;
   }
