@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "array_dlpack.hpp"
+#include "array_views.hpp"
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
@@ -33,12 +35,6 @@ PyArray allocate(const ElementType& element, std::vector<py::ssize_t> shape, py:
     array.storage = array.backend->allocate(array.device, array.bytes(), zeroed);
   });
   return array;
-}
-
-// Returns null for a dtype that no buffer takes, such as one of foreign byte order.
-const ElementType* element_of(const py::dtype& dtype) {
-  if (!dtype.attr("isnative").cast<bool>()) return nullptr;
-  return element_type(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
 }
 
 // `values` has the array's shape and element type and is C-contiguous.
@@ -117,132 +113,8 @@ PyArray make_empty(py::handle extents, const py::dtype& dtype, py::handle backen
   return allocate(*element, shape, backend, device, true, function);
 }
 
-std::uint64_t row_bytes(const PyArray& array) {
-  std::uint64_t row = array.element->resident;
-  for (std::size_t axis = 1; axis < array.shape.size(); ++axis) row *= static_cast<std::uint64_t>(array.shape[axis]);
-  return row;
-}
-
-PyArray slice(const PyArray& self, py::handle key) {
-  Py_ssize_t start = 0, stop = 0, step = 0;
-  if (PySlice_Unpack(key.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
-  if (step != 1) reject("a slice of a vyre.Array", "one of step 1", key, "write array[a:b], or array.numpy() and slice that");
-  const Py_ssize_t count = PySlice_AdjustIndices(self.shape[0], &start, &stop, step);
-  PyArray part = self;
-  part.shape[0] = count;
-  part.offset += static_cast<std::uint64_t>(start) * row_bytes(self);
-  return part;
-}
-
-PyArray row(const PyArray& self, py::handle index) {
-  const py::ssize_t count = self.shape[0];
-  const py::ssize_t at = PyNumber_AsSsize_t(to_int(index).ptr(), nullptr);  // clipped if it does not fit Py_ssize_t
-  if (at < -count || at >= count) {
-    throw py::index_error(
-        fmt::format("index {} is out of range for an axis of {} of {}. Fix: {}.", digits_of(index), count, self.describe(),
-                    count == 0 ? "read no element of it" : fmt::format("write an index from {} to {}", -count, count - 1)));
-  }
-  PyArray part = self;
-  part.shape.erase(part.shape.begin());
-  part.offset += static_cast<std::uint64_t>(at < 0 ? at + count : at) * row_bytes(self);
-  return part;
-}
-
-// Returns a view of the same elements with other axes. Array.reshape checks the arguments and calls it.
-PyArray reshaped(const PyArray& self, const std::vector<py::ssize_t>& shape) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
-  std::uint64_t count = 1;
-  bool fits = true;
-  for (const py::ssize_t extent : shape) {
-    fits = fits && extent >= 0 && (extent == 0 || count <= kMost / static_cast<std::uint64_t>(extent));
-    if (fits) count *= static_cast<std::uint64_t>(extent);
-  }
-  if (!fits || count != self.size()) {
-    throw ArgumentError(fmt::format("{} has another number of elements. Fix: write array.reshape(-1).", self.describe()));
-  }
-  PyArray view = self;
-  view.shape = shape;
-  return view;
-}
-
-// Returns the part of an array that array[key] selects. It shares the array's memory. Each integer removes an axis; a slice must be the
-// last index.
-PyArray part_of(const PyArray& self, py::handle key) {
-  py::tuple keys =
-      PyTuple_Check(key.ptr()) ? py::reinterpret_borrow<py::tuple>(key) : py::make_tuple(py::reinterpret_borrow<py::object>(key));
-  PyArray part = self;
-  bool sliced = false;
-  for (const py::handle each : keys) {
-    if ((!is_integer(each) && !PySlice_Check(each.ptr())) || sliced) {
-      reject("an index of a vyre.Array", "integers and at most one slice, which is the last", key,
-             "write array[a:b], or array.numpy() and index that");
-    }
-    if (part.shape.empty()) {
-      throw py::index_error(fmt::format("{} has {} axes, and this index has more. Fix: write one for each axis, or array.numpy().",
-                                        self.describe(), self.shape.size()));
-    }
-    sliced = PySlice_Check(each.ptr()) != 0;
-    part = sliced ? slice(part, each) : row(part, each);
-  }
-  return part;
-}
-
 bool is_same(const PyArray& left, const PyArray& right) {
   return left.storage == right.storage && left.offset == right.offset && left.element == right.element && left.shape == right.shape;
-}
-
-// Converts the argument `dtype` of Array.view: a DataType, or anything that numpy converts to a dtype.
-ir::DataType to_viewed_type(py::handle object) {
-  if (!py::isinstance<ir::DataType>(object) && !object.is_none() && !is_integer(object)) {
-    try {
-      const auto dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
-      if (const ElementType* element = element_of(dtype)) return element->type;
-    } catch (const py::error_already_set&) {
-      // The object is no dtype; to_type() converts or refuses it.
-    }
-  }
-  return to_type(object, "argument `dtype` of Array.view");
-}
-
-// Returns a view of the same bytes as elements of another type.
-PyArray view(const PyArray& self, py::handle object) {
-  const ir::DataType type = to_viewed_type(object);
-  const ElementType& element = element_type(type);
-  if (self.element == &element_type(ir::DataType::Bool)) {
-    throw BindingError(
-        fmt::format("{} has no views of another type: what a bool is on the device is not what it is in numpy. Fix: make it of U32, with "
-                    "vyre.array(array.numpy().astype(np.uint32)).",
-                    self.describe()));
-  }
-  if (type == ir::DataType::Bool) {
-    throw BindingError(
-        fmt::format("{} has no view as `bool`: its words need not be 0 and 1. Fix: write array.view(vyre.u32), which a Bool buffer takes.",
-                    self.describe()));
-  }
-  if (ir::min_bytes(type) == 0) {
-    throw BindingError(
-        fmt::format("{} has no view as `{}`, whose length is the host's. Fix: copy it, with vyre.array(array.numpy().view(np.{})).",
-                    self.describe(), ir::text(type), element.numpy));
-  }
-  const std::uint64_t wanted = ir::min_bytes(type);
-  // The least number of this array's elements that fills whole elements of the new type. Sizes are powers of two.
-  const std::uint64_t several = std::max<std::uint64_t>(1, wanted / self.element->resident);
-  if (self.bytes() % wanted != 0) {
-    throw BindingError(fmt::format(
-        "{} has {} bytes, which is no multiple of the {} of `{}`. Fix: view a slice whose number of elements is a multiple of {}.",
-        self.describe(), self.bytes(), wanted, ir::text(type), several));
-  }
-  if (self.offset % wanted != 0) {
-    throw BindingError(fmt::format(
-        "{} begins at byte {} of its memory, which is no multiple of the {} of `{}`. Fix: view a slice that begins at a multiple "
-        "of {} elements, or view the whole array and slice that.",
-        self.describe(), self.offset, wanted, ir::text(type), several));
-  }
-  PyArray viewed = self;
-  viewed.element = &element;
-  viewed.shape = {static_cast<py::ssize_t>(self.bytes() / wanted)};
-  if (const std::uint32_t lanes = vector_lanes(type); lanes != 0) viewed.shape.push_back(lanes);
-  return viewed;
 }
 
 py::object item(const PyArray& self, py::handle key) {
@@ -294,57 +166,6 @@ std::string shown(const PyArray& self) {
   } catch (const Error&) {
     return {};
   }
-}
-
-// A numpy array that shares the storage's memory and keeps the storage alive.
-py::array shared(const PyArray& self, std::byte* memory) {
-  using Owner = std::shared_ptr<run::Storage>;
-  const py::capsule keep(new Owner(self.storage), [](void* owner) { delete static_cast<Owner*>(owner); });
-  return py::array(py::dtype(self.element->numpy), self.shape, memory + self.offset, keep);
-}
-
-// Implements Array.__dlpack__ for consumers on the host. Memory that the host can access is shared, after the calls that write it are done;
-// other memory is copied.
-py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& kwargs) {
-  Graph::refuse("Array.__dlpack__");
-  static const Signature signature{"Array.__dlpack__", {"stream", "max_version", "dl_device", "copy"}, 0, 0};
-  const std::vector<py::object> asked = bind_arguments(signature, args, kwargs);
-  if (asked[0] && !asked[0].is_none()) {
-    reject("argument `stream` of Array.__dlpack__", "None", asked[0], "leave it out: the host, which reads the array, has no streams");
-  }
-  if (asked[1] && !asked[1].is_none()) {
-    const bool pair = PyTuple_Check(asked[1].ptr()) && PyTuple_GET_SIZE(asked[1].ptr()) == 2 &&
-                      is_integer(PyTuple_GET_ITEM(asked[1].ptr(), 0)) && is_integer(PyTuple_GET_ITEM(asked[1].ptr(), 1));
-    if (!pair) reject("argument `max_version` of Array.__dlpack__", "a tuple of two integers or None", asked[1], "write (1, 0)");
-  }
-  py::object copy = py::none();
-  if (asked[3] && !asked[3].is_none()) copy = py::bool_(to_bool(asked[3], "argument `copy` of Array.__dlpack__"));
-  const bool as_is = self.element->bytes == self.element->resident;
-  std::byte* const memory = as_is ? self.storage->host_memory() : nullptr;
-  if (memory == nullptr && copy.is(py::bool_(false))) {
-    throw py::buffer_error(fmt::format(
-        "{} on {} {}. Fix: leave out copy=False.", self.describe(), self.backend->name(),
-        as_is ? "lies in its device's memory, which the host does not share" : "takes four bytes an element there, and numpy one"));
-  }
-  py::object values;
-  if (memory == nullptr || copy.is(py::bool_(true))) {
-    values = to_numpy(self, std::nullopt);
-  } else {
-    while_waiting({}, [&](const run::RunOptions& options) { self.storage->wait(options); });
-    values = shared(self, memory);
-  }
-  // The copy was already made or avoided above, and older numpy versions do not accept `copy`.
-  if (kwargs.contains("copy") && !copy.is(py::bool_(true))) kwargs.attr("pop")("copy");
-  return values.attr("__dlpack__")(**kwargs);
-}
-
-// Returns DLPack's kind and number of the device whose memory other libraries can share: the array's CUDA device, whose memory
-// vyre/_cuda.py exports, and the host for all other arrays.
-py::tuple dlpack_device(const PyArray& self) {
-  constexpr int kHost = 1, kCuda = 2;
-  const bool as_is = self.element->bytes == self.element->resident;
-  const bool shared = self.backend->name() == "cuda" && as_is;
-  return py::make_tuple(shared ? kCuda : kHost, shared ? self.device : std::size_t{0});
 }
 
 void bind_properties(py::class_<PyArray>& array) {

@@ -48,6 +48,12 @@ std::string element_names() {
   return names;
 }
 
+const ElementType* element_of(py::handle dtype) {
+  if (!dtype.attr("isnative").cast<bool>()) return nullptr;
+  const auto given = py::reinterpret_borrow<py::dtype>(dtype);
+  return element_type(given.kind(), static_cast<std::size_t>(given.itemsize()));
+}
+
 std::uint32_t vector_lanes(ir::DataType type) { return ir::is_vector(type) ? ir::info(type).components : 0; }
 
 std::uint64_t PyArray::size() const {

@@ -26,6 +26,8 @@ struct ElementType {
 // Null for a dtype that no buffer takes.
 const ElementType* element_type(char kind, std::size_t bytes);
 const ElementType& element_type(ir::DataType type);
+// Returns null for a numpy dtype that no buffer takes, such as one of foreign byte order.
+const ElementType* element_of(py::handle dtype);
 // The dtypes that buffers take, for messages: "uint32, int32, ... or int16".
 std::string element_names();
 // The length of an array's last axis when its elements are vectors, else 0.

@@ -102,7 +102,7 @@ void Uses::note_indices(const std::vector<bool>& is_safe) {
       // The writes are taken out of the list, because the second read of the variable has nothing to add.
       for (const std::uint32_t value : std::exchange(written[it.imm], {})) note(ValueId{value});
     } else if (!is_fixed(it)) {
-      for (const ValueId operand : {it.a, it.b, it.c, it.d}) note(operand);
+      for (const ValueId operand : it.operands()) note(operand);
     }
   }
 }
@@ -117,7 +117,7 @@ void Uses::note_operands(std::uint32_t at) {
     uses_[it.c.index].as_bits = true;
   } else {
     const bool truths = is_boolean(at) && !is_comparison(it.op);
-    for (const ValueId operand : {it.a, it.b, it.c, it.d}) {
+    for (const ValueId operand : it.operands()) {
       if (operand.valid()) (truths ? uses_[operand.index].as_truth : uses_[operand.index].as_bits) = true;
     }
   }

@@ -1,5 +1,5 @@
-// Declares the generator, which holds the state while one case is generated. Its functions are in generate.cpp (statements), values.cpp
-// (expressions), buffers.cpp (memory) and plant.cpp (defects).
+// Declares the generator, which holds the state while one case is generated. Its functions are in generate.cpp (statements),
+// control_flow.cpp, barriers.cpp, values.cpp (expressions), buffers.cpp (memory) and plant.cpp (defects).
 #pragma once
 
 #include <functional>
@@ -88,25 +88,29 @@ class Generator {
   void undo();
   void store();
   void use_atomic();
+  void settle();
+  void sink();
+  void spend(ExprId id);
+  std::string fresh_name();
+  NameId declare_variable(ir::DataType type, bool assignable, bool uniform);
+  int some_depth() { return static_cast<int>(random_.below(5)); }
+
+  // control_flow.cpp
+  // Runs `write` one level deeper and leaves the roles of memory as they were.
+  void body(bool uniform, std::uint32_t rounds, const std::function<void()>& write);
   void branch();
   void loop();
   void block();
   bool leave();
   bool leave_loop();
+
+  // barriers.cpp
+  bool may_wait() const { return uniform_ && !returned_ && !options_.independent; }
   bool barrier();
   bool exchange();
-  void settle();
   void fill(const Memory& memory);
-  void sink();
-  // Runs `write` one level deeper and leaves the roles of memory as they were.
-  void body(bool uniform, std::uint32_t rounds, const std::function<void()>& write);
   void change_roles();
   void drop_fleeting();
-  bool may_wait() const { return uniform_ && !returned_ && !options_.independent; }
-  void spend(ExprId id);
-  std::string fresh_name();
-  NameId declare_variable(ir::DataType type, bool assignable, bool uniform);
-  int some_depth() { return static_cast<int>(random_.below(5)); }
 
   // plant.cpp
   void plant();

@@ -73,7 +73,7 @@ Range Bounds::computed(const Instruction& it) const {
     case Opcode::Lane: {
       const Instruction& pack = at(it.a);
       if (pack.op != Opcode::Pack) return {};
-      return range(std::array{pack.a, pack.b, pack.c, pack.d}[it.imm]);
+      return range(pack.operands()[it.imm]);
     }
     case Opcode::Select:
       return selected(it);
@@ -132,7 +132,7 @@ Range Bounds::range_now(ValueId id) {
   for (std::size_t next = 0; next < end; ++next) {
     const Instruction& it = at(values[next]);
     if (is_leaf(values[next]) || it.op == Opcode::ReadVariable || it.op == Opcode::Loop || accesses_memory(it.op)) continue;
-    for (const ValueId operand : {it.a, it.b, it.c, it.d}) {
+    for (const ValueId operand : it.operands()) {
       const auto known = values.begin() + static_cast<std::ptrdiff_t>(end);
       if (operand.valid() && !is_leaf(operand) && end < kMostValues && std::find(values.begin(), known, operand) == known) {
         values[end++] = operand;

@@ -75,7 +75,7 @@ void append_instruction(std::string& text, const Instruction& instruction, std::
       fmt::format_to(out, " {}", instruction.imm);
       break;
   }
-  for (const ValueId operand : {instruction.a, instruction.b, instruction.c, instruction.d}) {
+  for (const ValueId operand : instruction.operands()) {
     if (operand.valid()) fmt::format_to(out, " %{}", operand.index);
   }
 }

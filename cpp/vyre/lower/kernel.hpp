@@ -29,6 +29,7 @@ struct Instruction {
   bool shared = false;  // of an atomic: it targets a shared array, not a buffer
   std::uint32_t imm = 0;
   ValueId a{}, b{}, c{}, d{};
+  std::array<ValueId, 4> operands() const { return {a, b, c, d}; }  // an operand that the opcode lacks is invalid
   bool operator==(const Instruction&) const = default;
 };
 // Kernels may have a million instructions.

@@ -43,10 +43,8 @@ class Settler {
   }
 
  private:
-  static std::array<ValueId, 4> operands(const Instruction& it) { return {it.a, it.b, it.c, it.d}; }
-
   void make_operands(std::uint32_t at) {
-    for (const ValueId operand : operands(code_[at])) {
+    for (const ValueId operand : code_[at].operands()) {
       if (operand.valid() && operand.index < code_.size()) make(operand.index);
     }
   }
@@ -60,7 +58,7 @@ class Settler {
       const std::size_t before = open_.size();
       if (!moved_[at].valid()) {
         // The first operand lies on top.
-        const auto wanted = operands(code_[at]);
+        const auto wanted = code_[at].operands();
         for (auto operand = wanted.rbegin(); operand != wanted.rend(); ++operand) {
           if (operand->valid() && operand->index < code_.size() && !moved_[operand->index].valid()) open_.push_back(operand->index);
         }

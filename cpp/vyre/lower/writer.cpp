@@ -17,8 +17,6 @@
 namespace vyre::lower {
 namespace {
 
-std::array<ValueId, 4> operands(const Instruction& instruction) { return {instruction.a, instruction.b, instruction.c, instruction.d}; }
-
 std::uint64_t pair(ValueId a, ValueId b) { return std::uint64_t{a.index} << 32 | b.index; }
 
 }  // namespace
@@ -132,7 +130,7 @@ ValueId Writer::add(const Instruction& instruction) {
     context.version = versions_[instruction.imm];
     context.loop = regions_[context.region].loop;
   }
-  if (2 * known_count_ >= known_.size()) resize_known(std::max<std::size_t>(64, 2 * known_.size()));
+  if (std::size_t{2} * known_count_ >= known_.size()) resize_known(std::max<std::size_t>(64, 2 * known_.size()));
   std::uint32_t& slot = slot_of(instruction, context);
   if (slot == kNone) {
     ++known_count_;
@@ -249,7 +247,7 @@ std::vector<std::uint32_t> Writer::latest_positions(const Flags& code_live) cons
     } else if (changes_memory(instruction.op)) {
       next_change = index;
     }
-    for (const ValueId operand : operands(instruction)) {
+    for (const ValueId operand : instruction.operands()) {
       if (operand.valid() && !is_leaf(operand) && !contexts_[operand.index].fixed) {
         before(operand.index, context.fixed ? index : latest[index]);
       }
@@ -353,7 +351,7 @@ Writer::Live Writer::mark_live() const {
   while (!pending.empty()) {
     const Instruction instruction = at(pending.back());
     pending.pop_back();
-    for (const ValueId operand : operands(instruction)) mark(operand);
+    for (const ValueId operand : instruction.operands()) mark(operand);
     if (instruction.op == Opcode::ReadVariable && !live.variable[instruction.imm]) {
       live.variable[instruction.imm] = true;
       for (std::uint32_t write = last_write[instruction.imm]; write != kNone; write = write_before[write]) mark(ValueId{write});

@@ -2,6 +2,7 @@
 // and fills it. Only programs that break a rule come here, so nothing is gathered before a finding asks for it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,35 +39,46 @@ class Hints {
     std::unordered_map<NodeId, NodeId> openers;  // of Ifs, Loops and Blocks
   };
 
+  std::string code(StepId id, std::string_view otherwise) const;
+  std::string converted(ir::DataType want, StepId id, std::string_view otherwise) const;
+  std::string place(NodeId statement, NodeId at) const;
+
+  // hint_buffers.cpp
   std::string undeclared_buffer(NameId name);
+  std::string bytes_buffer(const ir::BufferDecl& decl, Hint bound, Hint memory) const;
+  ir::BufferDecl declared(BufferId id, ir::BufferAccess access, ir::DataType element) const;
+  ir::BufferDecl as_storage(const ir::BufferDecl& decl);
+  ir::BufferDecl with_atomics(const ir::BufferDecl& decl) const;
+  ir::BufferDecl unique(BufferId id);                                    // with a name and a binding of its own
+  const std::unordered_map<std::string_view, std::uint32_t>& buffers();  // the first of each name
+  std::uint32_t free_binding(std::string_view name);
+  const std::unordered_map<std::uint32_t, std::uint32_t>& first_with_binding();
+
+  // hint_names.cpp
   std::string undeclared_variable(NameId name, NodeId at, bool assigned);
   std::string duplicate_local(NodeId at);
   std::string loop_variable(NodeId at) const;
+  std::string unknown_op(StepId id);
+  std::string new_name(std::string_view like) const;  // `like` itself when nothing has it
+  std::string unused_name(std::string_view like) const;
+  std::optional<std::string_view> similar(std::string_view name, const std::vector<std::string_view>& known);
+  const Scopes& scopes();
+
+  // hint_barriers.cpp
   std::string barrier(NodeId at);
   std::string left_loop(const DivergentBarrier& found);
   std::string negated(StepId id) const;
+
+  // hint_types.cpp
   std::string unsupported_cast(StepId id) const;
   std::string narrowed(ir::DataType element, ir::DataType source, StepId value) const;
-  std::string bytes_buffer(const ir::BufferDecl& decl, Hint bound, Hint memory) const;
-  std::string unknown_op(StepId id);
   std::string binary_operator(StepId id, Hint hint) const;
   std::string lane_of_pack(StepId id, std::string_view message) const;
   std::string argument(StepId id, std::string_view message) const;
 
-  ir::BufferDecl declared(BufferId id, ir::BufferAccess access, ir::DataType element) const;
-  ir::BufferDecl as_storage(const ir::BufferDecl& decl);
-  ir::BufferDecl with_atomics(const ir::BufferDecl& decl) const;
-  std::string code(StepId id, std::string_view otherwise) const;
-  std::string converted(ir::DataType want, StepId id, std::string_view otherwise) const;
-  std::string unused_name(std::string_view like) const;
-  std::string new_name(std::string_view like) const;  // `like` itself when nothing has it
-  ir::BufferDecl unique(BufferId id);                 // with a name and a binding of its own
-  std::uint32_t free_binding(std::string_view name);
-  const std::unordered_map<std::uint32_t, std::uint32_t>& first_with_binding();
-  const std::unordered_map<std::string_view, std::uint32_t>& buffers();  // the first of each name
-  std::optional<std::string_view> similar(std::string_view name, const std::vector<std::string_view>& known);
-  const Scopes& scopes();
-  std::string place(NodeId statement, NodeId at) const;
+  // The most comparisons of names in a program, counted in letters, so that the time stays in proportion to the program's size however many
+  // names are wrong. A program of 100,000 misspellings gets suggestions for the first of them.
+  static constexpr std::size_t kMostComparisons = 500'000;
 
   const Gathered& gathered_;
   const ir::Program& program_;

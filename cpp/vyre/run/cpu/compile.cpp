@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/run/cpu/kernel_reader.hpp"
 #include "vyre/run/cpu/live_ranges.hpp"
 #include "vyre/run/cpu/registers.hpp"
 #include "vyre/run/cpu/select.hpp"
@@ -20,11 +21,10 @@ using lower::Opcode;
 using lower::ValueId;
 using KernelInstruction = lower::Instruction;
 
-class Compiler {
+class Compiler : KernelReader {
  public:
-  explicit Compiler(const Kernel& kernel)
-      : kernel_(kernel),
-        uniformity_(find_uniformity(kernel, needs_whole_workgroups(kernel) ? Batch::Workgroup : Batch::Any, Turns::OfLanes)),
+  Compiler(const Kernel& kernel, const Uniformity& uniformity)
+      : KernelReader(kernel, uniformity),
         selected_(select_instructions(kernel)),
         live_(compute_live_ranges(kernel, uniformity_, selected_)),
         registers_(result_, kernel.code.size()) {
@@ -38,7 +38,7 @@ class Compiler {
       const std::uint32_t lanes = kernel_.variables[variable];
       variables_[variable] = uniformity_.variable_varies[variable] ? registers_.take_vector(lanes) : registers_.new_scalar(lanes);
     }
-    for (std::uint32_t position = 0; position < kernel_.code.size(); ++position) {
+    for (std::uint32_t position = 0; position < size_; ++position) {
       // An elementwise result may take the register of an operand that is used for the last time.
       const bool in_place = selected_[position] != Selected::Nothing && is_elementwise(kernel_, uniformity_, position);
       if (in_place) registers_.expire(position);
@@ -50,9 +50,6 @@ class Compiler {
   }
 
  private:
-  const KernelInstruction& at(std::uint32_t value) const { return kernel_.code[value]; }
-  bool varies(std::uint32_t value) const { return uniformity_.varying[value]; }
-
   // Assigns registers to the value of the instruction at `position`, and returns the first one.
   std::uint32_t define(std::uint32_t position) {
     const std::uint32_t lanes = at(position).lanes;
@@ -204,7 +201,7 @@ class Compiler {
     const KernelInstruction& instruction = at(position);
     const std::uint32_t dest = define(position);
     std::uint32_t lane = 0;
-    for (const ValueId part : {instruction.a, instruction.b, instruction.c, instruction.d}) {
+    for (const ValueId part : instruction.operands()) {
       if (part.valid()) copy(dest + lane++, registers_.of(part), 1);
     }
   }
@@ -244,7 +241,7 @@ class Compiler {
     const KernelInstruction& instruction = at(position);
     const std::uint32_t index = registers_.of(instruction.a), value = registers_.of(instruction.b);
     add({.op = is_scalar(index) && is_scalar(value) ? once : each,
-         .lanes = at(instruction.b.index).lanes,
+         .lanes = at(instruction.b).lanes,
          .form = row(index),
          .bounded = instruction.bounded || selected_[position] == Selected::BoundedStore,
          .imm = instruction.imm,
@@ -357,8 +354,6 @@ class Compiler {
     goes_on_elsewhere(address);
   }
 
-  const Kernel& kernel_;
-  const Uniformity uniformity_;
   std::vector<Selected> selected_;
   const LiveRanges live_;
   Code result_;
@@ -372,6 +367,9 @@ class Compiler {
 
 }  // namespace
 
-Code compile(const Kernel& kernel) { return Compiler(kernel).run(); }
+Code compile(const Kernel& kernel) {
+  const Batch batch = needs_whole_workgroups(kernel) ? Batch::Workgroup : Batch::Any;
+  return Compiler(kernel, find_uniformity(kernel, batch, Turns::OfLanes)).run();
+}
 
 }  // namespace vyre::run::cpu

@@ -5,16 +5,18 @@
 
 #include <algorithm>
 
+#include "vyre/run/cpu/kernel_reader.hpp"
+
 namespace vyre::run::cpu {
 namespace {
 
 using lower::Kernel;
 using lower::Opcode;
 
-class Computation {
+class Computation : KernelReader {
  public:
   Computation(const Kernel& kernel, const Uniformity& uniformity, std::vector<Selected>& selected)
-      : kernel_(kernel), uniformity_(uniformity), selected_(selected) {}
+      : KernelReader(kernel, uniformity), selected_(selected) {}
 
   LiveRanges run() {
     find_last_uses();
@@ -24,16 +26,15 @@ class Computation {
   }
 
  private:
-  std::uint32_t size() const { return static_cast<std::uint32_t>(kernel_.code.size()); }
-  bool is(std::uint32_t position, Opcode op) const { return selected_[position] == Selected::Itself && kernel_.code[position].op == op; }
+  bool is(std::uint32_t position, Opcode op) const { return selected_[position] == Selected::Itself && at(position).op == op; }
 
   void find_last_uses() {
-    roots_.resize(size());
-    result_.last_use.resize(size());
+    roots_.resize(size_);
+    result_.last_use.resize(size_);
     writes_.assign(kernel_.variables.size(), {});
     std::vector<std::uint32_t> loops;
-    for (std::uint32_t position = 0; position < size(); ++position) {
-      const lower::Instruction& instruction = kernel_.code[position];
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      const lower::Instruction& instruction = at(position);
       roots_[position] = is(position, Opcode::Lane) ? roots_[instruction.a.index] : position;
       result_.last_use[position] = position;
       if (is(position, Opcode::WriteVariable)) writes_[instruction.imm].push_back(position);
@@ -58,11 +59,11 @@ class Computation {
   }
 
   void find_aliases() {
-    result_.is_alias.assign(size(), false);
+    result_.is_alias.assign(size_, false);
     reads_.assign(kernel_.variables.size(), {});
-    for (std::uint32_t position = 0; position < size(); ++position) {
+    for (std::uint32_t position = 0; position < size_; ++position) {
       if (!is(position, Opcode::ReadVariable)) continue;
-      const std::uint32_t variable = kernel_.code[position].imm, last_use = result_.last_use[position];
+      const std::uint32_t variable = at(position).imm, last_use = result_.last_use[position];
       const bool is_alias = !written_between(variable, position, last_use);
       result_.is_alias[position] = is_alias;
       auto& reads = reads_[variable];
@@ -73,12 +74,12 @@ class Computation {
   // Coalesces values with variables: where a value is written to a variable, and the variable's register is free from the definition of the
   // value on, the value is computed in that register and the write is dropped. Definition and write must be in the same basic block.
   void find_made_in() {
-    result_.made_in.assign(size(), LiveRanges::kNoVariable);
+    result_.made_in.assign(size_, LiveRanges::kNoVariable);
     // By variable: the last use of the value that was last computed in its register.
     std::vector<std::uint32_t> held_until(kernel_.variables.size(), 0);
     std::uint32_t straight = 0;  // where the basic block of the position starts; a Barrier ends a block, too
-    for (std::uint32_t position = 0; position < size(); ++position) {
-      const lower::Instruction& instruction = kernel_.code[position];
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      const lower::Instruction& instruction = at(position);
       if (selected_[position] == Selected::Nothing) continue;
       if (lower::jumps(instruction.op) || instruction.op == Opcode::Barrier) straight = position;
       if (!is(position, Opcode::WriteVariable) || uniformity_.divergent[position]) continue;
@@ -92,7 +93,7 @@ class Computation {
 
   // Whether the value can be computed in the register of the variable, into which the instruction at `write` writes it.
   bool can_be_made_in(std::uint32_t variable, std::uint32_t value, std::uint32_t write) const {
-    if (!uniformity_.variable_varies[variable] || !uniformity_.varying[value] || kernel_.code[value].lanes != 1) return false;
+    if (!uniformity_.variable_varies[variable] || !varies(value) || at(value).lanes != 1) return false;
     if (selected_[value] != Selected::Itself || !is_elementwise(kernel_, uniformity_, value)) return false;
     if (roots_[value] != value || result_.made_in[value] != LiveRanges::kNoVariable) return false;
     // Other uses of the value read it from the variable, so the variable must still hold it there.
@@ -110,8 +111,6 @@ class Computation {
     std::uint32_t until;  // the last use of this read and of those before it
   };
 
-  const Kernel& kernel_;
-  const Uniformity& uniformity_;
   std::vector<Selected>& selected_;
   LiveRanges result_;
   std::vector<std::uint32_t> roots_;                // by value: the value in whose registers it lies
@@ -128,7 +127,7 @@ LiveRanges compute_live_ranges(const Kernel& kernel, const Uniformity& uniformit
 bool is_elementwise(const Kernel& kernel, const Uniformity& uniformity, std::uint32_t value) {
   const lower::Instruction& instruction = kernel.code[value];
   if (instruction.lanes != 1) return false;
-  return lower::is_lanewise(instruction.op) || (instruction.op == Opcode::Select && uniformity.varying[instruction.a.index]);
+  return lower::is_lanewise(instruction.op) || (instruction.op == Opcode::Select && uniformity.varies(instruction.a));
 }
 
 }  // namespace vyre::run::cpu

@@ -21,13 +21,17 @@ enum class Selected : std::uint8_t {
 // Returns what becomes of each instruction of the kernel, by its position.
 std::vector<Selected> select_instructions(const lower::Kernel& kernel);
 
-// Visits the positions of the values that a selected instruction reads.
+// Visits the positions of the values that an instruction reads.
 template <class Visit>
-void for_each_operand(const lower::Instruction& instruction, Selected selected, const Visit& visit) {
-  if (selected == Selected::Nothing) return;
-  for (const lower::ValueId operand : {instruction.a, instruction.b, instruction.c, instruction.d}) {
+void for_each_operand(const lower::Instruction& instruction, const Visit& visit) {
+  for (const lower::ValueId operand : instruction.operands()) {
     if (operand.valid()) visit(operand.index);
   }
+}
+// The same for what an instruction became, which reads nothing if no code is made for it.
+template <class Visit>
+void for_each_operand(const lower::Instruction& instruction, Selected selected, const Visit& visit) {
+  if (selected != Selected::Nothing) for_each_operand(instruction, visit);
 }
 
 }  // namespace vyre::run::cpu

@@ -39,8 +39,7 @@ bool walk(const Kernel& kernel, Batch batch, Turns turns, Uniformity& found) {
   std::vector<std::size_t> loops;
   for (std::size_t position = 0; position < kernel.code.size(); ++position) {
     const lower::Instruction& instruction = kernel.code[position];
-    const auto varies = [&](ValueId value) { return value.valid() && found.varying[value.index]; };
-    bool any = varies(instruction.a) || varies(instruction.b) || varies(instruction.c) || varies(instruction.d);
+    bool any = std::ranges::any_of(instruction.operands(), [&](ValueId operand) { return found.varies(operand); });
     switch (instruction.op) {
       case Opcode::ReadVariable:
         any = found.variable_varies[instruction.imm];

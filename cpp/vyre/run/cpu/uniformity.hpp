@@ -22,6 +22,8 @@ struct Uniformity {
   std::vector<bool> variable_varies;  // by variable
   std::vector<bool> parted_by_break;  // by instruction: a Loop that some lanes may leave by a Break while others go on
 
+  // An invalid id, which stands for an operand that the opcode lacks, does not vary.
+  bool varies(lower::ValueId value) const { return value.valid() && varying[value.index]; }
   // Whether lanes may leave the Loop at different turns.
   bool parts_loop(std::uint32_t loop) const { return varying[loop] || parted_by_break[loop]; }
 };

@@ -54,6 +54,9 @@ struct Analysis {
   std::vector<Selected> selected;
   Ternaries ternaries;  // with AVX-512 alone, which has such an instruction
   bool whole_workgroups = false;
+  // By instruction: the innermost If or Loop around it, or kNone. The instructions that open and close a block lie outside of it, so
+  // `around` leads from the start of each block to the next outer one.
+  std::vector<std::uint32_t> around;
   std::vector<Cell> cells;
   std::vector<std::array<CellId, 4>> of_value;     // by instruction: the cells of its lanes
   std::vector<std::array<CellId, 4>> of_variable;  // by variable
@@ -70,6 +73,8 @@ struct Analysis {
   bool accesses_in_parted_loop = false;  // memory is accessed in a loop of which lanes may take different numbers of turns
   bool chains_gathers = false;           // a loop gathers from places that another gather decides
   bool has_exit(std::uint32_t block) const { return exits[block]; }
+  // Whether the instruction has code of its own.
+  bool is_selected(std::uint32_t position) const { return selected[position] != Selected::Nothing; }
   // By instruction: an If without an Else and exits whose condition is that a value which rises from lane to lane is below a uniform one.
   std::vector<bool> guards;
   std::vector<bool> streamed;  // by buffer: rows may be stored past the caches, because nothing else accesses the buffer

@@ -82,6 +82,9 @@ class Assembler : public Xbyak::CodeGenerator {
   void shift_each(lower::Opcode op, const Xmm& to, const Xmm& a, const Xmm& amounts);
   // SSE4.1 only: to = 2 to the power of each lane, which is less than 32.
   void power_of_two(const Xmm& to, const Xmm& exponents);
+  // SSE4.1 only: to = a, each lane rotated by its own amount, which may be any word. The opcode is RotateLeft or RotateRight. Vectors 2 and
+  // 3 are scratch, and none of the operands.
+  void rotate_each(lower::Opcode op, const Xmm& to, const Xmm& a, const Xmm& amounts);
 
   // --- Bits of general registers ---
   void lowest_bit(const Xbyak::Reg32& to, const Xbyak::Reg32& from);  // the number of the lowest bit of a number that is not zero

@@ -6,8 +6,19 @@
 #include "vyre/run/cpu/native/assembler.hpp"
 
 namespace vyre::run::cpu::native {
+namespace {
 
 using lower::Opcode;
+
+// A shuffle that copies the lowest byte of each word to all of its bytes.
+constexpr std::array<std::uint8_t, 16> kLowestByte = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
+// The bytes of powers of two, by index. pshufb takes the lowest four bits of an index, and gives zero where the highest bit is set. The sum
+// of an exponent and the byte of kIndices at the same place is the index for that byte of the power: it is zero for exponents of bits below
+// and above the byte.
+constexpr std::array<std::uint8_t, 16> kPowers = {1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0};
+constexpr std::uint32_t kIndices = 0xE8F06870;
+
+}  // namespace
 
 // --- Operands ---
 
@@ -106,17 +117,36 @@ void Assembler::shift_each(Opcode op, const Xmm& to, const Xmm& a, const Xmm& am
   move(to, result);
 }
 
-// Each byte of a lane takes the exponent less the place of the byte's lowest bit, and finds its value in a table. pshufb gives zero where
-// the highest bit is set. A saturating add of 0x70 sets that bit for every index outside 0 to 15.
 void Assembler::power_of_two(const Xmm& to, const Xmm& exponents) {
-  constexpr std::array<std::uint8_t, 16> kLowest = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
-  constexpr std::array<std::uint8_t, 16> kPowers = {1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0};
   copy(spare(), exponents);
-  pshufb(spare(), constant_bytes(kLowest));
-  psubb(spare(), constant(0x18100800u));
-  paddusb(spare(), constant(0x70707070u));
+  pshufb(spare(), constant_bytes(kLowestByte));
+  paddb(spare(), constant(kIndices));
   movdqa(to, constant_bytes(kPowers));
   pshufb(to, spare());
+}
+
+// A rotation multiplies by a power of two: the lower half of the product's 64 bits has the bits that stay, and the upper half those that
+// return at the other end.
+void Assembler::rotate_each(Opcode op, const Xmm& to, const Xmm& a, const Xmm& amounts) {
+  constexpr int kOdd = 0xF5, kExchanged = 0xB1;  // shuffles: odd lanes also to even ones, and the lanes of each pair exchanged
+  const Xmm factors(3), other(2);
+  copy(spare(), amounts);
+  pshufb(spare(), constant_bytes(kLowestByte));
+  if (op == Opcode::RotateRight) psignb(spare(), constant(0xFFFFFFFFu));  // changes the sign
+  pand(spare(), constant(0x1F1F1F1Fu));
+  paddb(spare(), constant(kIndices));
+  movdqa(factors, constant_bytes(kPowers));
+  pshufb(factors, spare());
+  pshufd(other, factors, kOdd);
+  pmuludq(factors, a);
+  pshufd(to, a, kOdd);
+  pmuludq(to, other);
+  // Each product has two lanes: that of its own word, and that of the word beside it. One vector gets the former, one the latter.
+  movdqa(other, to);
+  pblendw(other, factors, 0xCC);
+  pblendw(to, factors, 0x33);
+  pshufd(other, other, kExchanged);
+  por(to, other);
 }
 
 // --- Lanes one by one ---

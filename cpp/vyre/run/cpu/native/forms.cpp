@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "vyre/run/cpu/kernel_reader.hpp"
 #include "vyre/run/cpu/native/basic_blocks.hpp"
 
 namespace vyre::run::cpu::native {
@@ -14,10 +15,9 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-class FormFinder {
+class FormFinder : KernelReader {
  public:
-  FormFinder(const Kernel& kernel, const Analysis& found)
-      : kernel_(kernel), found_(found), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
+  FormFinder(const Kernel& kernel, const Analysis& found) : KernelReader(kernel, found.uniformity), found_(found) {}
 
   std::vector<Form> run() {
     forms_.assign(size_, Form::Word);
@@ -33,7 +33,7 @@ class FormFinder {
     find_truths(alone);
     // Users come after what they use, and decide first.
     for (std::uint32_t position = size_; position-- > 0;) {
-      if (!is_used(position) || !varies(position) || uses[position] == 0) continue;
+      if (!found_.is_selected(position) || !varies(position) || uses[position] == 0) continue;
       const bool in_truth = forms_[user[position]] == Form::Folded && combines_truths(user[position]);
       const bool folds = alone(position) && (in_truth || (conditions[position] && varies(at(user[position]).a)));
       if (folds && truths_[position].comparisons != 0) {
@@ -46,11 +46,6 @@ class FormFinder {
   }
 
  private:
-  const Instruction& at(std::uint32_t position) const { return kernel_.code[position]; }
-  bool varies(std::uint32_t value) const { return found_.uniformity.varying[value]; }
-  bool varies(ValueId value) const { return value.valid() && varies(value.index); }
-  bool is_used(std::uint32_t position) const { return found_.selected[position] != Selected::Nothing; }
-
   bool is_condition(std::uint32_t user, std::uint32_t value) const {
     const Instruction& instruction = at(user);
     if (instruction.op == Opcode::If) return true;
@@ -65,9 +60,9 @@ class FormFinder {
     const auto truth = [&](ValueId value) { return alone(value.index) && varies(value) ? truths_[value.index] : Truth{}; };
     for (std::uint32_t position = 0; position < size_; ++position) {
       const Instruction& instruction = at(position);
-      if (!is_used(position) || !varies(position)) continue;
+      if (!found_.is_selected(position) || !varies(position)) continue;
       Truth& made = truths_[position];
-      if (instruction.op == Opcode::Eq && at(instruction.b.index).op == Opcode::Constant && at(instruction.b.index).imm == 0) {
+      if (instruction.op == Opcode::Eq && is_constant(instruction.b) && at(instruction.b).imm == 0) {
         made = truth(instruction.a);
       } else if (instruction.op == Opcode::And || instruction.op == Opcode::Or) {
         const Truth a = truth(instruction.a), b = truth(instruction.b);
@@ -92,9 +87,7 @@ class FormFinder {
     }
   }
 
-  const Kernel& kernel_;
   const Analysis& found_;
-  const std::uint32_t size_;
   std::vector<Form> forms_;
 
   // The most comparisons that the recursion for a condition visits.

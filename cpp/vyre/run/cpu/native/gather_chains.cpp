@@ -2,6 +2,7 @@
 // in loops load, and what is computed from them. A gather whose index is marked waits for another one.
 #include "vyre/run/cpu/native/gather_chains.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace vyre::run::cpu::native {
@@ -25,13 +26,13 @@ bool chains_gathers(const lower::Kernel& kernel, const Analysis& analysis) {
       if (i.op == Opcode::EndLoop) --loops;
       if (i.op == Opcode::WriteVariable && is_marked(i.a)) variables[i.imm] = true;
       if (loads) {
-        const bool gathers = loops != 0 && analysis.uniformity.varying[i.a.index] && !analysis.strides[i.a.index];
+        const bool gathers = loops != 0 && analysis.uniformity.varies(i.a) && !analysis.strides[i.a.index];
         if (gathers && is_marked(i.a)) return true;
         marked[position] = gathers;
       } else if (i.op == Opcode::ReadVariable) {
         marked[position] = variables[i.imm];
       } else if (i.op != Opcode::Loop) {
-        marked[position] = is_marked(i.a) || is_marked(i.b) || is_marked(i.c) || is_marked(i.d);
+        marked[position] = std::ranges::any_of(i.operands(), is_marked);
       }
     }
   }

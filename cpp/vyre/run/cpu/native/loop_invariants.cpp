@@ -11,7 +11,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "vyre/run/cpu/uniformity.hpp"
+#include "vyre/run/cpu/kernel_reader.hpp"
+#include "vyre/run/cpu/select.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
@@ -21,22 +22,15 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-template <class Visit>
-void for_each_read(const Instruction& instruction, const Visit& visit) {
-  for (const ValueId operand : {instruction.a, instruction.b, instruction.c, instruction.d}) {
-    if (operand.valid()) visit(operand.index);
-  }
-}
-
-class Pass {
+class Pass : KernelReader {
  public:
-  explicit Pass(const Kernel& kernel) : kernel_(kernel), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
+  explicit Pass(const Kernel& kernel) : KernelReader(kernel, found_) {}
 
   std::optional<Hoisted> run() {
     if (std::ranges::count(kernel_.code, Opcode::Loop, &Instruction::op) == 0) return std::nullopt;
     find_levels();
     if (std::ranges::all_of(target_, [](std::uint32_t loop) { return loop == kStays; })) return std::nullopt;
-    uniformity_ = find_uniformity(kernel_, needs_whole_workgroups(kernel_) ? Batch::Workgroup : Batch::Row, Turns::Shared);
+    found_ = find_uniformity(kernel_, needs_whole_workgroups(kernel_) ? Batch::Workgroup : Batch::Row, Turns::Shared);
     choose_costly();
     choose_replacing();
     if (std::ranges::count(moves_, true) == 0) return std::nullopt;
@@ -45,8 +39,6 @@ class Pass {
 
  private:
   static constexpr std::uint32_t kStays = ~std::uint32_t{0};
-
-  const Instruction& at(std::uint32_t position) const { return kernel_.code[position]; }
 
   // --- Levels ---
 
@@ -67,7 +59,7 @@ class Pass {
         level = level_of_read(writes[instruction.imm], loops);
       } else if (can_move(instruction)) {
         level = 0;
-        for_each_read(instruction, [&](std::uint32_t value) { level = std::max(level, levels[value]); });
+        for_each_operand(instruction, [&](std::uint32_t value) { level = std::max(level, levels[value]); });
       }
       levels[position] = level;
       if (level < loops.size()) target_[position] = loops[level];
@@ -105,8 +97,7 @@ class Pass {
   // --- Choice ---
 
   bool is_power_of_two(ValueId value) const {
-    const Instruction& constant = at(value.index);
-    return constant.op == Opcode::Constant && static_cast<std::int32_t>(constant.imm) > 0 && std::has_single_bit(constant.imm);
+    return is_constant(value) && static_cast<std::int32_t>(at(value).imm) > 0 && std::has_single_bit(at(value).imm);
   }
 
   // Whether the value takes several instructions to make.
@@ -126,7 +117,7 @@ class Pass {
       case Opcode::Pack:
         return false;
       default:
-        if (!uniformity_.varying[position]) return true;
+        if (!varies(position)) return true;
         return lower::divides(instruction.op) && !is_power_of_two(instruction.b);
     }
   }
@@ -137,7 +128,7 @@ class Pass {
     for (std::uint32_t position = size_; position-- > 0;) {
       if (target_[position] == kStays || !(moves_[position] || is_costly(position))) continue;
       moves_[position] = true;
-      for_each_read(at(position), [&](std::uint32_t value) { moves_[value] = moves_[value] || target_[value] != kStays; });
+      for_each_operand(at(position), [&](std::uint32_t value) { moves_[value] = moves_[value] || target_[value] != kStays; });
     }
   }
 
@@ -145,20 +136,20 @@ class Pass {
   void choose_replacing() {
     std::vector<std::uint32_t> staying(size_, 0);  // uses by what stays
     for (std::uint32_t position = 0; position < size_; ++position) {
-      if (!moves_[position]) for_each_read(at(position), [&](std::uint32_t value) { ++staying[value]; });
+      if (!moves_[position]) for_each_operand(at(position), [&](std::uint32_t value) { ++staying[value]; });
     }
     for (std::uint32_t position = 0; position < size_; ++position) {
       const Instruction& instruction = at(position);
       if (target_[position] == kStays || moves_[position] || instruction.lanes != 1) continue;
       if (lower::is_comparison(instruction.op) || !(lower::is_lanewise(instruction.op) || instruction.op == Opcode::Select)) continue;
       bool can = true, replaces = false;
-      for_each_read(instruction, [&](std::uint32_t value) {
+      for_each_operand(instruction, [&](std::uint32_t value) {
         can = can && (moves_[value] || target_[value] == kStays || at(value).op == Opcode::Constant);
-        replaces = replaces || (staying[value] == 1 && uniformity_.varying[value]);
+        replaces = replaces || (staying[value] == 1 && varies(value));
       });
       if (!can || !replaces) continue;
       moves_[position] = true;
-      for_each_read(instruction, [&](std::uint32_t value) {
+      for_each_operand(instruction, [&](std::uint32_t value) {
         moves_[value] = moves_[value] || target_[value] != kStays;
         --staying[value];
       });
@@ -193,9 +184,7 @@ class Pass {
     return result;
   }
 
-  const Kernel& kernel_;
-  const std::uint32_t size_;
-  Uniformity uniformity_;
+  Uniformity found_;
   std::vector<std::uint32_t> target_;  // by instruction: the loop that it can stand before, or kStays
   std::vector<bool> moves_;
 };

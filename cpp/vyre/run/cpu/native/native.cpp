@@ -48,11 +48,11 @@ std::optional<Translation> translate(const lower::Kernel& given, Vectors vectors
   }
   const std::optional<Hoisted> hoisted = hoist_loop_invariants(given);
   const lower::Kernel& kernel = hoisted ? hoisted->kernel : given;
-  std::optional<Analysis> analysis = analyse(kernel, vectors, refusal);
+  const std::optional<Analysis> analysis = analyse(kernel, vectors, refusal);
   if (!analysis) return std::nullopt;
   Translation result;
   result.whole_workgroups = analysis->whole_workgroups;
-  Translator translator(kernel, std::move(*analysis), vectors);
+  Translator translator(kernel, *analysis, vectors);
   result.code = translator.run();
   result.marks = translator.marks();
   if (hoisted) {

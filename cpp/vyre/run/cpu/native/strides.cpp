@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "vyre/run/cpu/kernel_reader.hpp"
+
 namespace vyre::run::cpu::native {
 namespace {
 
@@ -11,10 +13,9 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-class StrideFinder {
+class StrideFinder : KernelReader {
  public:
-  StrideFinder(const Kernel& kernel, Analysis& found)
-      : kernel_(kernel), found_(found), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
+  StrideFinder(const Kernel& kernel, Analysis& found) : KernelReader(kernel, found.uniformity), found_(found) {}
 
   void run() {
     found_.strides.assign(size_, std::nullopt);
@@ -24,9 +25,6 @@ class StrideFinder {
   }
 
  private:
-  const Instruction& at(std::uint32_t position) const { return kernel_.code[position]; }
-  bool varies(std::uint32_t value) const { return found_.uniformity.varying[value]; }
-
   // Whether a vector's lanes always are neighbours along x in one row of the workgroup.
   bool rows() const {
     const auto& size = kernel_.workgroup_size;
@@ -39,8 +37,8 @@ class StrideFinder {
     if (!varies(position)) return 0;
     const auto of = [&](ValueId value) { return found_.strides[value.index]; };
     const auto constant = [&](ValueId value) -> std::optional<std::uint32_t> {
-      if (at(value.index).op != Opcode::Constant) return std::nullopt;
-      return at(value.index).imm;
+      if (!is_constant(value)) return std::nullopt;
+      return at(value).imm;
     };
     switch (instruction.op) {
       case Opcode::InvocationId:
@@ -83,9 +81,7 @@ class StrideFinder {
     return std::nullopt;
   }
 
-  const Kernel& kernel_;
   Analysis& found_;
-  const std::uint32_t size_;
 };
 
 }  // namespace

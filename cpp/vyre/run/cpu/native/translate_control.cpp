@@ -225,7 +225,7 @@ void Translator::loop(std::uint32_t position) {
   const CellId variable = cell_of_result(position, 0);
   Block& block = blocks_.emplace_back();
   block.position = position;
-  block.parts = analysis_.uniformity.parts_loop(position);
+  block.parts = uniformity_.parts_loop(position);
   block.of_workgroup = analysis_.of_workgroup[position];
   if (block.parts && !varies(position)) return loop_with_breaks(position);
   if (!block.parts) {

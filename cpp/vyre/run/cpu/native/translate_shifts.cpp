@@ -108,8 +108,7 @@ void Translator::vector_rotate(const Instruction& i, CellId dest, int part) {
   out(dest, part, a_.v(1));
 }
 
-// SSE4.1 has no rotation. By an amount that all lanes share, it is two shifts. By amounts of the lanes, it is a multiplication by a power
-// of two: the lower half of the product's 64 bits has the bits that stay, and the upper half those that return at the other end.
+// SSE4.1 has no rotation. By an amount that all lanes share, it is two shifts.
 void Translator::vector_rotate_narrow(const Instruction& i, CellId dest, int part) {
   const bool left = i.op == Opcode::RotateLeft;
   const Xmm a = in(cell_of(i.a), part, 0);
@@ -126,25 +125,7 @@ void Translator::vector_rotate_narrow(const Instruction& i, CellId dest, int par
     a_.vpor(to, to, a_.v(3));
     return out(dest, part, to);
   }
-  const Xmm b = in(cell_of(i.b), part, 1);
-  if (left) {
-    a_.vpand(a_.v(1), b, a_.constant(31));
-  } else {
-    a_.zero(a_.v(2));
-    a_.vpsubd(a_.v(1), a_.v(2), b);
-    a_.vpand(a_.v(1), a_.v(1), a_.constant(31));
-  }
-  const Xmm factor = a_.v(2), odd = a_.v(3);
-  a_.power_of_two(factor, a_.v(1));
-  a_.vpsrlq(odd, a, 32);
-  a_.vpsrlq(a_.v(1), factor, 32);
-  a_.vpmuludq(odd, odd, a_.v(1));
-  a_.vpmuludq(factor, factor, a);
-  // The lanes of both shuffles are in the order 0, 2, 1, 3.
-  a_.vshufps(a_.v(1), factor, odd, 0x88);
-  a_.vshufps(factor, factor, odd, 0xDD);
-  a_.vpor(a_.v(1), a_.v(1), factor);
-  a_.pshufd(to, a_.v(1), 0xD8);
+  a_.rotate_each(i.op, to, a, in(cell_of(i.b), part, 1));
   out(dest, part, to);
 }
 

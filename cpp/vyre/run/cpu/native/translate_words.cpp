@@ -222,13 +222,13 @@ void Translator::scalar_id(std::uint32_t position) {
       a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, extents) + sizeof(Extent) * i.imm + offsetof(Extent, length)]);
       break;
     case Opcode::WorkgroupId:
-      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, workgroup) + 4 * i.imm]);
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, workgroup) + std::size_t{4} * i.imm]);
       break;
     case Opcode::LocalId:
-      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, local) + 4 * i.imm]);
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, local) + std::size_t{4} * i.imm]);
       break;
     default:
-      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, invocation) + 4 * i.imm]);
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, invocation) + std::size_t{4} * i.imm]);
   }
   put(dest, a_.eax);
 }
@@ -295,7 +295,7 @@ void Translator::write_variable(std::uint32_t position) {
     if (!cell(to).varying) {
       copy_word(to, from);
     } else {
-      const bool blend = masked_ && analysis_.uniformity.divergent[position];
+      const bool blend = masked_ && uniformity_.divergent[position];
       for (int part = 0; part < parts_; ++part) copy(to, from, part, blend);
     }
   }

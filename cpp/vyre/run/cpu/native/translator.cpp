@@ -11,6 +11,11 @@
 namespace vyre::run::cpu::native {
 namespace {
 
+bool shifts_or_rotates(lower::Opcode op) {
+  using enum lower::Opcode;
+  return op == Shl || op == Shr || op == SShr || op == RotateLeft || op == RotateRight;
+}
+
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
 
 // The callee-saved general registers: the code restores their values before it returns.
@@ -18,12 +23,23 @@ constexpr int kSavedGenerals[] = {3 /* rbx */, 5 /* rbp */, 12, 13, 14, 15};
 
 }  // namespace
 
-Translator::Translator(const lower::Kernel& kernel, Analysis analysis, Vectors vectors)
-    : kernel_(kernel), analysis_(std::move(analysis)), a_(vectors) {
+Translator::Translator(const lower::Kernel& kernel, const Analysis& analysis, Vectors vectors)
+    : KernelReader(kernel, analysis.uniformity), analysis_(analysis), a_(vectors) {
   const auto& size = kernel.workgroup_size;
   workgroup_lanes_ = size[0] * size[1] * size[2];
   choose_parts();
   lay_out();
+}
+
+bool Translator::often_shifts_by_lanes() const {
+  std::uint32_t shifts = 0, all = 0;
+  for (std::uint32_t position = 0; position < size_; ++position) {
+    const Instruction& i = at(position);
+    if (!lower::is_lanewise(i.op) || !varies(position) || !analysis_.is_selected(position)) continue;
+    ++all;
+    if (shifts_or_rotates(i.op) && varies(i.b)) ++shifts;
+  }
+  return shifts != 0 && 10 * shifts >= all;
 }
 
 // Chooses how many vectors a group has. More vectors hide the latency of operations, as long as all of their values fit into registers.
@@ -37,10 +53,12 @@ void Translator::choose_parts() {
   const auto needed = static_cast<int>(pressure(analysis_));
   for (const int parts : {2, 4}) {
     const int available = a_.vector_count() - (a_.wide() ? 5 : 4 + parts);
-    // A gather that waits for another one takes as long as dozens of other operations. Two vectors at a time are worth a spill of some
-    // values.
-    const bool spills = analysis_.chains_gathers && parts == 2;
-    const bool fits = needed * (spills ? 1 : parts) <= available;
+    // A gather that waits for another one takes as long as dozens of other operations, and so does a shift by amounts of the lanes with
+    // SSE4.1. Two vectors at a time are worth a spill of some values.
+    const bool waits = analysis_.chains_gathers || (a_.narrow() && often_shifts_by_lanes());
+    // One vector more than fits is worth it, too, with SSE4.1, which has the fewest lanes to work on at a time.
+    const int spilled = a_.narrow() && parts == 2 ? 1 : 0;
+    const bool fits = waits && parts == 2 ? needed <= available : needed * parts <= available + spilled;
     const bool fills = !analysis_.whole_workgroups || workgroup_lanes_ % static_cast<std::uint32_t>(parts * a_.width()) == 0;
     if (fits && fills && parts <= most) parts_ = parts;
   }
@@ -249,7 +267,7 @@ void Translator::instruction(std::uint32_t position) {
   const Instruction& i = at(position);
   a_.mark(Part::Instruction, position);
   position_ = position;
-  if (analysis_.selected[position] == Selected::Nothing) return;
+  if (!analysis_.is_selected(position)) return;
   if (const CellId first = analysis_.first_lane[position]; first != kNone) {
     if (is_needed(first)) first_lane(position);
     if (!is_needed(analysis_.of_value[position][0])) return;

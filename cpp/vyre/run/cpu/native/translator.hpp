@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "vyre/lower/kernel.hpp"
+#include "vyre/run/cpu/kernel_reader.hpp"
 #include "vyre/run/cpu/native/analysis.hpp"
 #include "vyre/run/cpu/native/assembler.hpp"
 #include "vyre/run/cpu/native/context.hpp"
@@ -21,9 +22,10 @@
 
 namespace vyre::run::cpu::native {
 
-class Translator {
+class Translator : KernelReader {
  public:
-  Translator(const lower::Kernel& kernel, Analysis analysis, Vectors vectors);
+  // Both must outlive the translator.
+  Translator(const lower::Kernel& kernel, const Analysis& analysis, Vectors vectors);
 
   // Returns the machine code of a Function, which may be placed at any address.
   std::vector<std::byte> run();
@@ -61,6 +63,7 @@ class Translator {
 
   // --- The plan (translator.cpp) ---
   void choose_parts();
+  bool often_shifts_by_lanes() const;  // a tenth of the vector instructions or more shift or rotate by amounts of the lanes
   void lay_out();
   void prologue();
   void epilogue();
@@ -69,11 +72,6 @@ class Translator {
   void region(const Region& region);
   void body(const Region& region, bool masked);
   void instruction(std::uint32_t position);
-
-  const Instruction& at(std::uint32_t position) const { return kernel_.code[position]; }
-  const Instruction& at(ValueId value) const { return kernel_.code[value.index]; }
-  bool varies(std::uint32_t value) const { return analysis_.uniformity.varying[value]; }
-  bool varies(ValueId value) const { return value.valid() && varies(value.index); }
 
   // --- Cells (translator.cpp) ---
   CellId cell_of(ValueId value, std::uint32_t lane = 0) const { return analysis_.of_value[value.index][lane]; }
@@ -91,7 +89,6 @@ class Translator {
   void get(const Reg32& to, CellId id);
   void put(CellId id, const Reg32& from);
   Reg32 word_target(CellId id, const Reg32& scratch) const;  // where to compute a uniform value; put() moves it to the cell's home
-  bool is_constant(ValueId value) const { return at(value).op == Opcode::Constant; }
 
   // --- Values ---
   void vector_lanewise(std::uint32_t position, int part);  // translate_vectors.cpp
@@ -237,8 +234,7 @@ class Translator {
   int exec(int part) const { return (a_.wide() ? 1 : 4) + part; }
   int mask_scratch(int which) const { return a_.wide() ? 5 + which : 3 - which; }
 
-  const lower::Kernel& kernel_;
-  Analysis analysis_;
+  const Analysis& analysis_;
   Assembler a_;
   Homes homes_;
   Layout layout_;
