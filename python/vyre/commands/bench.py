@@ -131,9 +131,9 @@ def _target(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int,
     if not colon and not path.endswith(".py"):
         program, inputs, workgroups = program_of(path, "bench")
         return program, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
+    from vyre import _objects
     from vyre._kernel.kernel import Kernel
     from vyre._procedure.procedure import ProcedureFunction
-    from vyre.commands import _objects
 
     kinds = (Kernel, ProcedureFunction)
     if path.endswith(".py"):

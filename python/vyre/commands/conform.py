@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import check_writable, write_atomically
+from vyre._objects import imported
 from vyre.commands._conform_json import of_levels, of_procedure
 from vyre.commands._given import given_of
 from vyre.commands._listing import add_json, print_json
-from vyre.commands._objects import imported
 from vyre.commands._place import check_place
 
 if TYPE_CHECKING:
