@@ -127,30 +127,14 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _target(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
     """What is called, the inputs that are given, and the workgroups that its file names."""
-    path, colon, name = chosen.target.rpartition(":") if ":" in chosen.target else (chosen.target, "", "")
-    if not colon and not path.endswith(".py"):
-        program, inputs, workgroups = program_of(path, "bench")
+    if ":" not in chosen.target and not chosen.target.endswith(".py"):
+        program, inputs, workgroups = program_of(chosen.target, "bench")
         return program, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
-    from vyre import _objects
     from vyre._kernel.kernel import Kernel
+    from vyre._objects import one_of
     from vyre._procedure.procedure import ProcedureFunction
 
-    kinds = (Kernel, ProcedureFunction)
-    if path.endswith(".py"):
-        module = _objects.module_of(path)
-        found = {key: each for key, each in vars(module).items() if isinstance(each, kinds)}
-        if not name and len(found) == 1:
-            (name,) = found
-        if name not in found:
-            problem = f"no kernel or procedure `{name[:80]}`" if name else f"{len(found)} kernels and procedures"
-            raise vyre.ArgumentError(
-                f"`{path}` has {problem}. Fix: write {path}:NAME, with one of {', '.join(found) or 'its own'}."
-            )
-        called = found[name]
-    else:
-        called = _objects.imported(chosen.target, "kernel or procedure")
-        if not isinstance(called, kinds):
-            raise vyre.ArgumentError(f"`{chosen.target}` is no kernel and no procedure. Fix: name one.")
+    called = one_of(chosen.target, (Kernel, ProcedureFunction), ("kernel", "procedure"))
     return called, dict(chosen.inputs), None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import check_writable, write_atomically
-from vyre._objects import imported
+from vyre._objects import one_of
 from vyre.commands._conform_json import of_levels, of_procedure
 from vyre.commands._given import given_of
 from vyre.commands._listing import add_json, print_json
@@ -59,9 +59,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument(
         "--procedure",
-        metavar="MODULE:NAME|FILE",
-        help="certify this procedure instead, or that of a file with its text or bytes, on inputs that --call and "
-        "--seed decide",
+        metavar="FILE.py:NAME|MODULE:NAME|FILE",
+        help="certify this procedure of Python instead, or that of a file with its text or bytes, on inputs that "
+        "--call and --seed decide",
     )
     parser.add_argument(
         "--call",
@@ -182,9 +182,11 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
 
 
 def _procedure(name: str) -> Any:
-    """The procedure of a file, or of a name such as module:name."""
-    if ":" in name and not Path(name).is_file():
-        return imported(name, "procedure")
+    """The procedure of a file, or of a name such as module:name or file.py:name."""
+    if name.endswith(".py") or (":" in name and not Path(name).is_file()):
+        from vyre._procedure.procedure import ProcedureFunction
+
+        return one_of(name, (ProcedureFunction, vyre.Procedure), ("procedure",))
     given = given_of(name)[0]
     if not isinstance(given, vyre.Procedure):
         raise vyre.ArgumentError(

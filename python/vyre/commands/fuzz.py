@@ -33,6 +33,7 @@ backends:
   module:function  likewise, a Python function that takes and returns what vyre.run does
                    (vyre.fuzz.resident:run: arrays that stay on their device, a grid from data);
                    with --procedures it takes what vyre.fuzz.procedures.run does
+  FILE.py:function likewise, of a file of Python
   vulkan:1         device 1 of a backend, counted as vyre.devices("vulkan") lists them
 
 --against BACKEND compares with another backend, or another device of the same, as its calls run; the reference runs
