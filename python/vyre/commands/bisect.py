@@ -50,7 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
     backend = _way(chosen.backend or vyre.backends()[0], "--backend")
     against = _way(chosen.against, "--against")
     where = chosen.inputs or "inputs.npz"
-    check_named(program, inputs, f"add it to {where}: np.savez(file, {{name}}=array, ...)")
+    check_named(program, inputs, lambda decl: f"add it to {where}: np.savez(file, {decl.name}=array, ...)")
     found = vyre.bisect(program, inputs, workgroups, backend=backend, against=against, timeout=chosen.timeout)
     if chosen.json:
         print_json({**head("bisect"), "ok": found is None, "difference": None if found is None else str(found)})

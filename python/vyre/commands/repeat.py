@@ -13,7 +13,12 @@ from vyre.commands._listing import add_json, head, print_json
 from vyre.commands._place import add_place, check_place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
+
+PARAMS = "__params"
+"""The buffer that has the numbers of a kernel, as vyre._kernel.trace names it."""
 
 _MOST_INPUTS = 1 << 34  # bytes of all arrays
 _INPUTS_FIX = "write the arrays with np.savez(file, name=array, ...)"
@@ -62,10 +67,10 @@ def run(chosen: argparse.Namespace) -> int:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
     _check_options(chosen)
     if chosen.inputs is not None:
-        fix = f"add it to {chosen.inputs}: np.savez(file, {{name}}=array, ...)"
+        fix = f"add it to {chosen.inputs}: np.savez(file, {{}}=array, ...)"
     else:
-        fix = 'write it with np.savez("inputs.npz", {name}=array, ...), and add inputs.npz to the command'
-    check_named(program, inputs, fix)
+        fix = 'write it with np.savez("inputs.npz", {}=array, ...), and add inputs.npz to the command'
+    check_named(program, inputs, lambda decl: fix.format(decl.name))
     result = vyre.repeat(
         program,
         inputs,
@@ -106,8 +111,8 @@ def check_timeout(timeout: float | None) -> None:
         )
 
 
-def check_named(program: vyre.Program, inputs: dict[str, Any], fix: str) -> None:
-    """Refuse inputs of other names, or without an array that is needed; the Fix has the buffer's name for {name}.
+def check_named(program: vyre.Program, inputs: dict[str, Any], fix: Callable[[vyre.BufferDecl], str]) -> None:
+    """Refuse inputs of other names, or without an array that is needed, of which `fix` tells what to write.
 
     Raises: BindingError.
     """
@@ -117,12 +122,14 @@ def check_named(program: vyre.Program, inputs: dict[str, Any], fix: str) -> None
         if name not in known:
             meant = vyre._core._did_you_mean(name, known)
             names = ", ".join(f"`{each}`" for each in known)
+            if PARAMS in known and not meant:
+                names += f" (the numbers of a kernel are words of `{PARAMS}`)"
             raise vyre.BindingError(f"the program has no buffer `{name}`. Fix: use one of {names}{meant}.")
     for decl in program.buffers:
         zeros = decl.access == access.ReadWrite and decl.count
         if decl.name not in known or zeros or decl.name in inputs:
             continue
-        raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix.replace('{name}', decl.name)}.")
+        raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix(decl)}.")
 
 
 def arrays_of(path: str) -> dict[str, np.ndarray | int]:
