@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre.commands._given import program_of
 from vyre.commands._listing import add_json, head, print_json, steps
-from vyre.commands._place import add_place, check_place
+from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.commands.repeat import as_grid
 from vyre.commands.run import array_of, as_named
 
@@ -30,8 +30,7 @@ A row is a place and a kind of arrays. `numpy`: numpy arrays go in and come out.
 call runs, and each call is waited for. `first` has the compiler's time too; `call` is the median of the calls after it,
 and `least` the shortest. Bytes are those of all arrays that a call takes and gives, each counted once.
 
-Exit status: 0 if all rows of a size gave the same bytes, 1 if not, 2 for a request that cannot be carried out, 3 for a
-backend or device that is not here."""
+""" + exit_statuses("if all rows of a size gave the same bytes", "if not")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre.commands._given import program_of
 from vyre.commands._listing import add_json, head, print_json
-from vyre.commands._place import check_place, split_place
+from vyre.commands._place import check_place, exit_statuses, split_place
 from vyre.commands.repeat import arrays_of, as_grid, check_named, check_timeout
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 PROGRAM and INPUTS are those of `vyre repeat`. A backend is a name of `vyre backends`, and vulkan:1 is device 1 of those
-that vyre.devices("vulkan") lists: two routes to one GPU, or two drivers, are compared with each other. The exit status
-is 0 if all outputs are equal, 1 if one differs, 2 for a request that cannot be carried out."""
+that vyre.devices("vulkan") lists: two routes to one GPU, or two drivers, are compared with each other.
+
+""" + exit_statuses("if all outputs are equal", "if one differs")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -15,7 +15,7 @@ from vyre._objects import one_of
 from vyre.commands._conform_json import of_levels, of_procedure
 from vyre.commands._given import given_of
 from vyre.commands._listing import add_json, print_json
-from vyre.commands._place import check_place
+from vyre.commands._place import NoSuchPlace, check_place, exit_statuses
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -27,8 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="whether a backend gives the documents' bytes, with a certificate",
         description="Run the conformance cases on a backend, and certify what came of them; or run the cases of a "
         "certificate again, here, and compare.",
-        epilog="Exit status: 0 if every level passed and nothing differs, 1 if not, 2 for a request that cannot be "
-        "carried out.",
+        epilog=exit_statuses("if every level passed and nothing differs", "if not"),
     )
     parser.add_argument(
         "--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here, or that of the device"
@@ -78,7 +77,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def run(chosen: argparse.Namespace) -> int:
     from vyre import conformance  # not for every command: it builds programs
 
-    check_place(chosen.backend, None)  # devices have numbers of their own in certificates
+    check_place(chosen.backend, None)
+    if chosen.device is not None:
+        try:
+            conformance.runner.target(chosen.backend, chosen.device)
+        except (vyre.ArgumentError, vyre.DeviceError) as error:
+            raise NoSuchPlace(str(error)) from None
     if chosen.procedure:
         return _run_procedure(chosen)
     for option in ("call", "seed"):

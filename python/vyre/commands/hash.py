@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import vyre
 from vyre._files import read_at_most
 from vyre.commands._listing import any_paths, bar, head, print_json, tell
-from vyre.commands._place import add_place, check_place
+from vyre.commands._place import add_place, check_place, exit_statuses
 
 if TYPE_CHECKING:
     from vyre._trees.walk import File, Trouble
@@ -27,8 +27,7 @@ it: add the --alg that did, as in `vyre hash --alg sha256 --check FILE` for a li
 
 The command needs some 400 MB of memory, however large the files are: one of more than 16 MiB is hashed in pieces.
 
-Exit status: 0 if all is well, 1 if a file could not be read or does not have its digest, 2 for a request that cannot
-be carried out, 3 for a backend or device that is not here."""
+""" + exit_statuses("if all is well", "if a file could not be read or does not have its digest")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

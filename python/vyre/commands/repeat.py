@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre.commands._given import program_of
 from vyre.commands._listing import add_json, head, print_json
-from vyre.commands._place import add_place, check_place
+from vyre.commands._place import add_place, check_place, exit_statuses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,9 @@ _INPUTS_FIX = "write the arrays with np.savez(file, name=array, ...)"
 _EPILOG = """\
 PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save, which has inputs and
 workgroups too. INPUTS is a file of np.savez with an array for each buffer, under the buffer's name; an integer n stands
-for n zero elements: np.savez("inputs.npz", data=data, out=64). The exit status is 0 if all runs gave the same bytes, 1
-if not, 2 for a request that cannot be carried out."""
+for n zero elements: np.savez("inputs.npz", data=data, out=64).
+
+""" + exit_statuses("if all runs gave the same bytes", "if not")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
