@@ -67,11 +67,7 @@ def run(chosen: argparse.Namespace) -> int:
     if workgroups is None:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
     _check_options(chosen)
-    if chosen.inputs is not None:
-        fix = f"add it to {chosen.inputs}: np.savez(file, {{}}=array, ...)"
-    else:
-        fix = 'write it with np.savez("inputs.npz", {}=array, ...), and add inputs.npz to the command'
-    check_named(program, inputs, lambda decl: fix.format(decl.name))
+    check_named(program, inputs, lambda decl: how_to_add(chosen.inputs, decl.name))
     result = vyre.repeat(
         program,
         inputs,
@@ -110,6 +106,13 @@ def check_timeout(timeout: float | None) -> None:
         raise vyre.ArgumentError(
             f"--timeout must be seconds above 0, got {timeout:g}. Fix: write --timeout 10, or leave it out."
         )
+
+
+def how_to_add(path: str | None, name: str, value: str = "array") -> str:
+    """The Fix for an input that the file of INPUTS has not, or that is missing because there is no such file."""
+    if path is not None:
+        return f"add it to {path}: np.savez(file, {name}={value}, ...)"
+    return f'write it with np.savez("inputs.npz", {name}={value}, ...), and add inputs.npz to the command'
 
 
 def check_named(program: vyre.Program, inputs: dict[str, Any], fix: Callable[[vyre.BufferDecl], str]) -> None:

@@ -94,7 +94,7 @@ def _buffer_input(name: str, value: str, decl: vyre.BufferDecl | None) -> Any:
         return array
     if decl.access == vyre.BufferAccess.Uniform:
         raise vyre.ArgumentError(f"buffer `{name}` takes an array, got the number {array}. Fix: write {_option(decl)}.")
-    return _zeros(f"buffer `{name}`", array, decl.element)
+    return zeros(f"buffer `{name}`", array, decl.element)
 
 
 def _takes_value(decl: vyre.BufferDecl) -> bool:
@@ -122,7 +122,7 @@ def _option(decl: vyre.BufferDecl) -> str:
     return f"{file}, {what}"
 
 
-def _zeros(what: str, count: int, element: vyre.DataType) -> np.ndarray:
+def zeros(what: str, count: int, element: vyre.DataType) -> np.ndarray:
     import numpy as np
 
     from vyre._array import _NUMPY
@@ -163,7 +163,7 @@ def _input(name: str, value: str, row: tuple[str, vyre.DataType, int] | None) ->
             raise vyre.ArgumentError(
                 f"array `{name}` has {row[2]} axes, got a number of zero elements. Fix: {_ARRAY_FIX}, of {row[2]} axes."
             )
-        return _zeros(f"array `{name}`", array, row[1])
+        return zeros(f"array `{name}`", array, row[1])
     try:
         return int(value)
     except ValueError:
