@@ -226,17 +226,31 @@ def __dir__() -> list[str]:
 def explain(rule: str) -> str:
     """The text about a rule such as "V014": what it checks and why, its sentences, and what to write in Python.
 
-    Rules of programs begin with V, those of kernels written in Python with K.
+    Rules of programs begin with V, those of kernels written in Python with K, those of procedures with P, and notes
+    with N.
+
+    Raises: ArgumentError.
 
     >>> print(explain("V003").splitlines()[0])
     V003: Workgroup Size Components Are At Least One
     """
-    if isinstance(rule, str) and rule.startswith("K"):
-        from vyre._kernel.mistakes import RULES
+    from vyre._kernel.mistakes import RULES
 
-        if rule in RULES:
-            return f"{rule}: {RULES[rule]}"
-    return _core._explain(rule)
+    if isinstance(rule, str) and rule.upper() in RULES:
+        return f"{rule.upper()}: {RULES[rule.upper()]}"
+    try:
+        return _core._explain(rule)
+    except ArgumentError:
+        if not isinstance(rule, str):
+            raise
+    # The core does not know the rules of kernels.
+    from vyre._text import shown
+
+    tables = [[row[0] for row in _core._tables[name]] for name in ("rules", "notes", "procedure_rules")]
+    families = [tables[0], list(RULES), *tables[1:]]
+    *ranges, last = [f"{ids[0]} to {ids[-1]}" for ids in families]
+    meant = _core._did_you_mean(rule, [id for ids in families for id in ids])
+    raise ArgumentError(f"there is no rule {shown(rule)}. Fix: write one from {', '.join(ranges)}, or {last}{meant}.")
 
 
 # The names that _core lists are the types, the operators and other functions of expressions. It lists no min and max,

@@ -14,7 +14,7 @@ import pytest
 
 import vyre
 from vyre import BufferDecl, Expr, Node, Program
-from vyre.__main__ import CLOSED_PIPE, NO_PLACE, STATUSES, main
+from vyre.__main__ import CLOSED_PIPE, NO_PLACE, STATUSES, main, parser_of_all
 from vyre.commands import COMMANDS
 
 FULL = Path("/dev/full")
@@ -320,3 +320,44 @@ def test_a_file_of_something_else_is_one_sentence(name, capsys, tmp_path):
 def test_a_file_that_cannot_be_written_is_one_sentence(arguments, said, capsys):
     assert main(arguments) == 2
     assert capsys.readouterr() == ("", f"error: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            "fuzz --count 1 --backend nosuch",
+            "backend `nosuch` does not exist. Fix: use one of {known}, `wgsl`, or `module:function`.",
+        ),
+        (
+            "fuzz --count 1 --backend cpu --against nosuch",
+            "backend `nosuch` does not exist. Fix: use one of {known}, `wgsl`, or `module:function`.",
+        ),
+        (
+            "fuzz --count 1 --backend cpu --backend vulkan:99",
+            "device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.",
+        ),
+        (
+            "conform --backend cpu --device 1",
+            "backend 'cpu' has no devices to choose from. Fix: leave the device out.",
+        ),
+    ],
+)
+def test_a_place_that_is_not_here_is_exit_status_3(command, said, capsys):
+    known = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
+    assert main(command.split()) == NO_PLACE
+    assert capsys.readouterr() == ("", f"error: {said.format(known=known)}\n")
+
+
+def test_a_function_that_is_not_there_is_no_place(capsys):
+    assert main(["fuzz", "--count", "1", "--backend", "cpu", "--backend", "nowhere:run"]) == 2
+    assert capsys.readouterr().err.startswith("error: backend `nowhere:run` cannot be imported: ")
+
+
+def test_help_names_exit_status_3_where_a_place_can_be_chosen():
+    choices = next(each for each in parser_of_all()._actions if each.dest == "command").choices
+    told = {name: " ".join(parser.format_help().split()) for name, parser in choices.items()}
+    chosen = {name for name, parser in choices.items() if "--backend" in parser._option_string_actions}
+    named = {name for name, text in told.items() if "3 for a backend or device that is not here" in text}
+    assert named == chosen - {"run"} == {name for name in chosen if "xit status" in told[name]}
+    assert {"fuzz", "conform", "bisect", "repeat", "bench", "hash", "scan"} == named

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 
@@ -71,6 +72,29 @@ def test_explain():
     for wrong in ("V999", "", "V14"):
         with pytest.raises(vyre.ArgumentError, match="there is no rule"):
             vyre.explain(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["N099", "P099", "K099", "V999", "X1", "v", ""])
+def test_a_rule_that_there_is_not_leads_to_those_that_there_are(wrong):
+    with pytest.raises(vyre.ArgumentError) as caught:
+        vyre.explain(wrong)
+    ranges = r"V001 to (V\d{3}), K001 to (K\d{3}), N001 to (N\d{3}), or P001 to (P\d{3})"
+    said = re.fullmatch(
+        rf"there is no rule '{wrong}'\. Fix: write one from {ranges}( \(did you mean `(.*)`\?\))?\.", str(caught.value)
+    )
+    assert said is not None, caught.value
+    for last in said.groups()[:4]:
+        for number in range(1, int(last[1:]) + 1):
+            assert vyre.explain(f"{last[0]}{number:03}").startswith(f"{last[0]}{number:03}: ")
+        with pytest.raises(vyre.ArgumentError):
+            vyre.explain(f"{last[0]}{int(last[1:]) + 1:03}")
+    if said[6]:
+        vyre.explain(said[6])
+
+
+def test_rules_of_every_family_may_be_written_in_small_letters():
+    for rule in ("V014", "K003", "N004", "P010"):
+        assert vyre.explain(rule.lower()) == vyre.explain(rule)
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

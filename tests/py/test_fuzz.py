@@ -744,16 +744,16 @@ repeat      vyre fuzz --backend {backend} --seed {seed} --count 1
 
 
 def test_wrong_requests_say_what_to_write(capsys, monkeypatch):
-    def refused(*arguments):
-        assert run(*arguments) == 2
+    def refused(*arguments, status=2):
+        assert run(*arguments) == status
         return capsys.readouterr().err
 
-    assert refused("--backend", "gpu") == (
+    assert refused("--backend", "gpu", status=3) == (
         "error: backend `gpu` does not exist. Fix: use one of "
         + ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
         + ", `wgsl`, or `module:function`.\n"
     )
-    assert refused("--backend", "vulkan", "--device", 99) == (
+    assert refused("--backend", "vulkan", "--device", 99, status=3) == (
         "error: device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.\n"
     )
     assert refused("--backend", "nowhere:run").startswith("error: backend `nowhere:run` cannot be imported: ")

@@ -199,14 +199,14 @@ def test_a_device_that_cannot_run_a_program_refuses_it_on_either_side():
 
 
 def test_wrong_requests_say_what_to_write(capsys):
-    def refused(*arguments):
-        assert run(*arguments) == 2
+    def refused(*arguments, status=2):
+        assert run(*arguments) == status
         return capsys.readouterr().err
 
     assert refused("--backend", "cpu", "--against", "cpu") == (
         "error: --against cpu names what --backend names. Fix: name another backend, or another device.\n"
     )
-    assert refused("--against", "vulkan:99", "--backend", "cpu") == (
+    assert refused("--against", "vulkan:99", "--backend", "cpu", status=3) == (
         "error: device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.\n"
     )
     assert refused("--against", "nowhere:run", "--backend", "cpu").startswith("error: backend `nowhere:run` cannot be")

@@ -276,7 +276,7 @@ def test_a_list_of_sha256sum_with_a_star_and_upper_case_is_read(tmp_path, capsys
 
 
 def test_a_folder_in_a_list_is_no_file(tmp_path, capsys):
-    (tmp_path / "list").write_text(f"00  {tmp_path}\n", encoding="utf-8")
+    (tmp_path / "list").write_text(f"{'00' * 32}  {tmp_path}\n", encoding="utf-8")
     assert main(["hash", "--check", str(tmp_path / "list"), *CPU]) == 1
     assert capsys.readouterr() == (
         f"{tmp_path}: FAILED open or read\n",
@@ -316,12 +316,73 @@ def test_a_wrong_request_is_one_sentence(arguments, status, said, capsys):
 @pytest.mark.parametrize("line", ["", "abc", "00 x", "0g  x", "  x"])
 def test_a_list_with_another_line_is_refused(line, tmp_path, capsys):
     path = tmp_path / "list"
-    path.write_text(f"00  x\n{line}\n", encoding="utf-8")
+    path.write_text(f"{'00' * 32}  x\n{line}\n", encoding="utf-8")
     assert main(["hash", "--check", str(path), *CPU]) == 2
     assert capsys.readouterr() == (
         "",
         f"error: line 2 of `{path}` is no digest and path. Fix: name a file with lines that `vyre hash` wrote.\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("digest", "name", "said"),
+    [
+        (
+            hashlib.sha256(b"abc").hexdigest(),
+            "md5",
+            "has a digest of 64 digits, and md5 has 32. "
+            "Fix: name the algorithm that made the list with --alg: sha256, sha3_256, blake2s or blake3.",
+        ),
+        (
+            hashlib.md5(b"abc").hexdigest(),
+            "blake3",
+            "has a digest of 32 digits, and blake3 has 64. Fix: name the algorithm that made the list with --alg: md5.",
+        ),
+        (
+            "00" * 33,
+            "sha1",
+            "has a digest of 66 digits, and sha1 has 40. Fix: name a file with lines that `vyre hash` wrote.",
+        ),
+    ],
+)
+def test_a_digest_of_another_length_is_refused_with_the_algorithms_that_have_it(digest, name, said, tmp_path, capsys):
+    (tmp_path / "a").write_bytes(b"abc")
+    listed = tmp_path / "list"
+    right = expected(name, b"abc").hex()
+    listed.write_text(f"{right}  {tmp_path}/a\n{digest}  {tmp_path}/a\n", encoding="utf-8")
+    assert main(["hash", "--check", str(listed), "--alg", name, *CPU]) == 2
+    assert capsys.readouterr() == ("", f"error: line 2 of `{listed}` {said}\n")
+
+
+def test_a_list_of_another_algorithm_is_asked_for_where_every_file_failed(tmp_path, capsys):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    listed = tmp_path / "list"
+    lines = [f"{hashlib.sha256(name.encode()).hexdigest()}  {tmp_path}/{name}\n" for name in ("a", "b")]
+    listed.write_text("".join(lines), encoding="utf-8")
+    assert main(["hash", "--check", str(listed), *CPU]) == 1
+    assert capsys.readouterr() == (
+        f"{tmp_path}/a: FAILED\n{tmp_path}/b: FAILED\n",
+        "vyre hash: no file has the blake3 digest that the list gives. "
+        "Fix: if another algorithm made the list, name it with --alg: sha256, sha3_256 or blake2s.\n",
+    )
+    assert main(["hash", "--check", str(listed), "--alg", "sha256", *CPU]) == 0
+    assert capsys.readouterr() == (f"{tmp_path}/a: OK\n{tmp_path}/b: OK\n", "")
+    (tmp_path / "b").write_text("changed", encoding="utf-8")
+    assert main(["hash", "--check", str(listed), "--alg", "sha256", *CPU]) == 1
+    assert capsys.readouterr() == (f"{tmp_path}/a: OK\n{tmp_path}/b: FAILED\n", "")
+
+
+def test_another_algorithm_is_not_asked_for_where_none_has_digests_of_the_length(tmp_path, capsys):
+    (tmp_path / "a").write_bytes(b"abc")
+    (tmp_path / "list").write_text(f"{'0' * 32}  {tmp_path}/a\n", encoding="utf-8")
+    assert main(["hash", "--check", str(tmp_path / "list"), "--alg", "md5", *CPU]) == 1
+    assert capsys.readouterr() == (f"{tmp_path}/a: FAILED\n", "")
+
+
+@pytest.mark.parametrize("name", hashing.NAMES)
+def test_the_length_of_each_digest_is_known(name):
+    assert hashing.DIGESTS[name] == len(expected(name, b""))
 
 
 def test_every_name_of_help_is_an_algorithm(capsys):

@@ -3,6 +3,8 @@
 import inspect
 import json
 
+import pytest
+
 import vyre
 from vyre import std
 from vyre.__main__ import main
@@ -53,3 +55,37 @@ def test_a_call_and_an_operation_are_shown_in_full(capsys):
         "backend: str | None = None, device: int | Device | None = None)\n"
     ) in out
     assert out.endswith("  a step in the body of a procedure\n")
+
+
+MEANT = {
+    "sha256": ["vyre.std.sha256"],
+    "sort": ["vyre.std.sort"],
+    "lcm": ["primitive.math.lcm", "primitive.u64.lcm"],
+    "std.sort": ["vyre.std.sort"],
+    "math.gcd": ["primitive.math.gcd"],
+    "vyre.std.srot": ["vyre.std.sort"],
+    "primitive.math.gcdd": ["primitive.math.gcd"],
+    "hashlib.sha256": ["vyre.std.sha256"],
+    "sha257": ["vyre.std.sha256"],
+    "primitive.math.gcd@9": ["primitive.math.gcd"],  # there is no such version
+}
+
+
+@pytest.mark.parametrize("written", MEANT)
+def test_what_was_meant_is_named_and_can_be_written(written, capsys):
+    assert main(["ops", written]) == 2
+    told = capsys.readouterr()
+    meant = " ".join(MEANT[written])
+    assert told == (
+        "",
+        f"error: there is no operation `{written}`. Fix: write `vyre ops {meant}`; `vyre ops` lists all.\n",
+    )
+    assert listed(capsys, *MEANT[written])
+
+
+def test_an_id_like_no_other_leads_to_the_list(capsys):
+    assert main(["ops", "zzzzzzzz"]) == 2
+    assert capsys.readouterr() == (
+        "",
+        "error: there is no operation `zzzzzzzz`. Fix: write one that `vyre ops` lists.\n",
+    )

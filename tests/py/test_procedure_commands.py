@@ -132,8 +132,49 @@ def test_conform_certifies_it(capsys, file):
 
 def test_commands_about_one_program_say_which_take_procedures(capsys, file):
     assert refused(capsys, "repeat", file, "x.npy", "--workgroups", "1") == (
-        "error: `scaled` holds a procedure, and vyre repeat takes a program. Fix: use vyre run, vyre check or vyre "
-        "conform, which take procedures.\n"
+        "error: `scaled` holds a procedure, and vyre repeat takes a program. Fix: use vyre run, vyre check, vyre "
+        "bisect or vyre conform, which take procedures.\n"
+    )
+
+
+def test_bisect_finds_the_step_that_differs(capsys, file, monkeypatch):
+    np.savez("inputs.npz", x=np.arange(5, dtype=np.uint32), z=3, times=7, plus=-1)
+    command = ("bisect", file, "inputs.npz", "--backend", "cpu", "--against", "reference")
+    assert out(capsys, *command) == "cpu and reference give the same bytes.\n"
+    inputs = {"x": np.arange(5, dtype=np.uint32), "z": np.zeros(3, np.uint32), "times": 7, "plus": -1}
+
+    def broken(program, inputs, workgroups):
+        wrong = vyre.parse(program.to_text().replace("x[gid.x] * numbers[0]", "x[gid.x] + numbers[0]"))
+        return vyre.run(wrong, inputs, workgroups, backend="cpu")
+
+    def bisected(procedure, given, **ways):
+        assert {name: np.asarray(value).tolist() for name, value in given.items()} == {
+            name: np.asarray(value).tolist() for name, value in inputs.items()
+        }
+        assert ways == {"backend": "cpu", "against": "reference", "timeout": None}
+        return bisect(procedure, given, **{**ways, "backend": broken})
+
+    bisect = vyre.bisect
+    monkeypatch.setattr(vyre, "bisect", bisected)
+    found = out(capsys, *command, status=1)
+    assert found.startswith("broken and reference first differ after step 1 of 2, "), found
+
+
+def test_bisect_says_what_a_procedure_needs(capsys, file):
+    assert refused(capsys, "bisect", file) == (
+        "error: array `x` has no value. "
+        'Fix: write it with np.savez("inputs.npz", x=array, ...), and add inputs.npz to the command.\n'
+    )
+    np.savez("inputs.npz", x=np.zeros(1, np.uint32), z=3, times=7)
+    assert refused(capsys, "bisect", file, "inputs.npz") == (
+        "error: number `plus` has no value. Fix: add it to inputs.npz: np.savez(file, plus=5, ...).\n"
+    )
+    np.savez("inputs.npz", z=3, times=7, plus=-1)
+    assert refused(capsys, "bisect", file, "inputs.npz") == (
+        "error: array `x` has no value. Fix: add it to inputs.npz: np.savez(file, x=array, ...).\n"
+    )
+    assert refused(capsys, "bisect", file, "inputs.npz", "--workgroups", "1") == (
+        "error: --workgroups has no place for a procedure. Fix: leave it out.\n"
     )
 
 

@@ -22,7 +22,7 @@ from vyre.std.quick_hashes import XXHASH32, XXHASH64
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["CHECKSUMS", "NAMES", "Limits", "digests_of"]
+__all__ = ["CHECKSUMS", "DIGESTS", "NAMES", "Limits", "digests_of"]
 
 CHECKSUMS = ("crc32", "crc32c", "adler32")
 # Streams, with the parameters that stand for no key and no seed.
@@ -32,7 +32,16 @@ _STREAMS = {
     "xxhash32": (XXHASH32, [0, 0]),
     "xxhash64": (XXHASH64, [0, 0]),
 }
-NAMES = (*ALGORITHMS, "blake2b", "blake2s", "blake3", *CHECKSUMS, "xxhash32", "xxhash64")
+DIGESTS = {name: algorithm.digest for name, algorithm in ALGORITHMS.items()} | {
+    "blake2b": 64,
+    "blake2s": 32,
+    "blake3": 32,
+    **dict.fromkeys(CHECKSUMS, 4),
+    "xxhash32": 4,
+    "xxhash64": 8,
+}
+"""The bytes of a digest, by the name of the algorithm."""
+NAMES = tuple(DIGESTS)
 
 
 class Limits(NamedTuple):

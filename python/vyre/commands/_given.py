@@ -54,8 +54,8 @@ def program_of(path: str, command: str) -> tuple[vyre.Program, dict[str, Any], t
     given, inputs, workgroups = given_of(path, _FIX)
     if isinstance(given, vyre.Procedure):
         raise vyre.ArgumentError(
-            f"`{path}` holds a procedure, and vyre {command} takes a program. Fix: use vyre run, vyre check or "
-            "vyre conform, which take procedures."
+            f"`{path}` holds a procedure, and vyre {command} takes a program. Fix: use vyre run, vyre check, "
+            "vyre bisect or vyre conform, which take procedures."
         )
     return given, inputs, workgroups
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
 import vyre
@@ -11,11 +12,18 @@ from vyre._devices import check_backend
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["NoSuchPlace", "add_place", "check_place", "split_place"]
+__all__ = ["NoSuchPlace", "add_place", "check_place", "exit_statuses", "split_place"]
 
 
 class NoSuchPlace(vyre.ArgumentError):
     """A backend or a device that is not here."""
+
+
+def exit_statuses(well: str, fault: str, *more: str) -> str:
+    """What the help of a command that runs something tells about its exit status: when it is 0, and when 1."""
+    cases = [f"0 {well}", f"1 {fault}", "2 for a request that cannot be carried out"]
+    cases += ["3 for a backend or device that is not here", *more]
+    return textwrap.fill(f"Exit status: {', '.join(cases)}.", 120)
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:

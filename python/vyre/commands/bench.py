@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre.commands._given import program_of
 from vyre.commands._listing import add_json, head, print_json, steps
-from vyre.commands._place import add_place, check_place
+from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.commands.repeat import as_grid
 from vyre.commands.run import array_of, as_named
 
@@ -30,8 +30,7 @@ A row is a place and a kind of arrays. `numpy`: numpy arrays go in and come out.
 call runs, and each call is waited for. `first` has the compiler's time too; `call` is the median of the calls after it,
 and `least` the shortest. Bytes are those of all arrays that a call takes and gives, each counted once.
 
-Exit status: 0 if all rows of a size gave the same bytes, 1 if not, 2 for a request that cannot be carried out, 3 for a
-backend or device that is not here."""
+""" + exit_statuses("if all rows of a size gave the same bytes", "if not")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -127,30 +126,14 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _target(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
     """What is called, the inputs that are given, and the workgroups that its file names."""
-    path, colon, name = chosen.target.rpartition(":") if ":" in chosen.target else (chosen.target, "", "")
-    if not colon and not path.endswith(".py"):
-        program, inputs, workgroups = program_of(path, "bench")
+    if ":" not in chosen.target and not chosen.target.endswith(".py"):
+        program, inputs, workgroups = program_of(chosen.target, "bench")
         return program, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
     from vyre._kernel.kernel import Kernel
+    from vyre._objects import one_of
     from vyre._procedure.procedure import ProcedureFunction
-    from vyre.commands import _objects
 
-    kinds = (Kernel, ProcedureFunction)
-    if path.endswith(".py"):
-        module = _objects.module_of(path)
-        found = {key: each for key, each in vars(module).items() if isinstance(each, kinds)}
-        if not name and len(found) == 1:
-            (name,) = found
-        if name not in found:
-            problem = f"no kernel or procedure `{name[:80]}`" if name else f"{len(found)} kernels and procedures"
-            raise vyre.ArgumentError(
-                f"`{path}` has {problem}. Fix: write {path}:NAME, with one of {', '.join(found) or 'its own'}."
-            )
-        called = found[name]
-    else:
-        called = _objects.imported(chosen.target, "kernel or procedure")
-        if not isinstance(called, kinds):
-            raise vyre.ArgumentError(f"`{chosen.target}` is no kernel and no procedure. Fix: name one.")
+    called = one_of(chosen.target, (Kernel, ProcedureFunction), ("kernel", "procedure"))
     return called, dict(chosen.inputs), None
 
 

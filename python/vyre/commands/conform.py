@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import check_writable, write_atomically
+from vyre._objects import one_of
 from vyre.commands._conform_json import of_levels, of_procedure
 from vyre.commands._given import given_of
 from vyre.commands._listing import add_json, print_json
-from vyre.commands._objects import imported
-from vyre.commands._place import check_place
+from vyre.commands._place import NoSuchPlace, check_place, exit_statuses
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -27,8 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="whether a backend gives the documents' bytes, with a certificate",
         description="Run the conformance cases on a backend, and certify what came of them; or run the cases of a "
         "certificate again, here, and compare.",
-        epilog="Exit status: 0 if every level passed and nothing differs, 1 if not, 2 for a request that cannot be "
-        "carried out.",
+        epilog=exit_statuses("if every level passed and nothing differs", "if not"),
     )
     parser.add_argument(
         "--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here, or that of the device"
@@ -59,9 +58,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument(
         "--procedure",
-        metavar="MODULE:NAME|FILE",
-        help="certify this procedure instead, or that of a file with its text or bytes, on inputs that --call and "
-        "--seed decide",
+        metavar="FILE.py:NAME|MODULE:NAME|FILE",
+        help="certify this procedure of Python instead, or that of a file with its text or bytes, on inputs that "
+        "--call and --seed decide",
     )
     parser.add_argument(
         "--call",
@@ -78,7 +77,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def run(chosen: argparse.Namespace) -> int:
     from vyre import conformance  # not for every command: it builds programs
 
-    check_place(chosen.backend, None)  # devices have numbers of their own in certificates
+    check_place(chosen.backend, None)
+    if chosen.device is not None:
+        try:
+            conformance.runner.target(chosen.backend, chosen.device)
+        except (vyre.ArgumentError, vyre.DeviceError) as error:
+            raise NoSuchPlace(str(error)) from None
     if chosen.procedure:
         return _run_procedure(chosen)
     for option in ("call", "seed"):
@@ -182,9 +186,11 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
 
 
 def _procedure(name: str) -> Any:
-    """The procedure of a file, or of a name such as module:name."""
-    if ":" in name and not Path(name).is_file():
-        return imported(name, "procedure")
+    """The procedure of a file, or of a name such as module:name or file.py:name."""
+    if name.endswith(".py") or (":" in name and not Path(name).is_file()):
+        from vyre._procedure.procedure import ProcedureFunction
+
+        return one_of(name, (ProcedureFunction, vyre.Procedure), ("procedure",))
     given = given_of(name)[0]
     if not isinstance(given, vyre.Procedure):
         raise vyre.ArgumentError(

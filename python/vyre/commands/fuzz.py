@@ -16,7 +16,7 @@ from vyre._files import read_at_most
 from vyre.commands import _listing
 from vyre.commands._fuzz_lines import say, what_runs
 from vyre.commands._listing import add_forms, print_json
-from vyre.commands._place import split_place
+from vyre.commands._place import NoSuchPlace, exit_statuses, split_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +33,7 @@ backends:
   module:function  likewise, a Python function that takes and returns what vyre.run does
                    (vyre.fuzz.resident:run: arrays that stay on their device, a grid from data);
                    with --procedures it takes what vyre.fuzz.procedures.run does
+  FILE.py:function likewise, of a file of Python
   vulkan:1         device 1 of a backend, counted as vyre.devices("vulkan") lists them
 
 --against BACKEND compares with another backend, or another device of the same, as its calls run; the reference runs
@@ -42,8 +43,9 @@ the other side takes; the reference takes half a millisecond. Of what differs, r
 has a race.
 
 A program counts as refused when a backend says that it cannot run it (a limit of the device, a driver that was found
-not to keep its word); that is never agreement. The exit status is 0 when no program was wrong, 1 when one was, 2 for a
-wrong request, 130 after Ctrl-C or SIGTERM."""
+not to keep its word); that is never agreement.
+
+""" + exit_statuses("if no program was wrong", "if one was", "130 after Ctrl-C or SIGTERM")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -187,8 +189,8 @@ def run(chosen: argparse.Namespace) -> int:
     )
     backends, ways = _ways(chosen)
     against = _against(chosen, ways)
-    target = fuzz.describe(ways)
-    other = {} if against is None else {"against": f"{against} ({fuzz.describe([against])})"}
+    target = _described(ways)
+    other = {} if against is None else {"against": f"{against} ({_described([against])})"}
     head: Mapping[str, Any] = {
         "target": target,
         **other,
@@ -229,6 +231,23 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
 
         ways = ways_for_procedures(ways)
     return backends, ways
+
+
+def _described(ways: Sequence[Way]) -> str:
+    """The devices of the ways, in words.
+
+    Raises: NoSuchPlace where a backend or a device is not here; ArgumentError where a function is not.
+    """
+    from vyre import fuzz
+
+    backends = [way for way in ways if ":" not in way.backend]
+    told = ""
+    if backends:
+        try:
+            told = fuzz.describe(backends)
+        except (vyre.ArgumentError, vyre.CapabilityError) as error:
+            raise NoSuchPlace(str(error)) from None
+    return told if len(backends) == len(ways) else fuzz.describe(ways)
 
 
 def _against(chosen: argparse.Namespace, ways: Sequence[Way]) -> Way | None:
@@ -292,7 +311,7 @@ def _run_case(chosen: argparse.Namespace) -> int:
         raise vyre.ParseError(f"`{chosen.case}` is no case: it is not UTF-8. Fix: {fix}.") from None
     _, ways = _ways(chosen)
     against = _against(chosen, ways)
-    target, other = fuzz.describe(ways), None if against is None else f"{against} ({fuzz.describe([against])})"
+    target, other = _described(ways), None if against is None else f"{against} ({_described([against])})"
     if not chosen.json:
         say("target", target)
         if other is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import vyre
 from vyre._files import read_at_most
 from vyre.commands._listing import any_paths, bar, head, print_json, tell
-from vyre.commands._place import add_place, check_place
+from vyre.commands._place import add_place, check_place, exit_statuses
 
 if TYPE_CHECKING:
     from vyre._trees.walk import File, Trouble
@@ -21,12 +22,12 @@ _LINE = re.compile(r"(\\?)([0-9A-Fa-f]+) [ *](.+)", re.DOTALL)
 _EPILOG = """\
 A directory stands for all regular files below it; symbolic links there are not followed, one that is named is. The
 lines are sorted by path. As in the lists of sha256sum, a line begins with a backslash if its path has backslashes or
-ends of lines, which are escaped then. --check prints OK or FAILED for each line of a list.
+ends of lines, which are escaped then. --check prints OK or FAILED for each line of a list, which does not say what made
+it: add the --alg that did, as in `vyre hash --alg sha256 --check FILE` for a list of sha256sum.
 
 The command needs some 400 MB of memory, however large the files are: one of more than 16 MiB is hashed in pieces.
 
-Exit status: 0 if all is well, 1 if a file could not be read or does not have its digest, 2 for a request that cannot
-be carried out, 3 for a backend or device that is not here."""
+""" + exit_statuses("if all is well", "if a file could not be read or does not have its digest")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -62,7 +63,7 @@ def run(chosen: argparse.Namespace) -> int:
     if bool(chosen.paths) == (chosen.check is not None):
         raise vyre.ArgumentError("`vyre hash` takes paths or --check FILE. Fix: write one of the two.")
     check_place(chosen.backend, chosen.device)
-    listed = None if chosen.check is None else _listed(chosen.check)
+    listed = None if chosen.check is None else _listed(chosen.check, chosen.alg)
     if listed is None:
         files, troubles = walk.files_of(chosen.paths)
     else:
@@ -112,6 +113,9 @@ def _compare(
             if not (chosen.quiet and verdict == "OK"):
                 print(writable_line("", path, f": {verdict}"))
         tell("hash", troubles)
+        read = [verdict for path, verdict in verdicts if path in found]
+        if read and "OK" not in read:
+            _ask_for_algorithm(chosen.alg)
     return 0 if ok else 1
 
 
@@ -119,11 +123,40 @@ def _rows(troubles: list[Trouble]) -> list[dict[str, str]]:
     return [trouble._asdict() for trouble in sorted(troubles)]
 
 
-def _listed(path: str) -> list[tuple[str, str]]:
-    """The paths and digests of a list.
+def _ask_for_algorithm(name: str) -> None:
+    """Say which other algorithms the list may have been made with, as no digest in it is the one of its file."""
+    others = _of_digits(_digits(name), but=name)
+    if others:
+        print(
+            f"vyre hash: no file has the {name} digest that the list gives. Fix: if another algorithm made the list, "
+            f"name it with --alg: {_either(others)}.",
+            file=sys.stderr,
+        )
+
+
+def _digits(name: str) -> int:
+    from vyre._trees import hashing
+
+    return 2 * hashing.DIGESTS[name]
+
+
+def _of_digits(count: int, *, but: str = "") -> list[str]:
+    """The algorithms whose digests have so many hexadecimal digits."""
+    from vyre._trees import hashing
+
+    return [name for name in hashing.NAMES if _digits(name) == count and name != but]
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _listed(path: str, algorithm: str) -> list[tuple[str, str]]:
+    """The paths and digests of a list, whose digests must have the length of the algorithm's.
 
     Raises: ArgumentError.
     """
+    expected = _digits(algorithm)
     data = read_at_most(path, _MOST_LIST, fix=_LIST_FIX).decode("utf-8", "surrogateescape")
     found = []
     for number, line in enumerate(data.removesuffix("\n").split("\n"), 1):
@@ -131,6 +164,13 @@ def _listed(path: str) -> list[tuple[str, str]]:
         if parts is None:
             raise vyre.ArgumentError(f"line {number} of `{path}` is no digest and path. Fix: {_LIST_FIX}.")
         escape, digest, name = parts.groups()
+        if len(digest) != expected:
+            others = _of_digits(len(digest))
+            fix = f"name the algorithm that made the list with --alg: {_either(others)}" if others else _LIST_FIX
+            raise vyre.ArgumentError(
+                f"line {number} of `{path}` has a digest of {len(digest)} digits, and {algorithm} has {expected}. "
+                f"Fix: {fix}."
+            )
         if escape:
             name = re.sub(r"\\([\\nr])", lambda each: {"n": "\n", "r": "\r"}.get(each[1], "\\"), name)
         found.append((name, digest.lower()))

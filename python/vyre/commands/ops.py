@@ -31,7 +31,7 @@ def run(chosen: argparse.Namespace) -> int:
     from vyre.commands._library import call_names, call_row, shown  # the library, which other commands do without
 
     calls = [f"{_STD}{name}" for name in call_names()]
-    found = [vyre.ops.get(id) for id in chosen.ids or vyre.ops.ids() if id not in calls]
+    found = [_spec(id, calls) for id in chosen.ids or vyre.ops.ids() if id not in calls]
     library = [call_row(id.removeprefix(_STD)) for id in chosen.ids or calls if id in calls]
     if chosen.json:
         print_json({**head("ops"), "operations": [_row(spec) for spec in found], "library": library})
@@ -44,6 +44,21 @@ def run(chosen: argparse.Namespace) -> int:
         return 0
     print("\n\n".join([*map(_shown, found), *map(shown, library)]))
     return 0
+
+
+def _spec(id: str, calls: list[str]) -> vyre.OpSpec:
+    """The operation of an id. Raises ArgumentError with the ids that may have been meant."""
+    try:
+        return vyre.ops.get(id)
+    except vyre.ArgumentError:
+        known, name = [*vyre.ops.ids(), *calls], id.partition("@")[0]
+    meant = [each for each in known if each == name or each.endswith(f".{name}")]
+    meant = meant or [each for each in known if each.endswith(f".{name.rpartition('.')[2]}")]
+    if not meant and name:
+        nearest = vyre._core._did_you_mean(name, known) or vyre._core._did_you_mean(f"{_STD}{name}", calls)
+        meant = nearest.split("`")[1:2]
+    fix = f"write `vyre ops {' '.join(meant)}`; `vyre ops` lists all" if meant else "write one that `vyre ops` lists"
+    raise vyre.ArgumentError(f"there is no operation `{id[:80]}`. Fix: {fix}.") from None
 
 
 def _row(spec: vyre.OpSpec) -> dict[str, Any]:

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre.commands._given import program_of
 from vyre.commands._listing import add_json, head, print_json
-from vyre.commands._place import add_place, check_place
+from vyre.commands._place import add_place, check_place, exit_statuses
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
+
+PARAMS = "__params"
+"""The buffer that has the numbers of a kernel, as vyre._kernel.trace names it."""
 
 _MOST_INPUTS = 1 << 34  # bytes of all arrays
 _INPUTS_FIX = "write the arrays with np.savez(file, name=array, ...)"
@@ -21,8 +26,9 @@ _INPUTS_FIX = "write the arrays with np.savez(file, name=array, ...)"
 _EPILOG = """\
 PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save, which has inputs and
 workgroups too. INPUTS is a file of np.savez with an array for each buffer, under the buffer's name; an integer n stands
-for n zero elements: np.savez("inputs.npz", data=data, out=64). The exit status is 0 if all runs gave the same bytes, 1
-if not, 2 for a request that cannot be carried out."""
+for n zero elements: np.savez("inputs.npz", data=data, out=64).
+
+""" + exit_statuses("if all runs gave the same bytes", "if not")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -61,11 +67,7 @@ def run(chosen: argparse.Namespace) -> int:
     if workgroups is None:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
     _check_options(chosen)
-    if chosen.inputs is not None:
-        fix = f"add it to {chosen.inputs}: np.savez(file, {{name}}=array, ...)"
-    else:
-        fix = 'write it with np.savez("inputs.npz", {name}=array, ...), and add inputs.npz to the command'
-    check_named(program, inputs, fix)
+    check_named(program, inputs, lambda decl: how_to_add(chosen.inputs, decl.name))
     result = vyre.repeat(
         program,
         inputs,
@@ -106,8 +108,15 @@ def check_timeout(timeout: float | None) -> None:
         )
 
 
-def check_named(program: vyre.Program, inputs: dict[str, Any], fix: str) -> None:
-    """Refuse inputs of other names, or without an array that is needed; the Fix has the buffer's name for {name}.
+def how_to_add(path: str | None, name: str, value: str = "array") -> str:
+    """The Fix for an input that the file of INPUTS has not, or that is missing because there is no such file."""
+    if path is not None:
+        return f"add it to {path}: np.savez(file, {name}={value}, ...)"
+    return f'write it with np.savez("inputs.npz", {name}={value}, ...), and add inputs.npz to the command'
+
+
+def check_named(program: vyre.Program, inputs: dict[str, Any], fix: Callable[[vyre.BufferDecl], str]) -> None:
+    """Refuse inputs of other names, or without an array that is needed, of which `fix` tells what to write.
 
     Raises: BindingError.
     """
@@ -117,12 +126,14 @@ def check_named(program: vyre.Program, inputs: dict[str, Any], fix: str) -> None
         if name not in known:
             meant = vyre._core._did_you_mean(name, known)
             names = ", ".join(f"`{each}`" for each in known)
+            if PARAMS in known and not meant:
+                names += f" (the numbers of a kernel are words of `{PARAMS}`)"
             raise vyre.BindingError(f"the program has no buffer `{name}`. Fix: use one of {names}{meant}.")
     for decl in program.buffers:
         zeros = decl.access == access.ReadWrite and decl.count
         if decl.name not in known or zeros or decl.name in inputs:
             continue
-        raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix.replace('{name}', decl.name)}.")
+        raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix(decl)}.")
 
 
 def arrays_of(path: str) -> dict[str, np.ndarray | int]:

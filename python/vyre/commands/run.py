@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import io
 from pathlib import Path
@@ -14,7 +15,7 @@ from vyre._files import check_writable, unreadable, write_atomically
 from vyre.commands._given import given_of, refuse_for_procedure
 from vyre.commands._listing import add_json, head, print_json
 from vyre.commands._place import add_place, check_place
-from vyre.commands.repeat import as_grid, check_named, check_timeout
+from vyre.commands.repeat import PARAMS, as_grid, check_named, check_timeout
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,9 @@ _MOST_DIGITS = 19
 _EPILOG = """\
 PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save, which has
 inputs and workgroups too. A buffer, or an array of a procedure, gets an array of numpy.save, or a number of zero
-elements; a number of a procedure gets its value, which may be negative for i32. A procedure has its own workgroups.
+elements; a number of a procedure, and a uniform buffer of one element, gets its value, which may be negative for i32.
+The numbers of a kernel are words of its program's buffer `__params`, in the order that `vyre docs kernels` gives: where
+there are several, it gets an array of them. A procedure has its own workgroups.
 What is not kept with --output is shown with its first elements and the SHA-256 of its bytes."""
 
 
@@ -40,7 +43,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("program", metavar="PROGRAM")
     named: dict[str, Any] = {"type": as_named, "action": "append", "default": []}
     parser.add_argument(
-        "--input", metavar="NAME=FILE.npy|N", dest="inputs", help="an array, or its number of zero elements", **named
+        "--input",
+        metavar="NAME=FILE.npy|N",
+        dest="inputs",
+        help="an array, its number of zero elements, or the value of a number",
+        **named,
     )
     parser.add_argument("--output", metavar="NAME=FILE.npy", dest="outputs", help="keep what it writes", **named)
     parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
@@ -61,7 +68,8 @@ def run(chosen: argparse.Namespace) -> int:
     program, inputs, workgroups = given_of(chosen.program)
     if isinstance(program, vyre.Procedure):
         return _shown(chosen, _run_procedure(chosen, program))
-    inputs = {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}
+    declared = {decl.name: decl for decl in program.buffers}
+    inputs = {**inputs, **{name: _buffer_input(name, value, declared.get(name)) for name, value in chosen.inputs}}
     workgroups = chosen.workgroups or workgroups
     if workgroups is None:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
@@ -69,9 +77,63 @@ def run(chosen: argparse.Namespace) -> int:
     check_place(chosen.backend, chosen.device)
     read_write = [decl.name for decl in program.buffers if decl.access == vyre.BufferAccess.ReadWrite]
     _check_outputs(chosen, "program", "buffer", read_write)
-    check_named(program, inputs, fix="add --input {name}=FILE.npy, or --input {name}=N for N zero elements")
+    check_named(program, inputs, lambda decl: f"add {_option(decl)}")
     place: dict[str, Any] = {"backend": chosen.backend, "device": chosen.device, "timeout": chosen.timeout}
     return _shown(chosen, vyre.run(program, inputs, workgroups, **place))
+
+
+def _buffer_input(name: str, value: str, decl: vyre.BufferDecl | None) -> Any:
+    """The value of an option --input of a program; names that it has not are refused later."""
+    import numpy as np
+
+    if decl is not None and _takes_value(decl):
+        with contextlib.suppress(ValueError):
+            return int(value)
+    array = array_of(value)
+    if decl is None or isinstance(array, np.ndarray) or decl.access == vyre.BufferAccess.ReadWrite:
+        return array
+    if decl.access == vyre.BufferAccess.Uniform:
+        raise vyre.ArgumentError(f"buffer `{name}` takes an array, got the number {array}. Fix: write {_option(decl)}.")
+    return zeros(f"buffer `{name}`", array, decl.element)
+
+
+def _takes_value(decl: vyre.BufferDecl) -> bool:
+    """Whether a number for this buffer is the value of its one element, as vyre.run takes it."""
+    from vyre._array import _NUMPY
+
+    dtype, lanes = _NUMPY[decl.element]
+    return decl.access == vyre.BufferAccess.Uniform and decl.count <= 1 and dtype != "bool" and not lanes
+
+
+def _option(decl: vyre.BufferDecl) -> str:
+    """What to write for a buffer."""
+    from vyre._array import _NUMPY
+
+    file, number = f"--input {decl.name}=FILE.npy", f"--input {decl.name}=N"
+    if _takes_value(decl):
+        return f"{number} for the value N, or {file}"
+    if decl.access != vyre.BufferAccess.Uniform:
+        return f"{file}, or {number} for N zero elements"
+    dtype, lanes = _NUMPY[decl.element]
+    count = f"{decl.count} " if decl.count else ""
+    what = f"an array of {dtype} with {lanes[0]} columns" if lanes else f"an array of {count}{dtype}"
+    if decl.name == PARAMS:
+        what += ": the sizes and numbers of the kernel, in the order that `vyre docs kernels` gives"
+    return f"{file}, {what}"
+
+
+def zeros(what: str, count: int, element: vyre.DataType) -> np.ndarray:
+    import numpy as np
+
+    from vyre._array import _NUMPY
+
+    dtype, lanes = _NUMPY[element]
+    try:
+        return np.zeros((count, *lanes), dtype)
+    except (MemoryError, ValueError):
+        raise vyre.ArgumentError(
+            f"the host has no memory for {count:,} elements of {what}. Fix: write a smaller number."
+        ) from None
 
 
 def _run_procedure(chosen: argparse.Namespace, procedure: vyre.Procedure) -> dict[str, np.ndarray]:
@@ -93,23 +155,15 @@ def _input(name: str, value: str, row: tuple[str, vyre.DataType, int] | None) ->
     """The value of an option --input of a procedure; the library refuses names that it has not."""
     import numpy as np
 
-    from vyre._array import _NUMPY
-
     if row is None or row[0] != "number":
         array = array_of(value)
         if row is None or isinstance(array, np.ndarray):
             return array
-        dtype, lanes = _NUMPY[row[1]]
         if row[2] != 1:
             raise vyre.ArgumentError(
                 f"array `{name}` has {row[2]} axes, got a number of zero elements. Fix: {_ARRAY_FIX}, of {row[2]} axes."
             )
-        try:
-            return np.zeros((array, *lanes), dtype)
-        except (MemoryError, ValueError):
-            raise vyre.ArgumentError(
-                f"the host has no memory for {array:,} elements of array `{name}`. Fix: write a smaller number."
-            ) from None
+        return zeros(f"array `{name}`", array, row[1])
     try:
         return int(value)
     except ValueError:

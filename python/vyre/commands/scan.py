@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre._files import read_at_most
 from vyre.commands._listing import add_forms, any_paths, bar, head, tell
-from vyre.commands._place import add_place, check_place
+from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ Overlapping matches are all printed, in binary files too. A directory stands for
 links there are not followed, one that is named is. A line begins with a backslash if its path has backslashes or line
 breaks, which are escaped then. Files are read in pieces of 8 MiB.
 
-Exit status: 0 if nothing was found, 1 if there is a match or a file could not be read, 2 for a request that cannot be
-carried out, 3 for a backend or device that is not here."""
+""" + exit_statuses("if nothing was found", "if there is a match or a file could not be read")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -8,13 +8,13 @@ or fails decides the Judgement; a way that refuses the program is no agreement.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
+from vyre._objects import imported
 from vyre._text import shown
 from vyre.errors import ArgumentError, CapabilityError, DeviceError
 from vyre.fuzz import wgsl
@@ -36,7 +36,8 @@ class Way:
 
     Attributes:
         backend: one of ``vyre.backends()``; "wgsl", which goes through the package wgpu; or a Python function that
-            takes what ``vyre.run`` takes and returns what it returns, as ``"module:function"``.
+            takes what ``vyre.run`` takes and returns what it returns, as ``"module:function"`` or
+            ``"file.py:function"``.
         device, schedule: as ``vyre.run`` takes them.
         optimize: as ``vyre.run`` takes it; the reference is given the program that the optimiser's passes made.
     """
@@ -55,14 +56,7 @@ class Way:
         """The function of this way. Raises ArgumentError where there is none."""
         if self.backend == "wgsl":
             return wgsl.run
-        module, _, name = self.backend.partition(":")
-        try:
-            found: Callable[..., dict[str, np.ndarray]] = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ArgumentError(
-                f"backend `{self.backend}` cannot be imported: {error}. Fix: name a function as `module:function`, "
-                "in a module that `python -c 'import ...'` finds."
-            ) from error
+        found: Callable[..., dict[str, np.ndarray]] = imported(self.backend, "backend")
         return found
 
     def __str__(self) -> str:
