@@ -257,8 +257,7 @@ def recorded(body):
         (
             lambda x, y, n: x.length > 3 and None,
             "the size 3 < length(x) decides a branch of Python, and is not known until the procedure is planned. "
-            "Fix: write "
-            "`with vyre.when(size):`, or vyre.size_select(condition, a, b).",
+            "Fix: write vyre.size_min(a, b) for both of two conditions, or put one `with vyre.when` inside the other.",
         ),
         (
             lambda x, y, n: range(n),

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
 from vyre._calls import explain_calls
+from vyre._procedure.branches import BOTH, EITHER, OPPOSITE, what_to_write
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
@@ -164,7 +166,7 @@ class Size:
     def __bool__(self) -> NoReturn:
         raise ArgumentError(
             f"the size {self} decides a branch of Python, and is not known until the procedure is planned. "
-            "Fix: write `with vyre.when(size):`, or vyre.size_select(condition, a, b)."
+            f"Fix: {what_to_write(sys._getframe(1))}."
         )
 
     def __index__(self) -> NoReturn:
@@ -187,11 +189,11 @@ _LEFT_OUT = {
     "divmod": ("divmod", "write a // b and a % b"),
     "lshift": ("<<", "write `* 2**k`"),
     "rshift": (">>", "write `// 2**k`"),
-    "and": ("&", "write `% 2**k` for the low k bits, or vyre.size_min(a, b) for both of two conditions"),
-    "or": ("|", "write vyre.size_max(a, b) for one of two conditions"),
+    "and": ("&", f"write `% 2**k` for the low k bits, or {BOTH.removeprefix('write ')}"),
+    "or": ("|", EITHER),
     "xor": ("^", "write `a != b` for one of two conditions alone"),
     "neg": ("-", "subtract it from another size: sizes are integers from 0 on"),
-    "invert": ("~", "write `size == 0` for the opposite of a condition"),
+    "invert": ("~", OPPOSITE),
 }
 
 
