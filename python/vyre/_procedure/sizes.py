@@ -275,10 +275,9 @@ def _made(op: str, *args: Any) -> Any:
 def _checked(op: str, value: int, operands: Sequence[Any]) -> int:
     if not 0 <= value <= _MOST:
         a, b = operands  # the other operations give no such value
-        fix = "bound what it is made of with vyre.size_min, or guard it with vyre.when"
+        fix = "bound what it is made of with vyre.size_min"
         if op == "sub":
-            fix = "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with "
-            fix += "vyre.when(a >= b)"
+            fix = "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger"
         raise ArgumentError(f"a size is {value}, outside of 0 to 2^64 - 1 ({a} {_SYMBOLS[op]} {b}). Fix: {fix}.")
     return value
 
