@@ -243,6 +243,13 @@ def test_two_threads_share_a_plan(rng):
     assert not wrong
 
 
+@vyre.procedure
+def doubled_in_place(v: InOut[u32]):
+    part = vyre.scratch(u32, v.length)
+    doubled(v, part)
+    doubled(part, v)
+
+
 def recorded(body):
     @vyre.procedure
     def made(x: In[u32], y: InOut[u32], n: u32):
@@ -275,9 +282,28 @@ def recorded(body):
         ),
         (
             lambda x, y, n: doubled(x, x),
-            "kernel `doubled` writes `x`, which is an input of the procedure. Fix: annotate it with vyre.InOut, "
-            "or write into "
-            "an array of vyre.scratch.",
+            "kernel `doubled` writes `x`, which is an input of the procedure. "
+            "Fix: write into an array of vyre.scratch.",
+        ),
+        (
+            lambda x, y, n: doubled(y, x),
+            "kernel `doubled` writes `x`, which is an input of the procedure. "
+            "Fix: annotate it with vyre.InOut, or write into an array of vyre.scratch.",
+        ),
+        (
+            lambda x, y, n: doubled(x, np.arange(3, dtype=np.uint32)),
+            "kernel `doubled` writes `table`, which is a table of the procedure. "
+            "Fix: write into an array of vyre.scratch.",
+        ),
+        (
+            lambda x, y, n: doubled_in_place(x),
+            "argument `v` of procedure `doubled_in_place` is written, and `x` is an input of the procedure. "
+            "Fix: annotate it with vyre.InOut, or copy it into an array of vyre.scratch.",
+        ),
+        (
+            lambda x, y, n: doubled_in_place(np.arange(3, dtype=np.uint32)),
+            "argument `v` of procedure `doubled_in_place` is written, and `table` is a table of the procedure. "
+            "Fix: copy it into an array of vyre.scratch.",
         ),
         (
             lambda x, y, n: x[3],
@@ -321,6 +347,26 @@ def test_calls_with_wrong_arguments_are_refused():
     with pytest.raises(CallError) as caught:
         powers(np.arange(3, dtype=np.uint32))
     assert str(caught.value) == "procedure `powers` misses argument `k`. Fix: write powers(x, k)."
+
+
+def test_a_step_that_may_not_write_its_input_writes_into_scratch():
+    @vyre.procedure
+    def into_scratch(x: In[u32]):
+        made, of_table = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
+        doubled(x, made)
+        doubled(np.arange(3, dtype=np.uint32), of_table)
+        doubled_in_place(of_table)
+        return made, of_table
+
+    @vyre.procedure
+    def in_place(x: InOut[u32], y: InOut[u32]):
+        doubled(y, x)
+        doubled_in_place(y)
+
+    x, y = np.array([3, 1, 4], np.uint32), np.array([1, 5, 9], np.uint32)
+    assert [each.tolist() for each in into_scratch(x, backend="cpu")] == [[6, 2, 8], [0, 8, 16]]
+    in_place(x, y, backend="cpu")
+    assert (x.tolist(), y.tolist()) == ([2, 10, 18], [4, 20, 36])
 
 
 def test_sizes_are_exact_and_refuse_what_is_no_size():
