@@ -213,7 +213,9 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this k
         if name not in _LATER:
             if name.upper() in _enums._PLANNED:
                 getattr(DataType, name.upper())  # says when it comes
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from vyre._absent import refuse_name  # imported here, because `import vyre` does not need it
+
+            refuse_name(name)
         home = importlib.import_module(_LATER[name])
         value = globals()[name] = home if name == "std" else getattr(home, name)
         return value

@@ -1,15 +1,20 @@
-"""Says what to write in place of an attribute that arrays of numpy, CuPy or torch have and a vyre.Array does not have.
+"""Says what to write in place of a name that other packages have and vyre does not have.
 
-Any other name gives Python's usual AttributeError.
+There is a table for each: for arrays the attributes of numpy, CuPy and torch, for the module the functions and types of
+numpy, for a Regex the methods of Python's `re`, for a procedure those of a kernel. Any other name gives Python's usual
+AttributeError.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from vyre.errors import ArgumentError
 
-__all__ = ["NoAttributeError", "refuse_attribute"]
+if TYPE_CHECKING:
+    from vyre._procedure.procedure import ProcedureFunction
+
+__all__ = ["NoAttributeError", "refuse_attribute", "refuse_name", "refuse_of_procedure", "refuse_of_regex"]
 
 
 class NoAttributeError(ArgumentError, AttributeError):
@@ -17,7 +22,7 @@ class NoAttributeError(ArgumentError, AttributeError):
 
 
 _IN_STD = ("all", "any", "argmax", "argmin", "argsort", "cumsum", "max", "min", "nonzero", "sort", "sum", "transpose")
-_FIXES = {
+_OF_ARRAYS = {
     **{name: f"vyre.std.{name}(a)" for name in _IN_STD},
     **{name: f"a.numpy().{name}()" for name in ("tolist", "mean", "std", "var", "prod", "dump")},
     **dict.fromkeys(("asnumpy", "copy_to_host", "cpu", "get", "to_numpy"), "a.numpy()"),
@@ -31,9 +36,83 @@ _FIXES = {
 }
 
 
+# The types of numpy and what vyre calls them; a kernel may ask for these too.
+_TYPES = {
+    **{f"{sign}int{bits}": f"vyre.{sign or 'i'}{bits}" for sign in ("u", "") for bits in (8, 16, 32)},
+    "uint64": "vyre.u64",
+    "int64": "vyre.u64, which keeps the bits",
+    **dict.fromkeys(("bool", "bool_"), "vyre.boolean"),
+    "float32": "vyre.u32 for the bits that x.view(np.uint32) gives",
+    "float64": "vyre.u64 for the bits that x.view(np.uint64) gives",
+}
+# The functions of numpy, CuPy and torch that neither vyre nor vyre.std has.
+_OF_MODULE = {
+    **dict.fromkeys(("asanyarray", "asarray", "ascontiguousarray", "tensor"), "vyre.array(values, dtype=vyre.u32)"),
+    **dict.fromkeys(("device_put", "from_numpy"), "vyre.array(x), for an array `x` of numpy"),
+    **dict.fromkeys(("asnumpy", "to_numpy"), "a.numpy(), for an array `a`"),
+    **dict.fromkeys(("cat", "concatenate", "hstack"), "vyre.array(np.concatenate([a.numpy(), b.numpy()]))"),
+    "copy": "a.copy(), for an array `a`",
+    **dict.fromkeys(("dot", "mm"), "vyre.std.matmul(a, b)"),
+    **dict.fromkeys(("jit", "njit"), "@vyre.kernel above a function of one invocation"),
+    "ones": "vyre.full(shape, 1)",
+    "synchronize": "a.wait(), for the array `a` that is needed next",
+}
+_OF_REGEX = {
+    **dict.fromkeys(("findall", "finditer"), "r.find(data)"),
+    "search": "r.find(data, limit=1)",
+    "match": "r.find(data, limit=1), whose match begins at 0 where the data begins with one",
+    "fullmatch": "r.find(data, limit=1), whose match is (0, len(data)) where it is all of the data",
+}
+_OF_KERNELS = ("cost", "explain", "notes")  # which a procedure has not, because it calls several
+
+
+def _refuse(owner: Any, name: str, what: str, usual: str, fix: str | None) -> NoReturn:
+    if fix is None:
+        raise AttributeError(f"{usual} has no attribute '{name}'", name=name, obj=owner)
+    raise NoAttributeError(f"{what} has no attribute `{name}`. Fix: write {fix}.")
+
+
 def refuse_attribute(array: Any, name: str) -> NoReturn:
     """Raises the AttributeError of ``array.name``."""
-    fix = _FIXES.get(name)
+    fix = _OF_ARRAYS.get(name)
+    usual = f"'{type(array).__module__}.Array' object"
+    _refuse(array, name, "a vyre.Array", usual, fix and f"{fix}, for an array `a`")
+
+
+def refuse_name(name: str) -> NoReturn:
+    """Raises the AttributeError of ``vyre.name``."""
+    import vyre
+
+    fix = _TYPES.get(name)
+    if fix is None and not name.startswith("_"):
+        from vyre import std
+
+        fix = f"vyre.std.{name}" if name in std.__all__ else _OF_MODULE.get(name)
+        if fix is not None and _is_tracing():  # kernels call none of these
+            fix = None
+    _refuse(vyre, name, "module `vyre`", "module 'vyre'", fix)
+
+
+def _is_tracing() -> bool:
+    from vyre._kernel.tracer import is_tracing
+
+    return is_tracing()
+
+
+def refuse_of_regex(regex: Any, name: str) -> NoReturn:
+    """Raises the AttributeError of ``regex.name``."""
+    fix = _OF_REGEX.get(name)
+    _refuse(regex, name, "a vyre.std.Regex", "'Regex' object", fix and f"{fix}, for a Regex `r`")
+
+
+def refuse_of_procedure(procedure: ProcedureFunction, name: str) -> NoReturn:
+    """Raises the AttributeError of ``procedure.name``."""
+    fix, why = None, ""
+    if "name" in vars(procedure):  # its making has come so far
+        if name == "program":
+            fix, why = f"{procedure.__name__}.procedure.programs", ", because it has several"
+        elif name in _OF_KERNELS:
+            fix = f"kernel.{name}(...) for each kernel that it calls; {procedure.__name__}.text has its steps"
     if fix is None:
-        raise AttributeError(f"'{type(array).__module__}.Array' object has no attribute '{name}'", name=name, obj=array)
-    raise NoAttributeError(f"a vyre.Array has no attribute `{name}`. Fix: write {fix}, for an array `a`.")
+        raise AttributeError(f"'ProcedureFunction' object has no attribute '{name}'", name=name, obj=procedure)
+    raise NoAttributeError(f"procedure `{procedure.name}` has no attribute `{name}`{why}. Fix: write {fix}.")

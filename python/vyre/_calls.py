@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["explain_calls", "explain_methods"]
 
 _LONGEST = 80  # letters of an unknown name in a message
+# Functions that the bodies of procedures call where they mean another one, and what to write there.
+_IN_PROCEDURES = {"vyre.repeat": "in a procedure, write `for i in vyre.times(n):`"}
 
 
 def explain_calls(module: dict[str, Any], public: str | None = None) -> None:
@@ -106,6 +108,8 @@ def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any],
     else:
         wanted, given = parameters, args
     said = f"{owner}.{function.__name__}" if owner else name
+    if name in _IN_PROCEDURES and not kwargs and _is_recording():
+        return CallError(f"{name}() has no place in a procedure. Fix: {_IN_PROCEDURES[name]}.")
     call = name
     if owner:
         call = "x" if function.__name__ == "__call__" else f"x.{function.__name__}"
@@ -128,6 +132,13 @@ def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any],
         if missing and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             return CallError(f"{said}() misses argument `{p.name}`. Fix: write {call}.")
     return CallError(f"{said}() does not take these arguments. Fix: write {call}.")
+
+
+def _is_recording() -> bool:
+    """Whether this thread records the body of a procedure."""
+    from vyre._procedure.recorder import active
+
+    return active() is not None
 
 
 def _unknown(key: str, free: list[str], call: str) -> str:

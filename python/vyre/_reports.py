@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from vyre import _source
 from vyre._calls import explain_calls
-from vyre._written_index import written_indices
+from vyre._written_index import written_accesses
 
 if TYPE_CHECKING:
     from vyre._core import Place
@@ -287,9 +287,9 @@ class OutOfBoundsReport(Report):
     step: ReportedStep | None = None
 
     def _title(self) -> str:
-        indices = written_indices(self.witness.place, self.buffer)
-        if len(indices) > 1 and self.index == _ON_AN_AXIS:
-            written = ", ".join(indices)
+        accesses = written_accesses(self.witness.place, self.buffer)
+        if len(accesses) == 1 and len(accesses[0]) > 1 and self.index == _ON_AN_AXIS:
+            written = ", ".join(accesses[0])
             return f"`{self.buffer}`[{written}] is out of range on one of its axes; seen {_times(self.count)}."
         return f"`{self.buffer}`[{self.index}] is beyond the length {self.length}; seen {_times(self.count)}."
 
@@ -297,16 +297,18 @@ class OutOfBoundsReport(Report):
         return [str(self.witness)]
 
     def _fix(self) -> str:
-        if indices := written_indices(self.witness.place, self.buffer):
-            inside = " and ".join(f"`{index} < {self.buffer}.shape[{axis}]`" for axis, index in enumerate(indices))
-            return (
-                f"make the access only where {inside}, or leave this check out if it is meant: a load gives zero, a "
-                "store does nothing."
-            )
-        return (
-            f"guard the access with an If (index < buf_len({self.buffer!r})), or leave this check out if it is meant: "
-            "a load gives zero, a store does nothing."
-        )
+        inside = [
+            " and ".join(f"`{index} < {self.buffer}.shape[{axis}]`" for axis, index in enumerate(indices))
+            for indices in written_accesses(self.witness.place, self.buffer)
+        ]
+        if len(inside) > 1:
+            where = f"make each access only where its index is in range ({', '.join(inside)})"
+        elif inside:
+            where = f"make the access only where {inside[0]}"
+        else:
+            length = f"`len({self.buffer})` in a kernel, `Expr.buf_len({self.buffer!r})` in a Program"
+            where = f"make the access only where its index is less than the length of `{self.buffer}` ({length})"
+        return f"{where}, or leave this check out if it is meant: a load gives zero, a store does nothing."
 
 
 @dataclass(frozen=True)

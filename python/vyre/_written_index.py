@@ -15,11 +15,11 @@ from vyre._source import source_line
 if TYPE_CHECKING:
     from vyre._core import Place
 
-__all__ = ["written_indices"]
+__all__ = ["written_accesses"]
 
 
-def written_indices(place: Place, array: str) -> list[str]:
-    """The indices of the one access of an array in a line; empty where it is not one, or cannot be read."""
+def written_accesses(place: Place, array: str) -> list[list[str]]:
+    """The indices of each access of an array in a line, equal ones once; empty where the line cannot be read."""
     if place.file is None or place.line is None:
         return []
     line = source_line(place.file, place.line).strip()
@@ -30,11 +30,9 @@ def written_indices(place: Place, array: str) -> list[str]:
     except (SyntaxError, ValueError):
         return []
     found = [
-        each.slice
+        each.slice.elts if isinstance(each.slice, ast.Tuple) else [each.slice]
         for each in ast.walk(tree)
         if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name) and each.value.id == array
     ]
-    if len({ast.dump(each) for each in found}) != 1:
-        return []
-    indices = found[0].elts if isinstance(found[0], ast.Tuple) else [found[0]]
-    return [ast.unparse(each) for each in indices]
+    texts = [tuple(ast.unparse(index) for index in indices) for indices in found]
+    return [list(each) for each in dict.fromkeys(texts)]

@@ -168,8 +168,9 @@ uninitialised-read: `tile`[0] is read, and was not written before; seen 4 times.
     "out-of-bounds": """\
 out-of-bounds: `out`[4] is beyond the length 4; seen 2 times.
   invocation (2, 0, 0) of workgroup (0, 0, 0) writes 9 at `entry[0]` (FILE:LINE): SOURCE
-  Fix: guard the access with an If (index < buf_len('out')), or leave this check out if it is meant: a load gives \
-zero, a store does nothing.""",
+  Fix: make the access only where its index is less than the length of `out` (`len(out)` in a kernel, \
+`Expr.buf_len('out')` in a Program), or leave this check out if it is meant: a load gives zero, a store does \
+nothing.""",
     "divergent-barrier": """\
 divergent-barrier: workgroup (0, 0, 0) does not reach one barrier as a whole; seen in 1 workgroup.
   1 invocation (first: local id (0, 0, 0)) waits at `entry[0].then[0]` (FILE:LINE): SOURCE

@@ -559,6 +559,17 @@ def test_attributes_of_other_arrays_say_what_to_write(name, fix):
     eval(fix, {"a": a, "vyre": vyre})
 
 
+def test_numpys_functions_do_what_the_page_about_kernels_says():
+    a = vyre.arange(3, backend="cpu")
+    for made in (np.add(a, 1), np.bitwise_xor(a, a), np.equal(a, a)):
+        assert isinstance(made, vyre.Array)
+    for call in (lambda: np.sqrt(a), lambda: np.floor_divide(a, 2), lambda: np.sum(a)):
+        with pytest.raises(vyre.CallError, match=r"^numpy's function `[a-z_.]+` takes numpy arrays, .*\. Fix: write "):
+            call()
+    for made in (np.sort(a), np.concatenate([a, a]), np.where(a > 1, a, a)):
+        assert type(made) is np.ndarray
+
+
 def test_an_unknown_attribute_is_missing_as_ever():
     with pytest.raises(AttributeError, match=r"^'vyre._core.Array' object has no attribute 'wrong'$"):
         vyre.arange(3, backend="cpu").wrong  # noqa: B018

@@ -80,6 +80,43 @@ def test_one_condition_leaves_out_the_checks_of_neighbours(target):
             assert found.tolist() == [*range(1, whole + 1), *[9] * (room - whole)]
 
 
+@vyre.kernel
+def neighbours_of_out(a: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):
+    at = 4 * vyre.gid(0)
+    if at + 3 < len(out):
+        for k in vyre.unroll(range(4)):
+            out[at + k] = a[at + k]
+
+
+@vyre.kernel
+def neighbours_of_both(a: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):
+    at = 4 * vyre.gid(0)
+    if at + 3 < len(out) and at + 3 < len(a):
+        for k in vyre.unroll(range(4)):
+            out[at + k] = a[at + k]
+
+
+@vyre.kernel
+def neighbours_in_a_loop(a: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):
+    at = 4 * vyre.gid(0)
+    if at + 3 < len(out) and at + 3 < len(a):
+        for k in range(4):
+            out[at + k] = a[at + k]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "checked"),
+    [
+        (neighbours_of_out, {"a": True, "out": False}),
+        (neighbours_of_both, {"a": False, "out": False}),
+        (neighbours_in_a_loop, {"a": True, "out": True}),
+    ],
+)
+def test_each_array_is_compared_by_itself_and_a_loop_keeps_its_checks(kernel, checked, target):
+    """As the performance guide says."""
+    assert {each.buffer: each.checked for each in kernel.explain(**target).accesses} == checked
+
+
 def test_it_prints_and_draws_every_section():
     found = mixed.explain(backend="cpu")
     assert repr(found) == "<vyre.Explanation of mixed>"

@@ -243,6 +243,13 @@ def test_two_threads_share_a_plan(rng):
     assert not wrong
 
 
+@vyre.procedure
+def doubled_in_place(v: InOut[u32]):
+    part = vyre.scratch(u32, v.length)
+    doubled(v, part)
+    doubled(part, v)
+
+
 def recorded(body):
     @vyre.procedure
     def made(x: In[u32], y: InOut[u32], n: u32):
@@ -257,8 +264,7 @@ def recorded(body):
         (
             lambda x, y, n: x.length > 3 and None,
             "the size 3 < length(x) decides a branch of Python, and is not known until the procedure is planned. "
-            "Fix: write "
-            "`with vyre.when(size):`, or vyre.size_select(condition, a, b).",
+            "Fix: write vyre.size_min(a, b) for both of two conditions, or put one `with vyre.when` inside the other.",
         ),
         (
             lambda x, y, n: range(n),
@@ -276,9 +282,28 @@ def recorded(body):
         ),
         (
             lambda x, y, n: doubled(x, x),
-            "kernel `doubled` writes `x`, which is an input of the procedure. Fix: annotate it with vyre.InOut, "
-            "or write into "
-            "an array of vyre.scratch.",
+            "kernel `doubled` writes `x`, which is an input of the procedure. "
+            "Fix: write into an array of vyre.scratch.",
+        ),
+        (
+            lambda x, y, n: doubled(y, x),
+            "kernel `doubled` writes `x`, which is an input of the procedure. "
+            "Fix: annotate it with vyre.InOut, or write into an array of vyre.scratch.",
+        ),
+        (
+            lambda x, y, n: doubled(x, np.arange(3, dtype=np.uint32)),
+            "kernel `doubled` writes `table`, which is a table of the procedure. "
+            "Fix: write into an array of vyre.scratch.",
+        ),
+        (
+            lambda x, y, n: doubled_in_place(x),
+            "argument `v` of procedure `doubled_in_place` is written, and `x` is an input of the procedure. "
+            "Fix: annotate it with vyre.InOut, or copy it into an array of vyre.scratch.",
+        ),
+        (
+            lambda x, y, n: doubled_in_place(np.arange(3, dtype=np.uint32)),
+            "argument `v` of procedure `doubled_in_place` is written, and `table` is a table of the procedure. "
+            "Fix: copy it into an array of vyre.scratch.",
         ),
         (
             lambda x, y, n: x[3],
@@ -325,6 +350,26 @@ def test_calls_with_wrong_arguments_are_refused():
     assert str(caught.value) == "procedure `powers` misses argument `k`. Fix: write powers(x, k)."
 
 
+def test_a_step_that_may_not_write_its_input_writes_into_scratch():
+    @vyre.procedure
+    def into_scratch(x: In[u32]):
+        made, of_table = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
+        doubled(x, made)
+        doubled(np.arange(3, dtype=np.uint32), of_table)
+        doubled_in_place(of_table)
+        return made, of_table
+
+    @vyre.procedure
+    def in_place(x: InOut[u32], y: InOut[u32]):
+        doubled(y, x)
+        doubled_in_place(y)
+
+    x, y = np.array([3, 1, 4], np.uint32), np.array([1, 5, 9], np.uint32)
+    assert [each.tolist() for each in into_scratch(x, backend="cpu")] == [[6, 2, 8], [0, 8, 16]]
+    in_place(x, y, backend="cpu")
+    assert (x.tolist(), y.tolist()) == ([2, 10, 18], [4, 20, 36])
+
+
 def test_sizes_are_exact_and_refuse_what_is_no_size():
     @vyre.procedure
     def short(x: In[u32]):
@@ -335,7 +380,7 @@ def test_sizes_are_exact_and_refuse_what_is_no_size():
         short(np.zeros(4, np.uint32), backend="cpu")
     assert str(caught.value) == (
         "array `scratch` of procedure `short`: a size is -1, outside of 0 to 2^64 - 1 (4 - 5). Fix: write "
-        "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b)."
+        "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger."
     )
 
     @vyre.procedure
@@ -359,7 +404,7 @@ def test_sizes_are_exact_and_refuse_what_is_no_size():
         multiplied(np.zeros(2, np.uint32), 2**63, backend="cpu")
     assert str(caught.value).endswith(
         "a size is too large, outside of 0 to 2^64 - 1 (2 * 9223372036854775808). Fix: bound what it is made of with "
-        "vyre.size_min, or guard it with vyre.when."
+        "vyre.size_min."
     )
     with pytest.raises(ArgumentError) as caught:
         vyre.when(1).__enter__()

@@ -13,9 +13,8 @@ namespace vyre::ir {
 namespace {
 
 [[noreturn]] void refuse(std::string_view value, std::uint64_t a, SizeOp op, std::uint64_t b) {
-  const std::string_view fix =
-      op == SizeOp::Sub ? "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b)"
-                        : "bound what it is made of with vyre.size_min, or guard it with vyre.when";
+  const std::string_view fix = op == SizeOp::Sub ? "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger"
+                                                 : "bound what it is made of with vyre.size_min";
   throw ArgumentError(fmt::format("a size is {}, outside of 0 to 2^64 - 1 ({} {} {}). Fix: {}.", value, a, text(op), b, fix));
 }
 

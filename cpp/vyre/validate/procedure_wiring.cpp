@@ -41,8 +41,8 @@ class Wiring {
 
   void check_writable(ir::StepId id, ir::ArrayId array) {
     const ArrayRole role = decl(array).role;
-    if (role == ArrayRole::Input) report_.add<WritesReadOnly>(id, name(id), decl(array).name, "an input");
-    if (role == ArrayRole::Table) report_.add<WritesReadOnly>(id, name(id), decl(array).name, "a table");
+    if (role == ArrayRole::Input) report_.add<WritesInput>(id, name(id), decl(array).name);
+    if (role == ArrayRole::Table) report_.add<WritesTable>(id, name(id), decl(array).name);
   }
 
   void check(ir::StepId id, const ir::Dispatch& step) {

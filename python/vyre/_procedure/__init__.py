@@ -2,8 +2,8 @@
 
 procedure.py runs a decorated function once and keeps its steps (steps.py) over symbolic arrays (arrays.py) and sizes
 (sizes.py). A Recorder (recorder.py) collects them: arrays (making.py), branches and repetitions (blocks.py), calls of
-kernels (dispatches.py) and of procedures (invocations.py). core.py makes the core's Procedure of them, which a call
-runs for its arrays (running.py).
+kernels (dispatches.py) and of procedures (invocations.py). Where Python decides by a size, branches.py says what to
+write. core.py makes the core's Procedure of the steps, which a call runs for its arrays (running.py).
 """
 
 from vyre._procedure.arrays import ProcedureArray

@@ -62,7 +62,11 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     bound: list[Any] = []
     for each in kernel._arrays:
         array = arrays[each.name]
-        bound.append(array._part() if each.kind == "In" else written(array, f"kernel `{kernel.__name__}`"))
+        if each.kind == "In":
+            bound.append(array._part())
+            continue
+        is_read = any(array._decl is arrays[other.name]._decl for other in kernel._arrays if other is not each)
+        bound.append(written(array, f"kernel `{kernel.__name__}`", is_read))
     if words:
         bound.append(tuple(words))
     for name, values in traced.tables.items():

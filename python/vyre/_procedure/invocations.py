@@ -9,6 +9,7 @@ from vyre._kernel.parameters import _type_for
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.core import core_procedure
+from vyre._procedure.making import refuse_read_only
 from vyre._procedure.recorder import calling_line
 from vyre._procedure.sizes import Size, substituted
 from vyre._procedure.steps import ArrayDecl, Invoke
@@ -53,11 +54,8 @@ def invoke(
                     "Fix: pass another array, or a .view of it."
                 )
             _refuse_raveled(array, where)
-            if each.kind == "InOut" and array._decl.role in ("input", "table"):
-                raise BindingError(
-                    f"{where} is written, and `{array._decl.name}` is an {array._decl.role} of the procedure. "
-                    "Fix: annotate it with vyre.InOut, or copy it into an array of vyre.scratch."
-                )
+            if each.kind == "InOut":
+                refuse_read_only(array, f"{where} is written, and {{}}", "copy it into an array of vyre.scratch")
         elif each.kind == "scalar":
             value = given[each.name]
             if isinstance(value, Size):

@@ -138,15 +138,26 @@ def with_elements(array: ProcedureArray, element: DataType) -> ProcedureArray:
     return ProcedureArray(array._recorder, decl, element, array._shape)
 
 
-_ROLES = {"input": "an input", "table": "a table"}
+# What arrays that no step may write are called, and what lets a step write them. A table has no annotation.
+_READ_ONLY = {"input": ("an input", "annotate it with vyre.InOut, or "), "table": ("a table", "")}
 
 
-def written(array: ProcedureArray, where: str) -> Part:
-    if array._decl.role in ("input", "table"):
-        raise BindingError(
-            f"{where} writes `{array._decl.name}`, which is {_ROLES[array._decl.role]} of the procedure. "
-            f"Fix: annotate it with vyre.InOut, or write into an array of vyre.scratch."
-        )
+def refuse_read_only(array: ProcedureArray, writes: str, fix: str, is_read: bool = False) -> None:
+    """A BindingError for a step that writes an input or a table.
+
+    Args:
+        writes: the problem, with ``{}`` for the array.
+        fix: what to do with an array of vyre.scratch instead.
+        is_read: whether the step reads the array too, which then may not be written in its place.
+    """
+    if array._decl.role in _READ_ONLY:
+        role, annotate = _READ_ONLY[array._decl.role]
+        what = writes.format(f"`{array._decl.name}`")
+        raise BindingError(f"{what} is {role} of the procedure. Fix: {'' if is_read else annotate}{fix}.")
+
+
+def written(array: ProcedureArray, where: str, is_read: bool = False) -> Part:
+    refuse_read_only(array, f"{where} writes {{}}, which", "write into an array of vyre.scratch", is_read)
     return array._part()
 
 

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre import _core
-from vyre._absent import NoAttributeError
+from vyre._absent import refuse_of_procedure
 from vyre._calls import explain_calls
 from vyre._core import DataType, Procedure
 from vyre._graph import is_recording
@@ -315,12 +315,7 @@ class ProcedureFunction:
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
         def __getattr__(self, name: str) -> NoReturn:
-            if name == "program" and "name" in vars(self):
-                raise NoAttributeError(
-                    f"procedure `{self.name}` has no attribute `program`, because it has several. "
-                    f"Fix: write {self.__name__}.procedure.programs."
-                )
-            raise AttributeError(f"'ProcedureFunction' object has no attribute '{name}'", name=name, obj=self)
+            refuse_of_procedure(self, name)
 
     def _call_text(self) -> str:
         return f"{self.__name__}({', '.join(each.name for each in self._parameters)})"

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
 from vyre._calls import explain_calls
+from vyre._procedure.branches import BOTH, EITHER, OPPOSITE, what_to_write
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
@@ -163,7 +165,7 @@ class Size:
     def __bool__(self) -> NoReturn:
         raise ArgumentError(
             f"the size {self} decides a branch of Python, and is not known until the procedure is planned. "
-            "Fix: write `with vyre.when(size):`, or vyre.size_select(condition, a, b)."
+            f"Fix: {what_to_write(sys._getframe(1))}."
         )
 
     def __index__(self) -> NoReturn:
@@ -186,11 +188,11 @@ _LEFT_OUT = {
     "divmod": ("divmod", "write a // b and a % b"),
     "lshift": ("<<", "write `* 2**k`"),
     "rshift": (">>", "write `// 2**k`"),
-    "and": ("&", "write `% 2**k` for the low k bits, or vyre.size_min(a, b) for both of two conditions"),
-    "or": ("|", "write vyre.size_max(a, b) for one of two conditions"),
+    "and": ("&", f"write `% 2**k` for the low k bits, or {BOTH.removeprefix('write ')}"),
+    "or": ("|", EITHER),
     "xor": ("^", "write `a != b` for one of two conditions alone"),
     "neg": ("-", "subtract it from another size: sizes are integers from 0 on"),
-    "invert": ("~", "write `size == 0` for the opposite of a condition"),
+    "invert": ("~", OPPOSITE),
     "abs": ("abs", "leave it out: sizes are integers from 0 on"),
     **{name: (name, "leave it out: sizes are integers") for name in ("round", "floor", "ceil", "trunc")},
 }
@@ -274,10 +276,9 @@ def _made(op: str, *args: Any) -> Any:
 def _checked(op: str, value: int, operands: Sequence[Any]) -> int:
     if not 0 <= value <= _MOST:
         a, b = operands  # the other operations give no such value
-        fix = "bound what it is made of with vyre.size_min, or guard it with vyre.when"
+        fix = "bound what it is made of with vyre.size_min"
         if op == "sub":
-            fix = "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with "
-            fix += "vyre.when(a >= b)"
+            fix = "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger"
         raise ArgumentError(f"a size is {value}, outside of 0 to 2^64 - 1 ({a} {_SYMBOLS[op]} {b}). Fix: {fix}.")
     return value
 

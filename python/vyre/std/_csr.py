@@ -23,6 +23,12 @@ OUTSIDE = "call it before or after the with-block"
 
 _NONE = 2**32 - 1
 
+# The Fix for a matrix with an element for each pair of vertices.
+_OF_MATRIX = (
+    "of an adjacency matrix, pass np.append(0, np.count_nonzero(matrix, axis=1).cumsum()).astype(np.uint32), and as "
+    "`targets` np.nonzero(matrix)[1].astype(np.uint32)"
+)
+
 
 @vyre.kernel(workgroup_size=256)
 def _check(offsets: In[u32], targets: In[u32], first: InOut[u32]) -> None:
@@ -80,7 +86,9 @@ def graph_of(
 
     Raises: BindingError for arrays of other types, ArgumentError for rows that are no graph.
     """
-    offsets = elements(offsets, f"argument `offsets` of {where}", ["uint32", "int32"])
+    shape: Any = getattr(offsets, "shape", ())
+    flat = _OF_MATRIX if len(shape) == 2 and shape[0] == shape[1] else "write .ravel()"
+    offsets = elements(offsets, f"argument `offsets` of {where}", ["uint32", "int32"], flat=flat)
     targets = elements(targets, f"argument `targets` of {where}", ["uint32", "int32"])
     place = place_of(where, backend, device, offsets, targets)
     if offsets.shape[0] == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,6 +47,7 @@ __all__ = [
 
 
 _MOST_ELEMENTS = 2**32 - 1
+_HEX_DIGITS = re.compile("(?:[0-9A-Fa-f]{2})+")
 
 
 class Place(NamedTuple):
@@ -172,10 +174,13 @@ def refuse_unlike(a: Any, b: Any, message: str, axis_of_a: int = 0, axis_of_b: i
         raise BindingError(message)
 
 
-def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> Any:
+def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1, flat: str = "write .ravel()") -> Any:
     """An argument that is an array of one of these dtypes; numpy's arrays come back C-contiguous.
 
     Arrays of other libraries, whose memory DLPack gives, are taken for numpy's.
+
+    Args:
+        flat: the Fix for an array of several axes where one is wanted.
 
     Raises: BindingError, ArgumentError for one that has to be copied and is too long.
 
@@ -199,7 +204,7 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
         fix = _converted(value, dtypes)
         raise BindingError(f"{where} must be an array of {wanted}, got one of {value.dtype}. Fix: {fix}.")
     if value.ndim != axes:
-        fix = "write .ravel()" if axes == 1 else f"reshape it to {axes} axes"
+        fix = flat if axes == 1 else f"reshape it to {axes} axes"
         raise BindingError(
             f"{where} must have {axes} {'axis' if axes == 1 else 'axes'}, got shape {value.shape}. Fix: {fix}."
         )
@@ -263,6 +268,16 @@ def _bytes_from(value: Any) -> str:
     return fix
 
 
+def _encoded(text: str) -> str:
+    """What makes bytes of a str: of the text itself, and of what the text may stand for."""
+    fix = "write text.encode()"
+    if _HEX_DIGITS.fullmatch(text):
+        return f"{fix} for the text itself, or bytes.fromhex(text) for the bytes of its hexadecimal digits"
+    if text.strip() and text.isprintable():
+        return f"{fix} for the text itself, or pathlib.Path(text).read_bytes() for a file of that name"
+    return fix
+
+
 def bytes_of(value: Any, where: str) -> Any:
     """An argument that is a string of bytes, as an array of uint8.
 
@@ -278,7 +293,7 @@ def bytes_of(value: Any, where: str) -> Any:
             raise BindingError(f"{where} is a memoryview that was released. Fix: pass it before it is released.")
         return np.frombuffer(value.tobytes() if not value.contiguous else value.cast("B"), np.uint8)
     if isinstance(value, str):
-        raise BindingError(f"{where} must be bytes, got a str. Fix: write text.encode().")
+        raise BindingError(f"{where} must be bytes, got a str. Fix: {_encoded(value)}.")
     value = numpy_of(value, where, BindingError)
     if isinstance(value, (np.ndarray, Array)):
         return elements(value, where, ["uint8"])

@@ -39,12 +39,24 @@ def _decoded(alphabet: Alphabet, data: Any, name: str, backend: str | None, devi
         character = int(text[position])
         number = alphabet.number(character)
         if number is None:
-            return f"has byte 0x{character:02x} where a digit belongs", f"write {alphabet.spelled}"
+            fix = _other_alphabet(alphabet, bytes(text)) or f"write {alphabet.spelled}"
+            return f"has byte 0x{character:02x} where a digit belongs", fix
         unused = (position + 1) * alphabet.bits % 8
         zeroed = alphabet.digit(number >> unused << unused)
         return "has a digit whose unused bits are not zero", f"write `{zeroed}` there"
 
     return given.decoded(found, starts, ends, why)
+
+
+def _other_alphabet(alphabet: Alphabet, text: bytes) -> str:
+    """The Fix for base64 text whose characters are all of the alphabet that `url_safe` chooses instead, or nothing."""
+    if alphabet not in (BASE64, BASE64_URL):
+        return ""
+    other = BASE64 if alphabet is BASE64_URL else BASE64_URL
+    digits = bytes(character for character in range(256) if other.number(character) is not None)
+    if text.rstrip(b"=").translate(None, digits):
+        return ""
+    return f"write url_safe={other is BASE64_URL} for {other.spelled}"
 
 
 def hex_encode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre._absent import refuse_of_regex
 from vyre._calls import explain_calls
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
@@ -19,6 +20,8 @@ from vyre.std._walks import PIECE
 from vyre.std.search import ResidentMatches, matches_of, most_of
 
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from vyre._core import Array
     from vyre._devices import Device
     from vyre.std._host import Place
@@ -56,6 +59,11 @@ class Regex:
 
     def __reduce__(self) -> Any:
         return Regex, (self.pattern,)
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            refuse_of_regex(self, name)
 
     def _on(self, kind: str, place: Place) -> tuple[Tables, tuple[Array, ...]]:
         """The tables for a kind of matches, and the first and the second on the device."""

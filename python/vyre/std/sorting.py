@@ -29,6 +29,9 @@ KEYS = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 _VALUES = ["uint32", "int32", "uint64"]
 TYPES = {"uint8": u8, "int8": i8, "uint16": u16, "int16": i16, "uint32": u32, "int32": i32, "uint64": u64}
 
+# The Fix for an array of several axes, whose rows numpy's function of the same name sorts apart.
+_TOGETHER = "write .ravel() to sort all elements together"
+
 
 def unsigned(array: Any) -> tuple[Any, DataType]:
     """The elements as unsigned ones of as many bits, and their type."""
@@ -63,7 +66,7 @@ def sort(
     >>> sort(np.array([3, -1, 2], np.int32), descending=True, backend="cpu")
     array([ 3,  2, -1], dtype=int32)
     """
-    x = elements(x, "argument `x` of vyre.std.sort", KEYS)
+    x = elements(x, "argument `x` of vyre.std.sort", KEYS, flat=_TOGETHER)
     keys, key, flip, where = _keys_of(x, "sort", descending, backend, device)
     return viewed(sorter(key, exchange=_exchanges(keys))(keys, flip, **where), x.dtype)
 
@@ -90,7 +93,7 @@ def argsort(
     >>> argsort(np.array([30, 10, 20, 10], np.uint32), backend="cpu")
     array([1, 3, 2, 0], dtype=uint32)
     """
-    x = elements(x, "argument `x` of vyre.std.argsort", KEYS)
+    x = elements(x, "argument `x` of vyre.std.argsort", KEYS, flat=_TOGETHER)
     keys, key, flip, where = _keys_of(x, "argsort", descending, backend, device)
     return sorter(key, u32, positions=True, exchange=_exchanges(keys))(keys, flip, **where)[1]
 

@@ -372,7 +372,7 @@ TEST(Procedure, names_the_array_or_the_step_whose_size_is_wrong) {
   const auto one_less = [](Builder& b, SizeId n) { return b.apply(SizeOp::Sub, n, b.literal(5)); };
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId, SizeId n) { b.made("y", ArrayRole::Output, one_less(b, n)); }), {{3}}),
             "ArgumentError: array `y` of procedure `p`: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
-            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b).");
+            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger.");
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId, SizeId n) {
                          b.made("y", ArrayRole::Output, b.apply(SizeOp::Mul, n, b.literal(std::uint64_t{1} << 31)));
                        }),
@@ -385,14 +385,14 @@ TEST(Procedure, names_the_array_or_the_step_whose_size_is_wrong) {
                        }),
                        {{3}}),
             "ArgumentError: a repetition in procedure `p` at steps[0]: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
-            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b).");
+            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger.");
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId x, SizeId n) {
                          const ArrayId y = b.made("y", ArrayRole::Output, n);
                          b.run("scaled", scaled(), {whole(x), ir::Words{one_less(b, n)}, ir::Words{n}, whole(y)}, n);
                        }),
                        {{3}}),
             "ArgumentError: dispatch `scaled` in procedure `p` at steps[0]: a size is -2, outside of 0 to 2^64 - 1 (3 - 5). Fix: write "
-            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, or guard it with vyre.when(a >= b).");
+            "vyre.size_max(a, b) - b for a - b, which is 0 where b is larger.");
   EXPECT_EQ(message_of(made([&](Builder& b, ArrayId x, SizeId n) {
                          const ArrayId y = b.made("y", ArrayRole::Output, n);
                          const ArrayPart part{x, {}, b.literal(2), n};
@@ -498,8 +498,7 @@ TEST(Procedure, takes_its_words_from_the_numbers_of_each_call_exactly) {
     } catch (const ArgumentError& error) {
       EXPECT_EQ(
           std::string(error.what()),
-          "a size is -1, outside of 0 to 2^64 - 1 (3 - 4). Fix: write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger, "
-          "or guard it with vyre.when(a >= b).");
+          "a size is -1, outside of 0 to 2^64 - 1 (3 - 4). Fix: write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger.");
     }
     EXPECT_EQ(plans.made(), 1u);
   });

@@ -222,8 +222,7 @@ TEST(P006, refuses_writes_to_inputs_and_tables) {
             }),
             "P006 steps[1]: dispatch `copy` writes `x`, which is an input. Fix: annotate it with vyre.InOut, or write into an array of "
             "vyre.scratch.\n"
-            "P006 steps[2]: a clear writes `table`, which is a table. Fix: annotate it with vyre.InOut, or write into an array of "
-            "vyre.scratch.\n"
+            "P006 steps[2]: a clear writes `table`, which is a table. Fix: write into an array of vyre.scratch.\n"
             "P006 steps[3]: a swap writes `x`, which is an input. Fix: annotate it with vyre.InOut, or write into an array of "
             "vyre.scratch.\n");
 }

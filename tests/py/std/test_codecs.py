@@ -238,6 +238,14 @@ def test_no_messages_give_an_empty_list(target):
         ),
         (
             std.base64_decode,
+            b"Zm_v-g\n",
+            "argument `data` of vyre.std.base64_decode has byte 0x5f where a digit belongs at position 2. "
+            "Fix: write digits A to Z, a to z, 0 to 9, + and /.",
+            b"Zm/v+g==",
+            bytes([0x66, 0x6F, 0xEF, 0xFA]),
+        ),
+        (
+            std.base64_decode,
             b"Zm9vYg",
             "argument `data` of vyre.std.base64_decode ends too early at position 6. "
             "Fix: pass the whole text, with `=` at its end up to a multiple of 4 characters.",
@@ -273,6 +281,20 @@ def test_a_malformed_text_is_an_error_that_says_what_to_do(decoder, text, messag
     assert decoder(fixed, backend="cpu") == data
 
 
+@pytest.mark.parametrize(
+    ("url_safe", "text", "found", "digits"),
+    [(False, b"_-8=", "0x5f", "- and _"), (True, b"/+8=", "0x2f", "+ and /")],
+)
+def test_base64_of_the_other_alphabet_is_read_as_the_fix_says(url_safe, text, found, digits):
+    with pytest.raises(std.DecodeError) as caught:
+        std.base64_decode(text, url_safe, backend="cpu")
+    assert str(caught.value) == (
+        f"argument `data` of vyre.std.base64_decode has byte {found} where a digit belongs at position 0. "
+        f"Fix: write url_safe={not url_safe} for digits A to Z, a to z, 0 to 9, {digits}."
+    )
+    assert std.base64_decode(text, url_safe=not url_safe, backend="cpu") == base64.b64decode(b"/+8=")
+
+
 @pytest.mark.parametrize("kind", ["bytes", "array", "messages"])
 def test_too_many_bytes_are_refused(monkeypatch, kind):
     assert _batches._MOST == 2**32 - 4
@@ -294,7 +316,8 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(vyre.BindingError) as caught:
         std.hex_encode("text")
     assert str(caught.value) == (
-        "argument `data` of vyre.std.hex_encode must be bytes, got a str. Fix: write text.encode()."
+        "argument `data` of vyre.std.hex_encode must be bytes, got a str. "
+        "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name."
     )
     with pytest.raises(vyre.ArgumentError) as caught:
         std.base64_encode(b"", 1)

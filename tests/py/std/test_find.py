@@ -242,7 +242,8 @@ WRONG = [
     (
         lambda: std.find(["word"], b"text"),
         BindingError,
-        "element 0 of argument `patterns` of vyre.std.Patterns must be bytes, got a str. Fix: write text.encode().",
+        "element 0 of argument `patterns` of vyre.std.Patterns must be bytes, got a str. "
+        "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name.",
     ),
     (
         lambda: std.find([b"a", b""], b"text"),
@@ -258,7 +259,8 @@ WRONG = [
     (
         lambda: std.find([b"a"], "text"),
         BindingError,
-        "argument `data` of vyre.std.find must be bytes, got a str. Fix: write text.encode().",
+        "argument `data` of vyre.std.find must be bytes, got a str. "
+        "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name.",
     ),
     (
         lambda: std.find([b"a"], b"text", -1),

@@ -1,6 +1,7 @@
 """The Fix for an array of numbers where bytes are wanted gives the bytes of its elements, and hashlib's digests."""
 
 import hashlib
+import pathlib
 import re
 import zlib
 
@@ -80,3 +81,35 @@ def test_the_fix_is_told_wherever_bytes_are_wanted(name):
 
 def test_the_fix_for_a_checksum_gives_zlibs():
     assert std.crc32(KEY.view(np.uint8)) == zlib.crc32(KEY.tobytes())
+
+
+def test_the_fix_for_a_str_names_its_text_and_the_file_of_that_name(tmp_path):
+    path = tmp_path / "f.bin"
+    path.write_bytes(b"abc")
+    text = str(path)
+    with pytest.raises(vyre.BindingError) as caught:
+        std.sha256(text)
+    assert str(caught.value) == (
+        "argument `data` of vyre.std.sha256 must be bytes, got a str. "
+        "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name."
+    )
+    assert std.sha256(text.encode()) == hashlib.sha256(text.encode()).digest()
+    assert std.sha256(pathlib.Path(text).read_bytes()) == hashlib.sha256(b"abc").digest()
+
+
+def test_the_fix_for_hexadecimal_text_names_the_bytes_of_its_digits():
+    text = "000102030405060708090a0b0c0d0e0F"
+    with pytest.raises(vyre.BindingError) as caught:
+        std.siphash24(b"", text)
+    assert str(caught.value) == (
+        "argument `key` of vyre.std.siphash24 must be bytes, got a str. "
+        "Fix: write text.encode() for the text itself, or bytes.fromhex(text) for the bytes of its hexadecimal digits."
+    )
+    assert std.siphash24(bytes(range(15)), bytes.fromhex(text)) == 0xA129CA6149BE45E5  # of the paper's appendix A
+
+
+@pytest.mark.parametrize("text", ["", "  ", "two\nlines", "a\0b"])
+def test_a_str_that_names_no_file_is_only_encoded(text):
+    with pytest.raises(vyre.BindingError) as caught:
+        std.sha256(text)
+    assert str(caught.value) == "argument `data` of vyre.std.sha256 must be bytes, got a str. Fix: write text.encode()."

@@ -265,6 +265,11 @@ def test_calls_that_wait_have_no_place_in_a_graph():
             "the graph of vyre.std.bfs has no vertices. Fix: pass two offsets or more.",
         ),
         (
+            lambda: std.components(GOOD[0][:, None], GOOD[1]),
+            BindingError,
+            "argument `offsets` of vyre.std.components must have 1 axis, got shape (3, 1). Fix: write .ravel().",
+        ),
+        (
             lambda: std.components(GOOD[0], GOOD[1].astype(np.int64)),
             BindingError,
             "argument `targets` of vyre.std.components must be an array of uint32 or int32, got one of int64. "
@@ -292,3 +297,18 @@ def test_wrong_calls(call, kind, message):
 def test_the_rank_of_a_single_vertex_without_damping_is_the_largest_number():
     offsets, targets = np.zeros(2, np.uint32), np.zeros(0, np.uint32)
     assert std.pagerank(offsets, targets, 1, 0.0, backend="cpu").tolist() == [2**32 - 1]
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.int32])
+def test_the_fix_for_an_adjacency_matrix_gives_its_graph(dtype):
+    matrix = np.array([[0, 1, 0, 0], [1, 0, 2, 0], [0, 0, 0, 0], [0, 0, 0, 1]], dtype)
+    with pytest.raises(BindingError) as caught:
+        std.bfs(matrix, np.zeros(0, np.uint32), 0)
+    offsets = "np.append(0, np.count_nonzero(matrix, axis=1).cumsum()).astype(np.uint32)"
+    targets = "np.nonzero(matrix)[1].astype(np.uint32)"
+    assert str(caught.value) == (
+        "argument `offsets` of vyre.std.bfs must have 1 axis, got shape (4, 4). "
+        f"Fix: of an adjacency matrix, pass {offsets}, and as `targets` {targets}."
+    )
+    found = std.bfs(eval(offsets), eval(targets), 0, backend="cpu")
+    assert found.tolist() == [0, 1, 2, UNREACHED]

@@ -319,7 +319,8 @@ MISTAKES = [
     (
         lambda: Messages("abc", [0]),
         vyre.BindingError,
-        "argument `data` of vyre.std.Messages must be bytes, got a str. Fix: write text.encode().",
+        "argument `data` of vyre.std.Messages must be bytes, got a str. "
+        "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name.",
     ),
     (
         lambda: Messages(vyre.arange(3, backend="cpu"), [0]),

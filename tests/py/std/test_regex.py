@@ -286,7 +286,8 @@ def test_groups_nested_deeply():
         (
             lambda: std.regex(b"a").count("a"),
             BindingError,
-            "argument `data` of vyre.std.Regex.count must be bytes, got a str. Fix: write text.encode().",
+            "argument `data` of vyre.std.Regex.count must be bytes, got a str. "
+            "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name.",
         ),
         (
             lambda: std.regex(b"a").find(b"a", limit=1.5),

@@ -216,7 +216,8 @@ WRONG = [
     (
         lambda: std.sort(np.zeros((2, 2), np.uint32)),
         BindingError,
-        "argument `x` of vyre.std.sort must have 1 axis, got shape (2, 2). Fix: write .ravel().",
+        "argument `x` of vyre.std.sort must have 1 axis, got shape (2, 2). "
+        "Fix: write .ravel() to sort all elements together.",
     ),
     (
         lambda: std.sort(X, 1),

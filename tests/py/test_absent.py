@@ -1,0 +1,181 @@
+"""Names that other packages have: their AttributeError says what to write, and that works; all others are missing as
+ever."""
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import In, InOut, Out, std, u32
+from vyre.errors import ArgumentError, CallError, KernelError
+
+DATA = b"one, two"
+
+
+@vyre.kernel
+def doubled(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] * 2
+
+
+@vyre.procedure
+def twice(x: In[u32]):
+    made = vyre.scratch(u32, x.length)
+    doubled(x, made)
+    return made
+
+
+def message_of(owner, name):
+    assert not hasattr(owner, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(owner, name)
+    assert isinstance(caught.value, ArgumentError)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("uint8", "vyre.u8"),
+        ("uint16", "vyre.u16"),
+        ("uint32", "vyre.u32"),
+        ("uint64", "vyre.u64"),
+        ("int8", "vyre.i8"),
+        ("int16", "vyre.i16"),
+        ("int32", "vyre.i32"),
+        ("int64", "vyre.u64, which keeps the bits"),
+        ("bool", "vyre.boolean"),
+        ("bool_", "vyre.boolean"),
+        ("float32", "vyre.u32 for the bits that x.view(np.uint32) gives"),
+        ("float64", "vyre.u64 for the bits that x.view(np.uint64) gives"),
+        ("asarray", "vyre.array(values, dtype=vyre.u32)"),
+        ("from_numpy", "vyre.array(x), for an array `x` of numpy"),
+        ("tensor", "vyre.array(values, dtype=vyre.u32)"),
+        ("to_numpy", "a.numpy(), for an array `a`"),
+        ("concatenate", "vyre.array(np.concatenate([a.numpy(), b.numpy()]))"),
+        ("copy", "a.copy(), for an array `a`"),
+        ("dot", "vyre.std.matmul(a, b)"),
+        ("jit", "@vyre.kernel above a function of one invocation"),
+        ("ones", "vyre.full(shape, 1)"),
+        ("synchronize", "a.wait(), for the array `a` that is needed next"),
+        ("sort", "vyre.std.sort"),
+        ("sum", "vyre.std.sum"),
+        ("sha256", "vyre.std.sha256"),
+    ],
+)
+def test_names_of_numpy_say_what_to_write(name, fix):
+    assert message_of(vyre, name) == f"module `vyre` has no attribute `{name}`. Fix: write {fix}."
+    written = re.split(r",? for |, which | above ", fix)[0].removeprefix("@")
+    given = {"np": np, "vyre": vyre, "values": [1, 2], "x": np.arange(3, dtype=np.uint32), "shape": 3}
+    given["a"] = given["b"] = vyre.array(np.eye(2, dtype=np.uint32), backend="cpu")
+    eval(written, given)
+
+
+def test_every_name_of_the_library_is_found_there():
+    missing = [name for name in std.__all__ if not hasattr(vyre, name)]
+    assert {"sort", "sum", "argsort", "regex", "blake3"} <= {*missing}
+    for name in missing:
+        assert message_of(vyre, name) == f"module `vyre` has no attribute `{name}`. Fix: write vyre.std.{name}."
+
+
+def test_a_name_that_is_not_there_is_not_imported_and_not_listed():
+    for name in ("sort", "uint32", "nonsense"):
+        with pytest.raises(ImportError, match=f"^cannot import name '{name}' from 'vyre' "):
+            exec(f"from vyre import {name}")
+        assert name not in dir(vyre)
+
+
+def test_a_kernel_is_told_the_type_and_no_function_of_the_host():
+    @vyre.kernel
+    def typed(out: Out[u32]):
+        out[0] = vyre.uint32(3)
+
+    @vyre.kernel
+    def sorting(out: Out[u32]):
+        out[0] = vyre.sort(out)
+
+    with pytest.raises(KernelError, match=r"module `vyre` has no attribute `uint32`\. Fix: write vyre\.u32\."):
+        typed.program  # noqa: B018
+    with pytest.raises(KernelError, match=r"module 'vyre' has no attribute 'sort'"):
+        sorting.program  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("search", "r.find(data, limit=1)"),
+        ("match", "r.find(data, limit=1), whose match begins at 0 where the data begins with one"),
+        ("fullmatch", "r.find(data, limit=1), whose match is (0, len(data)) where it is all of the data"),
+        ("findall", "r.find(data)"),
+        ("finditer", "r.find(data)"),
+    ],
+)
+def test_methods_of_re_say_what_to_write(name, fix):
+    r = std.regex(b"[a-z]+")
+    assert message_of(r, name) == f"a vyre.std.Regex has no attribute `{name}`. Fix: write {fix}, for a Regex `r`."
+    for data in (DATA, b"one", b"", b"- one"):
+        found = [match.span() for match in re.finditer(rb"[a-z]+", data)]
+        limit = None if "limit" not in fix else 1
+        given = r.find(data, limit=limit, backend="cpu").tolist()
+        assert given == found[:limit]
+        if name == "match":
+            assert any(start == 0 for start, _ in given) == bool(re.match(rb"[a-z]+", data))
+        if name == "fullmatch":
+            assert ((0, len(data)) in given) == bool(re.fullmatch(rb"[a-z]+", data))
+
+
+@pytest.mark.parametrize("name", ["cost", "explain", "notes"])
+def test_methods_of_kernels_say_what_a_procedure_has(name):
+    assert message_of(twice, name) == (
+        f"procedure `twice` has no attribute `{name}`. "
+        f"Fix: write kernel.{name}(...) for each kernel that it calls; twice.text has its steps."
+    )
+    assert "dispatch doubled" in twice.text
+    given = (np.arange(3, dtype=np.uint32),) if name == "cost" else ()
+    getattr(doubled, name)(*given)
+
+
+@pytest.mark.parametrize("owner", [std.regex(b"a+"), twice])
+def test_other_names_are_missing_as_ever(owner):
+    with pytest.raises(AttributeError) as caught:
+        owner.wrong  # noqa: B018
+    assert not isinstance(caught.value, ArgumentError)
+    kind = type(owner).__name__
+    assert (str(caught.value), caught.value.name, caught.value.obj) == (
+        f"'{kind}' object has no attribute 'wrong'",
+        "wrong",
+        owner,
+    )
+    assert not {"search", "explain"} & {*dir(owner)}
+
+
+def test_a_regex_is_copied_and_pickled():
+    r = std.regex(b"a+")
+    for made in (copy.copy(r), copy.deepcopy(r), pickle.loads(pickle.dumps(r))):
+        assert made.pattern == r.pattern
+        assert made.find(b"baab", backend="cpu").tolist() == [(1, 3)]
+
+
+def test_a_repetition_in_a_procedure_is_named_by_the_fix():
+    @vyre.procedure
+    def repeated(x: InOut[u32], n: u32):
+        for _ in vyre.repeat(n):
+            vyre.clear(x)
+
+    @vyre.procedure
+    def mended(x: InOut[u32], n: u32):
+        for _ in vyre.times(n):
+            vyre.clear(x)
+
+    with pytest.raises(CallError) as caught:
+        repeated(np.ones(3, np.uint32), 2)
+    assert str(caught.value) == (
+        "vyre.repeat() has no place in a procedure. Fix: in a procedure, write `for i in vyre.times(n):`."
+    )
+    x = np.ones(3, np.uint32)
+    mended(x, 2, backend="cpu")
+    assert not x.any()
