@@ -180,9 +180,9 @@ def write_found(
             unit += 1
         if found == 0:  # the text has changed since its matches were counted
             break
-        start = (unit - 1) * UNIT + vyre.ctz(found)
+        place = (unit - 1) * UNIT + vyre.ctz(found)
         found &= found - 1
-        at, entry = start, vyre.u32(0)
+        at, entry = place, vyre.u32(0)
         going = at < n
         while going:
             entry = following_entry(words, classes, table, entry, at)
@@ -190,7 +190,7 @@ def write_found(
             if entry >= FOUND:
                 pattern = table[(entry & _ROW) + stride - 1]
                 while vyre.logical_and(pattern != NONE, slot < end):
-                    matches[3 * slot] = start
+                    matches[3 * slot] = place
                     matches[3 * slot + 1] = at
                     matches[3 * slot + 2] = pattern
                     slot += 1
