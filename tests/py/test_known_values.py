@@ -1,7 +1,8 @@
 """Values that a driver's compiler finds out itself: behind a branch that compared them, after a loop without unknowns.
 
 NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value. It also takes the bounds
-check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that follows.
+check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that follows. Of a stored vector with the same
+literal in several lanes, it sets the second and later ones too late, if a loop that follows stores the same vector.
 """
 
 from __future__ import annotations
@@ -83,6 +84,40 @@ def test_each_of_two_indices_that_a_condition_chooses_from_has_its_own_bounds_ch
             "given": np.array([3], np.uint32),
         }
         assert np.array_equal(vyre.run(program, arrays, workgroups=1, **target)["out"], expected), length
+
+
+SAME_LANES = {"vec4": ("1, 1, 1, 1", "7, 7, 9, 9", "0, 3, 0, 3", "4294967295, 2, 2, 1"), "vec2": ("1, 1", "5, 6")}
+
+
+@pytest.mark.parametrize("words", [*SAME_LANES["vec4"], *SAME_LANES["vec2"]])
+@pytest.mark.parametrize("step", ["0", "given[0]"])
+def test_a_vector_of_literals_that_a_loop_stores_again_is_stored_whole(target, words, step):
+    lanes = [int(each) for each in words.split(",")]
+    kind = f"vec{len(lanes)}<u32>"
+    program = vyre.parse(
+        f"vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write {kind} binding 0\nbuffer own: workgroup {kind} count 1\n"
+        f"buffer given: read u32 binding 1\n\nlet v = pack({kind}, {words})\nout[0] = v\nlet stop = given[0]\n"
+        "let k = 0\n"
+        "loop i in 0..128 {\n  if (stop != 0) {\n    break\n  }\n  own[0] = v\n"
+        f"  k = k + {step}\n}}\nout[1] = own[0]\n"
+    )
+    arrays = {"out": np.zeros((3, len(lanes)), np.uint32), "given": np.zeros(1, np.uint32)}
+    found = vyre.run(program, arrays, workgroups=1, **target)["out"]
+    assert found.tolist() == [lanes, lanes, [0] * len(lanes)]
+
+
+def test_ptx_stores_no_vector_with_the_same_literal_twice():
+    text = vyre.lower(
+        vyre.parse(
+            "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write vec4<u32> binding 0\n\n"
+            "out[0] = pack(vec4<u32>, 5, 7, 5, 0)\nout[1] = pack(vec4<u32>, 0, 0, 8, 9)\n"
+        ),
+        target="ptx",
+    )
+    first, second = re.findall(r"st\.global\.v4\.u32 \[.*?\], \{(.*?)\}", text)
+    hidden = re.search(r"add\.u32 (%r\d+), %r\d+, 5;", text)[1]
+    assert first == f"{hidden}, 7, {hidden}, 0"
+    assert second == "0, 0, 8, 9"
 
 
 def test_ptx_has_no_not_and_sets_no_variable_to_a_constant():

@@ -99,6 +99,7 @@ class Emitter {
   Element element(const Instruction& code);
   void load(std::uint32_t at);
   void store(const Instruction& code);
+  void hide_equal_literals(Words& words, std::uint32_t lanes);
   bool is_of_shared(const Instruction& code) const {
     return code.op == Opcode::LoadShared || code.op == Opcode::StoreShared || code.shared;
   }

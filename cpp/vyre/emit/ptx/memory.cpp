@@ -11,6 +11,7 @@
 // 16 bytes at a time.
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "vyre/emit/ptx/emitter.hpp"
 
@@ -225,7 +226,23 @@ void Emitter::store(const Instruction& code) {
   } else {
     lanes = buffer.lanes;
   }
+  hide_equal_literals(words, lanes);
   line("{}st.{}{}.{} {}, {}", to.guard, space, vector(lanes), type, to.address, operand(words, lanes));
+}
+
+// ptxas 13.0, and that of driver 580, sets the second of two lanes that are the same literal behind the store, if a store in a loop that
+// follows has the same vector. The compiler does not know that these sums are literals. Zeros are registers of their own.
+void Emitter::hide_equal_literals(Words& words, std::uint32_t lanes) {
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const Word shown = words[lane];
+    if (!shown.is_literal || shown.number == 0) continue;
+    const auto is_same = [&](const Word& each) { return each.is_literal && each.number == shown.number; };
+    const std::span<Word> rest = std::span(words).subspan(lane, lanes - lane);
+    if (std::ranges::count_if(rest, is_same) == 1) continue;
+    const Word zero = unknown_zero(), hidden = fresh();
+    line("add.u32 {}, {}, {}", text(hidden), text(zero), shown.number);
+    std::ranges::replace_if(rest, is_same, hidden);
+  }
 }
 
 }  // namespace vyre::ptx
