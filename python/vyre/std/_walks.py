@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import vyre
 from vyre import In, InOut, Out, u32, vec4u32
+from vyre._procedure.vouched import vouched
 from vyre.std._operators import value_of
 from vyre.std._regex_tables import FIRST_STATE, STATE, SYMBOL_SHIFT
 
@@ -261,6 +262,7 @@ def walked(text: bool, backward: bool) -> Callable[..., Any]:
     run_piece, finish_piece = _runs(Walk(text, backward))
     name = f"{'text' if text else 'symbols'}_{'backward' if backward else 'forward'}"
 
+    @vouched
     @vyre.procedure(name=f"std.walk.{name}")
     def walk(
         source: In[vec4u32],
