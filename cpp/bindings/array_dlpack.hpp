@@ -1,4 +1,4 @@
-// Array.__dlpack__ for consumers on the host, and Array.__dlpack_device__ for all.
+// Implements Array.__dlpack__ for consumers on the host, and Array.__dlpack_device__ for all.
 #pragma once
 
 #include "bindings.hpp"

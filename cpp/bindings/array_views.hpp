@@ -1,4 +1,4 @@
-// Views of an Array: they share its memory.
+// Makes views of an Array, which share its memory.
 #pragma once
 
 #include <vector>

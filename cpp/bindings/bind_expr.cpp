@@ -1,4 +1,4 @@
-// The Python class Expr: its constructors, which are functions of the class, and what every object has.
+// Binds the Python class Expr: its constructors, which are functions of the class, and what every object has.
 #include <fmt/format.h>
 
 #include <utility>

@@ -84,12 +84,10 @@ def refuse_name(name: str) -> NoReturn:
     import vyre
 
     fix = _TYPES.get(name)
-    if fix is None and not name.startswith("_"):
+    if fix is None and not name.startswith("_") and not _is_tracing():  # kernels call none of these
         from vyre import std
 
         fix = f"vyre.std.{name}" if name in std.__all__ else _OF_MODULE.get(name)
-        if fix is not None and _is_tracing():  # kernels call none of these
-            fix = None
     _refuse(vyre, name, "module `vyre`", "module 'vyre'", fix)
 
 

@@ -86,6 +86,8 @@ def _module_of(path: str) -> Any:
     file = Path(path).resolve()
     if file in _files:
         return _files[file]
+    if not file.is_file():
+        raise vyre.ArgumentError(f"`{path}` is no file. Fix: name a file of Python that is here.")
     spec = importlib.util.spec_from_file_location(f"_vyre_file_{file.stem}", path)
     assert spec is not None
     assert spec.loader is not None

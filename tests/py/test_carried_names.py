@@ -2,6 +2,7 @@
 elements."""
 
 import ast
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,8 @@ def behind(name, block, assigned, read):
     return (
         f"`{name}` is assigned at line {assigned} of {FILE} in a block of vyre.{block}, and read behind the block at "
         f"line {read}. The body is recorded once, so that it would be what was assigned last, whichever steps a call "
-        "runs. Fix: make an array before the block by vyre.scratch, and write it in the block; a size is "
+        "runs. Fix: make an array before the block by vyre.scratch, and write it in the block without assigning its "
+        "name (`scale(x, 2, y)`, not `y = scale(x, 2, y)`); compute a size before the block, or choose it by "
         "vyre.size_select(condition, a, b)."
     )
 
@@ -213,3 +215,30 @@ LIBRARY = sorted((Path(vyre.__file__).parent / "std").glob("*.py"))
 def test_no_procedure_of_the_library_carries_a_name(file):
     functions = [each for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.FunctionDef)]
     assert not [each for function in functions for each in carried_names(function)]
+
+
+class Clock:
+    def times(self, n):
+        return range(n)
+
+
+def test_blocks_of_others_around_a_call_of_the_library_are_their_own():
+    total = 0
+    for each in Clock().times(3):
+        total += each
+    assert vyre.std.crc32(b"123456789", backend="cpu") == 0xCBF43926
+    assert total == 3
+
+
+def test_a_file_that_was_mended_and_imported_again_is_read_again(write_module):
+    text = (
+        "import vyre\nfrom vyre import In, u32\nfrom test_carried_names import scale\n"
+        "@vyre.procedure\ndef f(x: In[u32], n: u32):\n    {}\n    with vyre.when(n > 2):\n        {}\n    return y\n"
+    )
+    wrong = write_module("carried_once", text.format("pass", "y = scale(x, 2)"))
+    with pytest.raises(ArgumentError):
+        wrong.f(X, 3, backend="cpu")
+    mended = text.format("y = vyre.scratch(u32, x.length, zeros=True)", "scale(x, 2, y)")
+    Path(wrong.__file__).write_text(mended)
+    right = importlib.reload(wrong)
+    assert right.f(X, 3, backend="cpu").tolist() == (2 * X).tolist()

@@ -113,6 +113,12 @@ def test_a_module_that_fails_is_one_sentence(command, capsys):
     )
 
 
+def test_a_file_that_is_not_here_is_told(capsys):
+    assert refused(capsys, *CONFORM, "nofile.py:twice") == (
+        "error: `nofile.py` is no file. Fix: name a file of Python that is here.\n"
+    )
+
+
 def test_what_is_no_procedure_is_told(capsys):
     assert refused(capsys, *CONFORM, f"{NAME}:doubled") == (
         f"error: `{NAME}:doubled` is no procedure. Fix: name one.\n"

@@ -203,11 +203,8 @@ std::vector<ValueId> Writer::by_first_need(const Flags& code_live) const {
     while (!stack.empty()) {
       Visit& top = stack.back();
       const Instruction& instruction = at(top.value);
-      const ValueId operand = top.operand == 0   ? instruction.a
-                              : top.operand == 1 ? instruction.b
-                              : top.operand == 2 ? instruction.c
-                              : top.operand == 3 ? instruction.d
-                                                 : ValueId{};
+      const auto operands = instruction.operands();
+      const ValueId operand = top.operand < operands.size() ? operands[top.operand] : ValueId{};
       ++top.operand;
       if (operand.valid()) {
         if (std::uint8_t& mark = seen(operand); mark == 0) {

@@ -450,9 +450,10 @@ struct Flattener::Frame {
   template <class Use>
   Number passed_on(SizeId id, ir::DataType type, const Use& use) {
     const ir::SizeTerm& term = procedure.sizes()[id];
-    const bool is_i32 = term.op == SizeOp::Number && procedure.numbers()[term.a].type == ir::DataType::I32;
-    if (type == ir::DataType::I32 && is_i32) return numbers.bits(id);
-    return fitting(numbers.size(id), type == ir::DataType::I32 && term.op == SizeOp::Literal ? ir::DataType::U32 : type, use);
+    const bool is_bits = (term.op == SizeOp::Literal && term.literal <= largest_number(type)) ||
+                         (term.op == SizeOp::Number && procedure.numbers()[term.a].type == ir::DataType::I32);
+    if (type == ir::DataType::I32 && is_bits) return numbers.bits(id);
+    return fitting(numbers.size(id), type, use);
   }
   static void check_overlaps(const ir::Procedure& inner, std::span<const ArrayId> interface, std::span<const FlatSteps::Part> parts) {
     const auto role = [&](std::size_t k) { return inner.arrays()[interface[k]].role; };

@@ -1,4 +1,5 @@
-// Hints for a barrier that a part of the workgroup misses: where the workgroup's ways part, and how its invocations meet all the same.
+// Writes the hints for a barrier that a part of the workgroup misses: where the workgroup's ways part, and how its invocations meet all the
+// same.
 #include <fmt/format.h>
 
 #include "vyre/ir/ops.hpp"
@@ -7,7 +8,6 @@
 #include "vyre/validate/python_text.hpp"
 
 namespace vyre::validate {
-
 // Where the workgroup's ways part, and how its invocations meet at the barrier all the same.
 std::string Hints::barrier(NodeId at) {
   if (!barriers_) {

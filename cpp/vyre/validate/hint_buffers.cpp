@@ -1,4 +1,4 @@
-// Hints whose fix is another declaration of a buffer.
+// Writes the hints whose fix is another declaration of a buffer.
 #include <array>
 #include <vector>
 

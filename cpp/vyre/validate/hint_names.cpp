@@ -1,4 +1,4 @@
-// Hints for names: one that is misspelt, bound later or in an inner block, or taken.
+// Writes the hints for names: one that is misspelt, bound later or in an inner block, or taken.
 #include <fmt/format.h>
 
 #include <algorithm>

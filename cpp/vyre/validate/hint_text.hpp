@@ -1,4 +1,4 @@
-// What the files of Hints share: they fill the sentences of the HINT rows of rules.def.
+// Declares what the files of Hints share to fill the sentences of the HINT rows of rules.def.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Hints for operands of the wrong type: the conversion to write, or another operator.
+// Writes the hints for operands of the wrong type: the conversion to write, or another operator.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -24,19 +24,24 @@ if TYPE_CHECKING:
 __all__ = ["check_array", "no_array"]
 
 
-def no_array(where: str, name: str, dtype: str, value: object) -> BindingError:
+def _written(name: str, kind: str | None, code: str) -> str:
+    """What to write for an argument. An array that a call changes needs a name, or the caller does not see it."""
+    return f"write {name} = {code}, and call with {name}" if kind == "InOut" else f"write {code}"
+
+
+def no_array(where: str, name: str, dtype: str, kind: str | None, value: object) -> BindingError:
     """The error for what is neither an array of numpy nor a resident one."""
     got, fix = f"an object of type {type(value).__name__[:80]}", "pass a numpy array or a vyre.Array"
     if isinstance(value, (list, tuple)):
-        got, fix = f"a {type(value).__name__[:80]}", f"write np.array({name}, dtype=np.{dtype})"
+        got, fix = f"a {type(value).__name__[:80]}", _written(name, kind, f"np.array({name}, dtype=np.{dtype})")
     elif isinstance(value, array.array):
-        fix = f"write np.array({name}, dtype=np.{dtype})"
+        fix = _written(name, kind, f"np.array({name}, dtype=np.{dtype})")
     elif isinstance(value, (bytes, bytearray, memoryview)):
         fix = f"write np.frombuffer({name}, np.{dtype})"
         if dtype == "uint32":
             fix = f"write vyre.pack_bytes({name}), which has four bytes in each element"
     elif isinstance(value, numbers.Number):
-        got, fix = shown(value), f"write np.array([{name}], np.{dtype})"
+        got, fix = shown(value), _written(name, kind, f"np.array([{name}], np.{dtype})")
     return BindingError(f"{where} must be an array of {dtype}, got {got}. Fix: {fix}.")
 
 
@@ -52,21 +57,19 @@ def check_array(where: str, name: str, element: DataType, axes: int, kind: str |
     """
     dtype, lanes = _NUMPY[element]
     if not isinstance(value, (np.ndarray, Array)):
-        raise no_array(where, name, dtype, value)
+        raise no_array(where, name, dtype, kind, value)
     if _core._is_masked(value):
-        raise BindingError(
-            f"{where} is a masked array. Fix: write {name}.filled(0) to give the masked elements a value."
-        )
-
-    def written(code: str) -> str:
-        return f"write {name} = {code}, and call with {name}" if kind == "InOut" else f"write {code}"
+        code = _written(name, kind, f"{name}.filled(0)")
+        raise BindingError(f"{where} is a masked array. Fix: {code} to give the masked elements a value.")
 
     if dtype_name(value.dtype) != dtype or not value.dtype.isnative:
-        fix = written(f"{name}.astype(np.{dtype})") if value.dtype.kind in "biuf" else f"pass an array of {dtype}"
+        fix = f"pass an array of {dtype}"
+        if value.dtype.kind in "biuf":
+            fix = _written(name, kind, f"{name}.astype(np.{dtype})")
         raise BindingError(f"{where} must be an array of {dtype}, got one of {value.dtype}. Fix: {fix}.")
     if value.ndim != axes + len(lanes) or tuple(value.shape[value.ndim - len(lanes) :]) != lanes:
         wanted = f"{axes} ax{'is' if axes == 1 else 'es'}{f' and a last one of {lanes[0]}' if lanes else ''}"
-        fix = written(f"{name}.reshape({_shape_text(name, axes, lanes, value)})")
+        fix = _written(name, kind, f"{name}.reshape({_shape_text(name, axes, lanes, value)})")
         if kind is not None and not lanes and 1 <= value.ndim <= 3:
             rank = "" if value.ndim == 1 else f", {value.ndim}"
             fix += f", or annotate it with vyre.{kind}[{_type_for(element)}{rank}]"

@@ -26,6 +26,7 @@ _BRANCH = "write `with vyre.when(size):`, or vyre.size_select(condition, a, b)"
 
 # What decides by a size, by the nodes of the statement, and the Fix for it. The first row that fits counts.
 _DECIDING = (
+    (lambda node: isinstance(node, ast.While), "write `for i in vyre.times(count):`"),
     (lambda node: isinstance(node, ast.Assert), 'write vyre.require(condition, "<problem>. Fix: <action>.")'),
     (lambda node: _calls(node, "min"), "write vyre.size_min(a, b)"),
     (lambda node: _calls(node, "max"), "write vyre.size_max(a, b)"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vyre._procedure.functions import Function, calling_code, function_of, is_call_of
+from vyre._procedure.functions import Function, called, calling_code, function_of, named_blocks
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = ["Carried", "carried_names", "refuse_carried_names"]
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _CONDITIONS = ("when", "otherwise")
+_BLOCKS = (*_CONDITIONS, "times")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def refuse_carried_names() -> None:
         f"`{found.name}` is assigned at line {found.assigned} of {file} in a block of vyre.{found.block}, and read "
         f"behind the block at line {found.read}. The body is recorded once, so that it would be what was assigned "
         "last, whichever steps a call runs. Fix: make an array before the block by vyre.scratch, and write it in the "
-        "block; a size is vyre.size_select(condition, a, b)."
+        "block without assigning its name (`scale(x, 2, y)`, not `y = scale(x, 2, y)`); compute a size before the "
+        "block, or choose it by vyre.size_select(condition, a, b)."
     )
 
 
@@ -131,6 +133,7 @@ def _closes(events: list[_Event]) -> dict[int, int]:
 def _events(function: Function) -> list[_Event]:
     """What happens to names in a function, in the order of a run in which all branches of Python are taken."""
     events: list[_Event] = []
+    named = named_blocks(function, _BLOCKS)
     waiting: list[ast.AST | _Event] = list(reversed(function.body))
     while waiting:
         node = waiting.pop()
@@ -141,12 +144,12 @@ def _events(function: Function) -> list[_Event]:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             events.append(_Event("store", node.name, node.lineno))
         elif not isinstance(node, ast.Lambda):
-            waiting.extend(reversed(_parts(node)))
+            waiting.extend(reversed(_parts(node, named)))
     events.append(_Event("end", "", 0))
     return events
 
 
-def _parts(node: ast.AST) -> list[ast.AST | _Event]:
+def _parts(node: ast.AST, named: dict[str, str]) -> list[ast.AST | _Event]:
     """The parts of a node in the order in which they run, with the begin and the end of blocks."""
     if isinstance(node, ast.Assign):
         return [node.value, *node.targets]
@@ -158,24 +161,34 @@ def _parts(node: ast.AST) -> list[ast.AST | _Event]:
         return [*before, node.value, target]
     if isinstance(node, (ast.For, ast.AsyncFor)):
         # The turn of a loop over vyre.times is not of the block: a use of it behind the loop has a message of its own.
-        return [node.iter, node.target, *_in_block(node.iter, ("times",), node.body), *node.orelse]
+        block = _block(node.iter, named)
+        if block == "times":
+            return [node.iter, node.target, *_in_block(block, node.lineno, node.body), *node.orelse]
+        turn = [node.target, *node.body]
+        return [node.iter, *turn, *turn, *node.orelse]  # the second turn reads what the first one assigned
+    if isinstance(node, ast.While):
+        turn = [node.test, *node.body]
+        return [*turn, *turn, *node.orelse]
     if isinstance(node, (ast.With, ast.AsyncWith)):
         parts: list[ast.AST | _Event] = list(node.body)
         for item in reversed(node.items):
             parts = [item.context_expr, *([item.optional_vars] if item.optional_vars else []), *parts]
-            parts = _in_block(item.context_expr, _CONDITIONS, parts)
+            block = _block(item.context_expr, named)
+            if block in _CONDITIONS:
+                parts = _in_block(block, node.lineno, parts)
         return parts
     if isinstance(node, _COMPREHENSIONS):
         return _of_comprehension(node)
     return list(ast.iter_child_nodes(node))
 
 
-def _in_block(call: ast.expr, names: tuple[str, ...], parts: Sequence[ast.AST | _Event]) -> list[ast.AST | _Event]:
-    """The parts between the begin and the end of a block, where the call makes one."""
-    if not is_call_of(call, names):
-        return list(parts)
-    name = next(each for each in names if is_call_of(call, (each,)))
-    return [_Event("open", name, call.lineno), *parts, _Event("close", name, call.lineno)]
+def _block(expression: ast.expr, named: dict[str, str]) -> str | None:
+    """The function whose block an expression makes, or has the name of."""
+    return named.get(expression.id) if isinstance(expression, ast.Name) else called(expression)
+
+
+def _in_block(name: str, line: int, parts: Sequence[ast.AST | _Event]) -> list[ast.AST | _Event]:
+    return [_Event("open", name, line), *parts, _Event("close", name, line)]
 
 
 def _of_comprehension(node: ast.AST) -> list[ast.AST | _Event]:

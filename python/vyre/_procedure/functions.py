@@ -10,21 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vyre._parsing import syntax_tree
+from vyre._procedure.recorder import RECORDING
 
 if TYPE_CHECKING:
     from collections.abc import Container
     from types import CodeType, FrameType
 
-__all__ = ["Function", "calling_code", "function_of", "is_call_of"]
+__all__ = ["Function", "called", "calling_code", "function_of", "named_blocks"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OWN = str(Path(__file__).resolve().parents[1])
 
 
 def calling_code() -> CodeType | None:
-    """The code of the function that calls into vyre."""
+    """The code of the function that calls into vyre; None where a procedure of the library is recorded."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        if frame.f_code.co_name == RECORDING:
+            return None
         frame = frame.f_back
     return None if frame is None else frame.f_code
 
@@ -43,19 +46,38 @@ def function_of(code: CodeType) -> Function | None:
     return None
 
 
-@functools.lru_cache(maxsize=16)
 def _tree(file: str) -> ast.Module | None:
+    """A file as a syntax tree; None where it is no Python. A file that was edited and imported again is read again."""
+    linecache.checkcache(file)
+    return _parsed("".join(linecache.getlines(file)))
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str) -> ast.Module | None:
     try:
-        return syntax_tree("".join(linecache.getlines(file)))
+        return syntax_tree(text)
     except (SyntaxError, ValueError):
         return None
 
 
-def is_call_of(call: ast.expr | None, names: Container[str]) -> bool:
-    """Whether an expression calls a function of one of these names, `vyre.when(...)` or `when(...)`."""
+def called(call: ast.expr | None) -> str | None:
+    """The name of the function that an expression calls: `when` of `vyre.when(...)` and of `when(...)`."""
     if isinstance(call, ast.NamedExpr):
-        return is_call_of(call.value, names)
+        return called(call.value)
     if not isinstance(call, ast.Call):
-        return False
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
-    return name in names
+        return None
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+
+
+def named_blocks(function: ast.AST, blocks: Container[str]) -> dict[str, str]:
+    """The names that a function assigns blocks to, as in `big = vyre.when(...)`, with the function that each calls."""
+    found: dict[str, str] = {}
+    for node in ast.walk(function):
+        if not isinstance(node, (ast.Assign, ast.NamedExpr, ast.AnnAssign)):
+            continue
+        block = called(node.value)
+        if block is not None and block in blocks:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+            found.update(dict.fromkeys(names, block))
+    return found

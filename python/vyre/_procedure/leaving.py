@@ -12,10 +12,11 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vyre._procedure.functions import calling_code, function_of, is_call_of
+from vyre._procedure.functions import called, calling_code, function_of, named_blocks
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from types import CodeType
 
 __all__ = ["left_blocks", "refuse_left_blocks"]
@@ -47,13 +48,7 @@ def _left_in(code: CodeType) -> tuple[str, int] | None:
 def left_blocks(function: ast.AST) -> list[tuple[str, int]]:
     """The statements of a function that leave a block of a condition, with their lines, in order."""
     found = []
-    names = {
-        each.id
-        for node in ast.walk(function)
-        if isinstance(node, (ast.Assign, ast.NamedExpr, ast.AnnAssign)) and _is_condition(node.value)
-        for each in ast.walk(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-        if isinstance(each, ast.Name)
-    }
+    names = named_blocks(function, _CONDITIONS)
     # (node, whether it stands in such a block, whether it stands in a loop of that block)
     waiting = [(each, False, False) for each in ast.iter_child_nodes(function)]
     while waiting:
@@ -72,7 +67,7 @@ def left_blocks(function: ast.AST) -> list[tuple[str, int]]:
     return sorted(found, key=lambda each: each[1])
 
 
-def _has_condition(block: ast.With | ast.AsyncWith, names: set[str]) -> bool:
+def _has_condition(block: ast.With | ast.AsyncWith, names: Container[str]) -> bool:
     """Whether a with-block has a condition: written there, by a name, or entered inside of it."""
     for each in block.items:
         if _is_condition(each.context_expr) or (
@@ -89,4 +84,4 @@ def _has_condition(block: ast.With | ast.AsyncWith, names: set[str]) -> bool:
 
 
 def _is_condition(call: ast.expr | None) -> bool:
-    return is_call_of(call, _CONDITIONS)
+    return called(call) in _CONDITIONS

@@ -31,7 +31,7 @@ __all__ = ["ACTIVE", "Recorder", "active", "calling_line", "place_text", "record
 # The private modules of the package, and the one that calls registered procedures: no procedure is written in one.
 _OURS = str(Path(__file__).parents[1] / "_"), str(Path(__file__).parents[1] / "ops.py")
 _LIBRARY = str(Path(__file__).parents[1] / "std" / "_").removesuffix("_")
-_RECORDING = "_record"  # the method that runs the body of a procedure
+RECORDING = "_record"  # the method that runs the body of a procedure
 
 
 def calling_line() -> tuple[str, int] | None:
@@ -48,7 +48,7 @@ def calling_line() -> tuple[str, int] | None:
             inside = inside or (file, frame.f_lineno)
         elif not file.startswith((*_OURS, contextlib.__file__)):
             return file, frame.f_lineno
-        elif frame.f_code.co_name == _RECORDING and inside is not None:
+        elif frame.f_code.co_name == RECORDING and inside is not None:
             break
         frame = frame.f_back
     return inside

@@ -181,19 +181,21 @@ class Size:
         return _text(self)
 
 
+_IN_A_KERNEL = "compute it in the kernel, which is given the size"
+
 # What sizes do not have: the operator by its method in Python, and what to write in its place.
 _LEFT_OUT = {
     "truediv": ("/", "write `//`, which rounds down, or vyre.ceil_div(a, b)"),
-    "pow": ("**", "write a product"),
+    "pow": ("**", f"write a product, or {_IN_A_KERNEL}"),
     "divmod": ("divmod", "write a // b and a % b"),
-    "lshift": ("<<", "write `* 2**k`"),
-    "rshift": (">>", "write `// 2**k`"),
+    "lshift": ("<<", f"write `* 2**k` for an integer k, or {_IN_A_KERNEL}"),
+    "rshift": (">>", f"write `// 2**k` for an integer k, or {_IN_A_KERNEL}"),
     "and": ("&", f"write `% 2**k` for the low k bits, or {BOTH.removeprefix('write ')}"),
     "or": ("|", EITHER),
     "xor": ("^", "write `a != b` for one of two conditions alone"),
     "neg": ("-", "subtract it from another size: sizes are integers from 0 on"),
     "invert": ("~", OPPOSITE),
-    "abs": ("abs", "leave it out: sizes are integers from 0 on"),
+    "abs": ("abs", "write vyre.size_max(a, b) - vyre.size_min(a, b) for the distance of a and b"),
     **{name: (name, "leave it out: sizes are integers") for name in ("round", "floor", "ceil", "trunc")},
 }
 

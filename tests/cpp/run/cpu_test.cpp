@@ -365,11 +365,9 @@ TEST(Cpu, a_large_grid_without_loops_times_out_and_can_be_interrupted) {
     if (shared != 0) sample.shared("cells", 64).add(store("cells", lid(0), gid(0))).add(barrier());
     return sample.add(store("out", bin(BinOp::BitAnd, gid(0), u32(15)), shared != 0 ? load("cells", u32(63) - lid(0)) : u32(1))).make();
   };
-  run::Optimize compiled;
-  compiled.compilation = compiled.everywhere = true;
   for (const std::uint32_t shared : {0u, 1u}) {
     for (const unsigned threads : {1u, 3u}) {
-      const auto executable = run::make_cpu_backend({.threads = threads})->prepare(valid(writes(shared)), std::nullopt, compiled);
+      const auto executable = run::make_cpu_backend({.threads = threads})->prepare(valid(writes(shared)), std::nullopt, compiled());
       Words out(16, 7);
       const run::BufferView views[] = {{std::as_writable_bytes(std::span(out)), 16}};
       run::RunOptions options;

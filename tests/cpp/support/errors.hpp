@@ -1,4 +1,4 @@
-// What becomes of a call, as text that a test can compare.
+// Tells what becomes of a call as text that a test can compare.
 #pragma once
 
 #include <exception>

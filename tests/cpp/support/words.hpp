@@ -1,4 +1,4 @@
-// Arrays of u32 words on the host: what tests of backends pass to calls and compare with the results.
+// Makes arrays of u32 words on the host, which tests of backends pass to calls and compare with the results.
 #pragma once
 
 #include <cstddef>

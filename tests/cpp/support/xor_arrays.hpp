@@ -1,4 +1,4 @@
-// The arrays of a call of out = a ^ b, in the host's memory, for tests of what happens around a call.
+// Holds the arrays of a call of out = a ^ b, in the host's memory, for tests of what happens around a call.
 #pragma once
 
 #include <cstdint>

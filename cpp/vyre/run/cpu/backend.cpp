@@ -122,8 +122,9 @@ class Call {
       if (machine.stopped() || done == batches_.count()) break;
       // Machine code looks at the deadline in its loops alone.
       if (pace.is_due(done)) {
-        if (look()) break;
-        pace.looked(done, Clock::now());
+        const Clock::time_point now = Clock::now();
+        if (now - start >= kPollInterval && look()) break;
+        pace.looked(done, now);
       }
       if (others != 0 && !helpers.asked()) {
         // Until now this thread has done every batch.

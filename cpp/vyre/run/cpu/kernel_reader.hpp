@@ -1,5 +1,5 @@
-// The base of what reads a kernel instruction by instruction: the interpreter's compiler, and the steps of the analysis and the translation
-// to machine code. A value is named by the position of the instruction that makes it, or by its ValueId.
+// Defines the base class of what reads a kernel instruction by instruction: the interpreter's compiler, and the steps of the analysis and
+// the translation to machine code. A value is named by the position of the instruction that makes it, or by its ValueId.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ class DeviceStorage : public Storage {
   }
 
   Device& device() const { return *device_; }
-  // Throws in a forked process and after the device was lost. If a call that was to write this storage failed, throws that call's error.
+  // Does what check_reachable() does. If a call that was to write this storage failed, throws that call's error.
   void check_usable() const {
     check_reachable();
     rethrow_failure();
