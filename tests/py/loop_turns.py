@@ -254,7 +254,7 @@ def note_steps(found: dict[tuple[Any, ...], Step], procedure: Any, shapes: Any, 
     for which, dispatches in of_program.items():
         program = programs[which]
         declared = [decl for decl in program.buffers if decl.access not in _OWN]
-        for _, what, _, bound, grid, _, _ in dispatches[:_SOME] + dispatches[_SOME:][-_SOME:]:
+        for _, what, _, bound, grid, *_ in dispatches[:_SOME] + dispatches[_SOME:][-_SOME:]:
             lengths, words = [], ()
             for decl, part in zip(declared, bound, strict=True):
                 size = len(part) if isinstance(part, bytes) else part[2]

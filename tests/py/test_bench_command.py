@@ -196,7 +196,7 @@ REFUSED = {
     "defined. Fix: write an expression of np and a, k, n.",
     "one_kernel.py --numpy =": "--numpy = is no expression: invalid syntax (--numpy, line 1). Fix: write one, such as "
     "--numpy 'a ^ b'.",
-    "nowhere.py": "`nowhere.py` cannot be imported: FileNotFoundError: [Errno 2] No such file or directory",
+    "nowhere.py": "`nowhere.py` is no file. Fix: name a file of Python that is here.",
 }
 
 
