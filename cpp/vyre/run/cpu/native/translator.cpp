@@ -53,8 +53,8 @@ void Translator::choose_parts() {
   const auto needed = static_cast<int>(pressure(analysis_));
   for (const int parts : {2, 4}) {
     const int available = a_.vector_count() - (a_.wide() ? 5 : 4 + parts);
-    // A gather that waits for another one takes as long as dozens of other operations. With SSE4.1, a shift by amounts of the lanes is up to
-    // 18 instructions, most of which wait for the one before. Two vectors at a time are worth a spill of some values.
+    // A gather that waits for another one takes as long as dozens of other operations. With SSE4.1, a shift by amounts of the lanes is up
+    // to 18 instructions, most of which wait for the one before. Two vectors at a time are worth a spill of some values.
     const bool waits = analysis_.chains_gathers || (a_.narrow() && often_shifts_by_lanes());
     // One vector more than fits is worth it, too, with SSE4.1, which has the fewest lanes to work on at a time.
     const int spilled = a_.narrow() && parts == 2 ? 1 : 0;
