@@ -106,6 +106,19 @@ def test_a_vector_of_literals_that_a_loop_stores_again_is_stored_whole(target, w
     assert found.tolist() == [lanes, lanes, [0] * len(lanes)]
 
 
+def test_spirv_packs_no_vector_of_the_same_literal_twice():
+    text = vyre.lower(
+        vyre.parse(
+            "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write vec4<u32> binding 0\n\n"
+            "out[0] = pack(vec4<u32>, 5, 7, 5, 0)\nout[1] = pack(vec4<u32>, 0, 0, 8, 9)\n"
+        ),
+        target="spirv-asm",
+    )
+    packed = re.findall(r"OpCompositeConstruct %\d+ (%\d+) (%\d+) (%\d+) (%\d+)\n", text)
+    number = dict(re.findall(r"(%\d+) = OpConstant %\d+ (\d+)\n", text))
+    assert [[number.get(lane) for lane in lanes] for lanes in packed] == [[None, "7", None, "0"], ["0", "0", "8", "9"]]
+
+
 def test_ptx_stores_no_vector_with_the_same_literal_twice():
     text = vyre.lower(
         vyre.parse(

@@ -4,6 +4,7 @@
 #include "vyre/emit/spirv/emit.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "vyre/emit/interface.hpp"
 #include "vyre/emit/spirv/emitter.hpp"
@@ -139,6 +140,34 @@ void Emitter::instruction(std::uint32_t at) {
   }
 }
 
+// The lanes of a Pack. NVIDIA's compiler (driver 580) sets the second of two lanes of a stored vector that are the same literal behind the
+// store, if a store in a loop that follows has the same vector. It does not know that these sums are literals.
+std::array<Word, 4> Emitter::packed_lanes(const Instruction& code) {
+  const std::array<ValueId, 4> values = {code.a, code.b, code.c, code.d};
+  std::array<Word, 4> lanes{};
+  Word zero = 0;
+  for (std::uint32_t lane = 0; lane < code.lanes; ++lane) {
+    lanes[lane] = bits(values[lane]);
+    const Instruction& value = kernel_.code[values[lane].index];
+    const auto is_same = [&](ValueId other) {
+      const Instruction& it = kernel_.code[other.index];
+      return it.op == Opcode::Constant && it.imm == value.imm;
+    };
+    if (value.op != Opcode::Constant || value.imm == 0) continue;
+    if (std::count_if(values.begin(), values.begin() + code.lanes, is_same) == 1) continue;
+    if (zero == 0) zero = unknown_zero();
+    lanes[lane] = result(spv::OpIAdd, uint(), {zero, lanes[lane]});
+  }
+  return lanes;
+}
+
+// The numbers of the first workgroup are not all above 2^31 - 1, because no call has 2^93 workgroups.
+Word Emitter::unknown_zero() {
+  Word all = parameter(kFirstGroupWord);
+  for (std::uint32_t axis = 1; axis < 3; ++axis) all = result(spv::OpBitwiseAnd, uint(), {all, parameter(kFirstGroupWord + axis)});
+  return result(spv::OpShiftRightLogical, uint(), {all, constant(31)});
+}
+
 // The opcodes whose spelling is own().
 void Emitter::own_instruction(std::uint32_t at, Word volatility) {
   const Instruction& code = kernel_.code[at];
@@ -183,11 +212,11 @@ void Emitter::own_instruction(std::uint32_t at, Word volatility) {
       return define_bits(at, result(spv::OpSelect, module_.uints(code.lanes), {truth(code.a), bits(code.b), bits(code.c)}));
     case Opcode::Lane:
       return define_bits(at, result(spv::OpCompositeExtract, uint(), {bits(code.a), code.imm}));
-    case Opcode::Pack:
-      if (code.lanes == 2) {
-        return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(2), {bits(code.a), bits(code.b)}));
-      }
-      return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(4), {bits(code.a), bits(code.b), bits(code.c), bits(code.d)}));
+    case Opcode::Pack: {
+      const std::array<Word, 4> lanes = packed_lanes(code);
+      if (code.lanes == 2) return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(2), {lanes[0], lanes[1]}));
+      return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(4), {lanes[0], lanes[1], lanes[2], lanes[3]}));
+    }
     case Opcode::ReadVariable:
       return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {variables_[code.imm]}));
     case Opcode::WriteVariable:

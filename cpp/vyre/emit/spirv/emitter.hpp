@@ -66,6 +66,8 @@ class Emitter {
   Word parameter(std::uint32_t word);
   Word workgroup_id(std::uint32_t axis);
   Word local_id(std::uint32_t axis);
+  std::array<Word, 4> packed_lanes(const Instruction& code);
+  Word unknown_zero();
 
   // declarations.cpp
   void declare_capabilities();
