@@ -86,9 +86,9 @@ struct FlatSteps {
   std::uint32_t late_numbers = 0;
 };
 
-// The places of the invocations around a frame, the innermost first, each as ", in the invocation of ...".
+// Names the places of the invocations around a frame, the innermost first, each as ", in the invocation of ...".
 std::string callers_text(const FlatSteps& steps, std::uint32_t frame);
-// What messages begin with: the place of a step, and those of the invocations around its frame.
+// Returns the text that messages begin with: it names the place of a step, and those of the invocations around its frame.
 std::string place_text(const FlatSteps& steps, std::uint32_t place, std::uint32_t frame);
 
 class PlannedSteps {

@@ -330,7 +330,7 @@ struct Flattener::Frame {
         step);
     return fmt::format("{} in procedure `{}`", what, procedure.name());
   }
-  // What messages of the step that is walked now begin with.
+  // Returns the text that messages of the current step begin with.
   std::string place_text() const { return run::place_text(flattener.result_.steps, flattener.place_, frame); }
   std::uint32_t program_of(std::uint32_t index) {
     const auto [found, added] = flattener.programs_.try_emplace({&procedure.bytes(), index}, 0);

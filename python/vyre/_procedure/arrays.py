@@ -25,7 +25,7 @@ BYTES: dict[DataType, int] = {_core.DataType[row.name]: row.bytes for row in _co
 
 # Attributes of arrays whose elements are known.
 _OF_ELEMENTS = ("item", "numpy", "tobytes", "tolist")
-# What numpy's arrays have beside those, with what to write in its place.
+# Attributes that numpy's arrays have beside those, and what a Fix tells to write instead.
 _OF_NUMPY = {
     "astype": "convert in a kernel, or write .view(vyre.u32) for the same bytes",
     "copy": "copy it in a kernel, into an array of vyre.scratch",

@@ -24,7 +24,7 @@ OPPOSITE = "write `size == 0` for the opposite of a condition"
 _BLOCKS = f"{BOTH}, or put one `with vyre.when` inside the other"
 _BRANCH = "write `with vyre.when(size):`, or vyre.size_select(condition, a, b)"
 
-# What decides by a size, by the nodes of the statement, and the Fix for it. The first row that fits counts.
+# A row has a test of a syntax node that decides by a size, and the Fix for it. The first row whose test holds counts.
 _DECIDING = (
     (lambda node: isinstance(node, ast.While), "write `for i in vyre.times(count):`"),
     (lambda node: isinstance(node, ast.Assert), 'write vyre.require(condition, "<problem>. Fix: <action>.")'),

@@ -231,7 +231,8 @@ void Emitter::store(const Instruction& code) {
 }
 
 // ptxas 13.0, and that of driver 580, sets the second of two lanes that are the same literal behind the store, if a store in a loop that
-// follows has the same vector. The compiler does not know that these sums are literals. Zeros are registers of their own.
+// follows has the same vector. So a literal that comes twice is hidden in a sum with a zero that the compiler does not know. Literals 0 are
+// stored right.
 void Emitter::hide_equal_literals(Words& words, std::uint32_t lanes) {
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     const Word shown = words[lane];

@@ -140,8 +140,9 @@ void Emitter::instruction(std::uint32_t at) {
   }
 }
 
-// The lanes of a Pack. NVIDIA's compiler (driver 580) sets the second of two lanes of a stored vector that are the same literal behind the
-// store, if a store in a loop that follows has the same vector. It does not know that these sums are literals.
+// Returns the lanes of a Pack. NVIDIA's compiler (driver 580) sets the second of two lanes of a stored vector that are the same literal
+// behind the store, if a store in a loop that follows has the same vector. So a literal that comes twice is hidden in a sum with a zero
+// that the compiler does not know.
 std::array<Word, 4> Emitter::packed_lanes(const Instruction& code) {
   const std::array<ValueId, 4> values = {code.a, code.b, code.c, code.d};
   std::array<Word, 4> lanes{};
@@ -161,7 +162,7 @@ std::array<Word, 4> Emitter::packed_lanes(const Instruction& code) {
   return lanes;
 }
 
-// The numbers of the first workgroup are not all above 2^31 - 1, because no call has 2^93 workgroups.
+// Makes a zero from the numbers of the first workgroup: they are not all above 2^31 - 1, because no call has 2^93 workgroups.
 Word Emitter::unknown_zero() {
   Word all = parameter(kFirstGroupWord);
   for (std::uint32_t axis = 1; axis < 3; ++axis) all = result(spv::OpBitwiseAnd, uint(), {all, parameter(kFirstGroupWord + axis)});

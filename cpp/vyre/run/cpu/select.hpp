@@ -28,7 +28,7 @@ void for_each_operand(const lower::Instruction& instruction, const Visit& visit)
     if (operand.valid()) visit(operand.index);
   }
 }
-// The same for what an instruction became, which reads nothing if no code is made for it.
+// Does the same after selection. An instruction that no code is made for reads nothing.
 template <class Visit>
 void for_each_operand(const lower::Instruction& instruction, Selected selected, const Visit& visit) {
   if (selected != Selected::Nothing) for_each_operand(instruction, visit);

@@ -12,9 +12,9 @@ using lower::Opcode;
 
 // A shuffle that copies the lowest byte of each word to all of its bytes.
 constexpr std::array<std::uint8_t, 16> kLowestByte = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
-// The bytes of powers of two, by index. pshufb takes the lowest four bits of an index, and gives zero where the highest bit is set. The sum
-// of an exponent and the byte of kIndices at the same place is the index for that byte of the power: it is zero for exponents of bits below
-// and above the byte.
+// The bytes of powers of two, by index. pshufb takes the lowest four bits of an index, and gives zero where the highest bit is set. For
+// each byte of a power, the exponent plus the byte of kIndices at that place is the index into kPowers. If the exponent's bit lies in
+// another byte, the byte that is looked up is zero.
 constexpr std::array<std::uint8_t, 16> kPowers = {1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0};
 constexpr std::uint32_t kIndices = 0xE8F06870;
 
