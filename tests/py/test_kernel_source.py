@@ -244,3 +244,34 @@ def test_the_librarys_own_parses_take_turns(monkeypatch):
     finally:
         sys.setswitchinterval(before)
     assert (max(most), len(most)) == (1, 120)
+
+
+MARKED = """
+import vyre
+
+@vyre.kernel
+def k(a: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):
+    i = vyre.gid(0)
+    t = -a[i]
+    t += 1
+    if i < len(out) and not t == 0:
+        out[i] = t << 1
+"""
+
+
+def test_what_other_tools_leave_on_nodes_that_trees_share_is_no_part_of_a_kernel(tmp_path):
+    """Python gives all trees the same nodes of operators and contexts."""
+    tree = ast.parse(MARKED)
+    shared = {each for each in ast.walk(tree) if not each._attributes and not each._fields}
+    assert len(shared) == 9
+    assert shared <= set(ast.walk(ast.parse(MARKED)))
+    for each in shared:
+        each.parent = tree
+    try:
+        kernel = loaded(tmp_path, MARKED, "marked").k
+        values = np.array([3, 1, 7], np.uint32)
+        given = kernel(values, backend="reference")
+    finally:
+        for each in shared:
+            del each.parent
+    assert given.tolist() == np.where(values == 1, 0, (1 - values) << 1).tolist()

@@ -1,7 +1,8 @@
-"""Every notebook runs from top to bottom in little time, and draws what it is about."""
+"""Every notebook runs from top to bottom in little time, again after a mistake, and draws what it is about."""
 
 from __future__ import annotations
 
+import copy
 import re
 from pathlib import Path
 
@@ -13,6 +14,15 @@ from html_reader import told
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 WITHOUT_PICTURES = {"04_reading_errors", "06_files"}
+# A mistake that IPython shows between two runs of a notebook, with a comparison in the lines that it shows.
+WRONG = """import vyre
+
+if 1 < 2:
+    @vyre.kernel
+    def wrong(out: vyre.Out[vyre.u32]):
+        if vyre.gid(0) < len(out):
+            out[0] = 0.5
+"""
 SECONDS = 10  # of processors, those of the commands that it runs too; other tests at the same time hardly change them
 
 
@@ -36,10 +46,14 @@ def is_picture(data: dict[str, str]) -> bool:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell("import os\n\nprint(sum(os.times()[:4]))"))
-    *cells, took = NotebookClient(notebook, timeout=120, kernel_name="python3").execute().cells
+    cells, again = notebook.cells, copy.deepcopy(notebook.cells)
+    took = nbformat.v4.new_code_cell("import os\n\nprint(sum(os.times()[:4]))")
+    wrong = nbformat.v4.new_code_cell(WRONG, metadata={"tags": ["raises-exception"]})
+    notebook.cells = [*cells, took, wrong, *again]
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     assert float(took.outputs[0].text) < SECONDS
-    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    assert "float 0.5" in wrong.outputs[-1].evalue
+    outputs = [output for cell in (*cells, *again) for output in cell.get("outputs", ())]
     assert [each.text for each in outputs if each.get("name") == "stderr"] == []
     shown = [each.data for each in outputs if "data" in each]
     for data in shown:

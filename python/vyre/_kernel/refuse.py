@@ -59,7 +59,6 @@ def _else_of(loop: ast.For | ast.While, file: str) -> Spot | None:
 
 # Nodes without a rule of their own, which are most of a source.
 _FREE = frozenset([ast.Call, ast.Compare, ast.Expr, ast.If, ast.IfExp, ast.Subscript, ast.Tuple, ast.UnaryOp])
-_WITHOUT_PARTS = frozenset([ast.Load, ast.Store, *ast.operator.__subclasses__(), *ast.unaryop.__subclasses__()])
 
 
 class Names:
@@ -102,12 +101,14 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
     loops: list[str] = []
 
     def visit_parts(node: ast.AST) -> None:
-        for value in node.__dict__.values():
+        # Python's trees share the nodes of operators and contexts. What shows a traceback in a notebook sets `parent`
+        # on them, so only the fields of the language are walked.
+        for value in [getattr(node, name) for name in node._fields]:
             if type(value) is list:
                 for each in value:
                     if isinstance(each, ast.AST):
                         visit(each)
-            elif isinstance(value, ast.AST) and type(value) not in _WITHOUT_PARTS:
+            elif isinstance(value, ast.AST):
                 visit(value)
 
     def visit(node: ast.AST) -> None:
