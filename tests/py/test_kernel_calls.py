@@ -621,3 +621,24 @@ def test_a_length_that_a_u32_does_not_hold_is_refused_for_an_array_without_eleme
             "Fix: pass an array that is at most 4294967295 long along that axis."
         )
     assert rows(tall[: 2**32 - 1], np.empty(1, np.uint32), **target).tolist() == [2**32 - 1]
+
+
+def test_attributes_of_a_function_hide_none_of_its_kernel_or_procedure():
+    def plus(x: In[u32], k: vyre.const, y: Out[u32]):
+        i = vyre.gid(0)
+        if i < len(y):
+            y[i] = x[i] + k
+
+    def twice(x: In[u32]):
+        return kernel(kernel(x, 1), 1)
+
+    for function in (plus, twice):
+        for name in ("_call", "_given", "_recorded", "_traced", "check", "specialize"):
+            setattr(function, name, 0)
+    kernel, procedure = vyre.kernel(plus), vyre.procedure(twice)
+    x = np.arange(4, dtype=np.uint32)
+    for given in (kernel(x, 2), kernel.specialize(k=2)(x), procedure(x)):
+        assert given.tolist() == [2, 3, 4, 5]
+    assert kernel.specialize(k=2).check(x).ok
+    assert procedure.check(x).ok
+    assert kernel.__wrapped__.check == 0

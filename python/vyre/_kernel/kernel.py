@@ -74,7 +74,7 @@ class Kernel(_core._KernelCalls):
             raise ArgumentError(
                 f"@vyre.kernel decorates a function, got an object of type {type(function).__name__[:80]}. Fix: {fix}."
             )
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())  # its attributes may have names of ours
         self._function, self._workgroup_size = function, size
         try:
             self._definition = Definition(function, is_kernel=True)
@@ -401,7 +401,7 @@ class Specialized(Kernel):
     """
 
     def __init__(self, kernel: Kernel, constants: dict[str, Any]) -> None:
-        functools.update_wrapper(self, kernel._function)
+        functools.update_wrapper(self, kernel._function, updated=())
         self._kernel, self._chosen_constants = kernel, constants
         self._function, self._workgroup_size = kernel._function, kernel._workgroup_size
         self._definition = kernel._definition

@@ -65,7 +65,7 @@ class ProcedureFunction:
                 f"procedure `{function.__name__}` is written with `{'yield' if is_generator else 'async'}`, and its "
                 "steps are recorded in one call. Fix: return the arrays, all at the end."
             )
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())  # its attributes may have names of ours
         self.name: str = function.__name__ if name is None else name
         self._function = function
         try:
