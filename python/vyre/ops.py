@@ -290,6 +290,15 @@ def _parameters(function: Callable[..., Any], count: int) -> list[str]:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise ArgumentError("@vyre.op decorates a Python function. Fix: wrap it in a def.") from None
+    if (
+        inspect.iscoroutinefunction(function)
+        or inspect.isasyncgenfunction(function)
+        or inspect.isgeneratorfunction(function)
+    ):
+        raise ArgumentError(
+            f"`{function.__name__}` is written with `async` or `yield`, and @vyre.op calls it once. "
+            "Fix: leave them out, and return the expression of its result."
+        )
     positional = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(positional) != count or len(positional) != len(found):
         raise ArgumentError(

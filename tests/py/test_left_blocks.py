@@ -279,14 +279,25 @@ def test_what_a_procedure_returns_is_a_tuple():
     )
 
 
-def test_a_generator_is_no_procedure():
+async def _coroutine(x: InOut[u32]):
+    return vyre.scratch(u32, 3)
+
+
+async def _asynchronous_generator(x: InOut[u32]):
+    yield vyre.scratch(u32, 3)
+
+
+def _generator(x: InOut[u32]):
+    yield vyre.scratch(u32, 3)
+
+
+@pytest.mark.parametrize(
+    ("function", "word"), [(_coroutine, "async"), (_asynchronous_generator, "async"), (_generator, "yield")]
+)
+def test_a_coroutine_and_a_generator_are_no_procedures(function, word):
     with pytest.raises(ArgumentError) as caught:
-
-        @vyre.procedure
-        def yields(x: InOut[u32]):
-            yield vyre.scratch(u32, 3)
-
+        vyre.procedure(function)
     assert str(caught.value) == (
-        "procedure `yields` is written with `yield`, and its steps are recorded in one call. "
-        "Fix: return the arrays, all at the end."
+        f"procedure `{function.__name__}` is written with `{word}`, and its steps are recorded in one call. "
+        "Fix: leave it out, and return the arrays, all at the end."
     )

@@ -3,6 +3,8 @@
 # ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,18 @@ from vyre import Convention, DataType, Expr, Node, OpSignature, OpSpec, Program,
 
 U32, I32, U64 = DataType.U32, DataType.I32, DataType.U64
 a, b = Expr.var("a"), Expr.var("b")
+
+
+async def _coroutine(x):
+    return x
+
+
+async def _asynchronous_generator(x):
+    yield x
+
+
+def _generator(x):
+    yield x
 
 
 def test_looking_up():
@@ -184,6 +198,14 @@ def test_conventions_and_signatures():
         (
             lambda: vyre.op("a.b", inputs=[U32], output=U32)(lambda x: None),
             "the function of `a.b` returned None. Fix: return the expression of its result.",
+        ),
+        *(
+            (
+                functools.partial(vyre.op("a.b", inputs=[U32], output=U32), function),
+                f"`{function.__name__}` is written with `async` or `yield`, and @vyre.op calls it once. Fix: leave them "
+                "out, and return the expression of its result.",
+            )
+            for function in (_coroutine, _asynchronous_generator, _generator)
         ),
     ],
 )

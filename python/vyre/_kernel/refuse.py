@@ -12,10 +12,7 @@ __all__ = ["Names", "is_range", "refuse", "spot_at"]
 
 # Syntax: what it is called, and what to write instead.
 _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
-    ast.AsyncFor: ("`async for`", "write `for`"),
     ast.AsyncFunctionDef: ("an async function", "write a plain function outside of the kernel, which is inlined"),
-    ast.AsyncWith: ("`async with`", "leave it out"),
-    ast.Await: ("`await`", "leave it out: loads and calls have their values at once"),
     ast.ClassDef: ("a class", "use tuples of values, and plain functions outside of the kernel"),
     ast.Delete: ("`del`", "leave it out: variables that nothing reads cost nothing"),
     ast.FunctionDef: ("a function in a function", "write it outside of the kernel; it is inlined where it is called"),

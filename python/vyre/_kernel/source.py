@@ -12,7 +12,7 @@ import inspect
 import linecache
 from typing import TYPE_CHECKING
 
-from vyre._kernel.mistakes import Mistake
+from vyre._kernel.mistakes import Mistake, Spot
 from vyre._parsing import syntax_tree
 
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ def definition_of(function: FunctionType) -> tuple[ast.FunctionDef, str]:
     file = function.__code__.co_filename
     # The code says where the function stands; a decorator may say that the function is another one.
     found = _by_indentation(function) or _by_tokens(function)
+    if isinstance(found, ast.AsyncFunctionDef):
+        raise Mistake(
+            "K001",
+            f"`{found.name}` is an async function",
+            "leave `async` and `await` out: loads and calls have their values at once",
+            Spot(file, found.lineno, found.col_offset + 1, found.col_offset + 1 + len("async")),
+        )
     if not isinstance(found, ast.FunctionDef) or found.name != function.__code__.co_name:
         raise Mistake(
             "K006",

@@ -59,11 +59,12 @@ class ProcedureFunction:
                 f"@vyre.procedure decorates a function, got an object of type {type(function).__name__[:80]}. "
                 "Fix: write it above a def with annotated parameters."
             )
-        is_generator = inspect.isgeneratorfunction(function)
-        if is_generator or inspect.iscoroutinefunction(function):
+        is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+        if is_async or inspect.isgeneratorfunction(function):
+            word = "async" if is_async else "yield"
             raise ArgumentError(
-                f"procedure `{function.__name__}` is written with `{'yield' if is_generator else 'async'}`, and its "
-                "steps are recorded in one call. Fix: return the arrays, all at the end."
+                f"procedure `{function.__name__}` is written with `{word}`, and its steps are recorded "
+                "in one call. Fix: leave it out, and return the arrays, all at the end."
             )
         functools.update_wrapper(self, function, updated=())  # its attributes may have names of ours
         self.name: str = function.__name__ if name is None else name
