@@ -182,6 +182,8 @@ def test_numbers_of_turns_are_made_from_the_turn():
         ("with vyre.when(c):\n  y += 1\nreturn 1", ""),
         ("with vyre.when(c):\n  y: int = 1\nreturn [y for _ in x]", "y"),
         ("with vyre.when(c):\n  y = 1\nreturn [y for y in x]", ""),
+        ("with vyre.when(c):\n  y = 1\nreturn lambda x: x + y", "y"),
+        ("with vyre.when(c):\n  y = 1\nreturn lambda y: y", ""),
         ("with vyre.when(c), vyre.when(d):\n  y = 1\nreturn y", "y y"),
         ("with vyre.when(c):\n  with vyre.when(d):\n    y = 1\n  g(y)", "y"),
         ("with vyre.when(c) as y:\n  g(y)\nreturn 1", ""),

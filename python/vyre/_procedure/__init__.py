@@ -3,7 +3,8 @@
 procedure.py runs a decorated function once and keeps its steps (steps.py) over symbolic arrays (arrays.py) and sizes
 (sizes.py). A Recorder (recorder.py) collects them: arrays (making.py), branches and repetitions (blocks.py), calls of
 kernels (dispatches.py) and of procedures (invocations.py). Where Python decides by a size, branches.py says what to
-write. core.py makes the core's Procedure of the steps, which a call runs for its arrays (running.py).
+write; names and objects that a block would leave as this one run made them are refused (carried.py, changed.py).
+core.py makes the core's Procedure of the steps, which a call runs for its arrays (running.py).
 """
 
 from vyre._procedure.arrays import ProcedureArray

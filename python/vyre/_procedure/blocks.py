@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vyre._calls import explain_calls
-from vyre._procedure.carried import refuse_carried_names
+from vyre._procedure.carried import refuse_carried_names, refuse_other_steps
+from vyre._procedure.changed import Watched
 from vyre._procedure.leaving import refuse_left_blocks
 from vyre._procedure.recorder import calling_line, place_text, recorder_of
 from vyre._procedure.sizes import Size, as_size
@@ -124,6 +125,7 @@ class _Block:
                 f"a with-block of {self._name} begins a second time. Fix: write `with {self._name}:` for each block."
             )
         del self._recorder.waiting[id(self)]
+        self._watched = Watched(self._name)
         self._nested = self._recorder.nested(self._begin())
         self._nested.__enter__()
 
@@ -132,6 +134,8 @@ class _Block:
         self._nested.__exit__(None, None, None)
         if kind is not None:
             self._recorder.is_cut = True
+        else:
+            self._watched.refuse_changes()
 
 
 def times(count: Size | int) -> Iterator[Any]:
@@ -161,6 +165,8 @@ def times(count: Size | int) -> Iterator[Any]:
 
     def turns() -> Iterator[Any]:
         _, _, line = recorder.waiting.pop(key)
+        refuse_other_steps()
+        watched = Watched("vyre.times(...)")
         recorder.add(step)
         with recorder.nested(step.steps):
             try:
@@ -168,10 +174,10 @@ def times(count: Size | int) -> Iterator[Any]:
             except GeneratorExit:
                 recorder.left = True
                 raise
+        watched.refuse_changes()
         if not step.steps:
             raise ArgumentError(
-                f"a loop over vyre.times{place_text(line)} repeats no steps. Fix: write them in the body of "
-                "`for i in vyre.times(count):`; list(...) and next(...) have no body."
+                f"a loop over vyre.times{place_text(line)} repeats no steps. Fix: write them in its body."
             )
 
     return turns()

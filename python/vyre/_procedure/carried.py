@@ -11,20 +11,21 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vyre._procedure.functions import Function, called, calling_code, function_of, named_blocks
+from vyre._procedure.functions import Function, called, calling_frame, function_of, named_blocks
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterable, Sequence
     from types import CodeType
 
-__all__ = ["Carried", "carried_names", "refuse_carried_names"]
+__all__ = ["Carried", "carried_names", "names_read_in_blocks", "refuse_carried_names", "refuse_other_steps"]
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_WITH_OWN_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _CONDITIONS = ("when", "otherwise")
 _BLOCKS = (*_CONDITIONS, "times")
 
@@ -51,11 +52,11 @@ class _Event:
 
 def refuse_carried_names() -> None:
     """Raise ArgumentError when the function that calls ``vyre.when`` and the like carries a name out of a block."""
-    code = calling_code()
-    found = None if code is None else _carried_in(code)
-    if code is None or found is None:
+    frame = calling_frame()
+    found = None if frame is None else _carried_in(frame.f_code)
+    if frame is None or found is None:
         return
-    file = Path(code.co_filename).name
+    file = Path(frame.f_code.co_filename).name
     if found.turn:
         raise ArgumentError(
             f"`{found.name}` is read at line {found.read} of {file} and assigned anew at line {found.assigned}, in a "
@@ -70,6 +71,31 @@ def refuse_carried_names() -> None:
         "block without assigning its name (`scale(x, 2, y)`, not `y = scale(x, 2, y)`); compute a size before the "
         "block, or choose it by vyre.size_select(condition, a, b)."
     )
+
+
+def refuse_other_steps() -> None:
+    """Raise ArgumentError when what steps through ``vyre.times`` is no loop that is written over it."""
+    frame = calling_frame()
+    if frame is None or frame.f_lineno in _loops_in(frame.f_code):
+        return
+    raise ArgumentError(
+        f"line {frame.f_lineno} of {Path(frame.f_code.co_filename).name} takes a turn of vyre.times without a loop "
+        "over it. The body is recorded once for all turns, so that enumerate, zip and next would count one. Fix: "
+        "write `for i in vyre.times(count):`, and make numbers from `i`."
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _loops_in(code: CodeType) -> Container[int]:
+    """The lines at which a loop over vyre.times takes a turn; all lines where Python keeps no source."""
+    function = function_of(code)
+    if function is None and code.co_name[0] != "<":
+        return range(2**31)
+    if function is None or code.co_flags & inspect.CO_GENERATOR:  # the body of a generator's loop stands elsewhere
+        return ()
+    named = named_blocks(function, _BLOCKS)
+    loops = [each for each in ast.walk(function) if isinstance(each, ast.For) and _block(each.iter, named) == "times"]
+    return {line for each in loops for line in range(each.lineno, (each.iter.end_lineno or 0) + 1)}
 
 
 @functools.lru_cache(maxsize=256)
@@ -97,6 +123,22 @@ def carried_names(function: Function) -> list[Carried]:
             read = _read_behind(events, closes, end, name)
             if read is not None:
                 found.append(Carried(name, block, line, read))
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def names_read_in_blocks(code: CodeType) -> Iterable[str]:
+    """The names that a function reads in a block before it assigns them there, in order."""
+    function = function_of(code)
+    found: dict[str, None] = {}
+    events = [] if function is None else _events(function)
+    for begin, end in _closes(events).items():
+        stored = set()
+        for each in events[begin:end]:
+            if each.kind == "store":
+                stored.add(each.name)
+            elif each.kind == "load" and each.name not in stored:
+                found[each.name] = None
     return found
 
 
@@ -143,7 +185,7 @@ def _events(function: Function) -> list[_Event]:
             events.append(_Event("load" if isinstance(node.ctx, ast.Load) else "store", node.id, node.lineno))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             events.append(_Event("store", node.name, node.lineno))
-        elif not isinstance(node, ast.Lambda):
+        else:
             waiting.extend(reversed(_parts(node, named)))
     events.append(_Event("end", "", 0))
     return events
@@ -177,8 +219,8 @@ def _parts(node: ast.AST, named: dict[str, str]) -> list[ast.AST | _Event]:
             if block in _CONDITIONS:
                 parts = _in_block(block, node.lineno, parts)
         return parts
-    if isinstance(node, _COMPREHENSIONS):
-        return _of_comprehension(node)
+    if isinstance(node, _WITH_OWN_NAMES):
+        return _outer_names(node)
     return list(ast.iter_child_nodes(node))
 
 
@@ -191,8 +233,10 @@ def _in_block(name: str, line: int, parts: Sequence[ast.AST | _Event]) -> list[a
     return [_Event("open", name, line), *parts, _Event("close", name, line)]
 
 
-def _of_comprehension(node: ast.AST) -> list[ast.AST | _Event]:
-    """What a comprehension reads of the function; its own names live in it alone."""
-    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+def _outer_names(node: ast.AST) -> list[ast.AST | _Event]:
+    """What a comprehension or a lambda reads of the function; its own names live in it alone."""
+    inside = list(ast.walk(node))
+    names = [each for each in inside if isinstance(each, ast.Name)]
     own = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    own.update(each.arg for each in inside if isinstance(each, ast.arg))
     return [_Event("load", each.id, each.lineno) for each in names if each.id not in own]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import linecache
 import sys
@@ -16,20 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Container
     from types import CodeType, FrameType
 
-__all__ = ["Function", "called", "calling_code", "function_of", "named_blocks"]
+__all__ = ["Function", "called", "calling_frame", "function_of", "named_blocks"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OWN = str(Path(__file__).resolve().parents[1])
 
 
-def calling_code() -> CodeType | None:
-    """The code of the function that calls into vyre; None where a procedure of the library is recorded."""
+def calling_frame() -> FrameType | None:
+    """The function that calls into vyre; None where a procedure of the library is recorded."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+    while frame is not None and frame.f_code.co_filename.startswith((_OWN, contextlib.__file__)):
         if frame.f_code.co_name == RECORDING:
             return None
         frame = frame.f_back
-    return None if frame is None else frame.f_code
+    return frame
 
 
 @functools.lru_cache(maxsize=256)

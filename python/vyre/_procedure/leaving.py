@@ -12,7 +12,7 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vyre._procedure.functions import called, calling_code, function_of, named_blocks
+from vyre._procedure.functions import called, calling_frame, function_of, named_blocks
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -28,12 +28,13 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 def refuse_left_blocks(block: str) -> None:
     """Raise ArgumentError when the function that writes ``with vyre.<block>`` leaves such a block early."""
-    code = calling_code()
-    found = None if code is None else _left_in(code)
-    if code is not None and found is not None:
+    frame = calling_frame()
+    found = None if frame is None else _left_in(frame.f_code)
+    if frame is not None and found is not None:
+        file = Path(frame.f_code.co_filename).name
         raise ArgumentError(
-            f"`{found[0]}` at line {found[1]} of {Path(code.co_filename).name} leaves a `with vyre.{block}:` block, "
-            "and what follows the block would be left out for every length. Fix: put what follows into a "
+            f"`{found[0]}` at line {found[1]} of {file} leaves a `with vyre.{block}:` block, and what follows the "
+            "block would be left out for every length. Fix: put what follows into a "
             f"`with vyre.otherwise():` block, and write `{found[0]}` behind the blocks; make an array that both write "
             "before them, by vyre.scratch."
         )
