@@ -53,12 +53,13 @@ test-sanitize: build ## The C++ tests, and the Python module's, under sanitizers
 coverage: .venv/ready packages build/swiftshader/vk_swiftshader_icd.json ## Which lines of cpp/ the tests run; less than 90 % fails
 	@.ci/coverage
 
-bench: build ## Measure beside what users would pick instead, and print one table (BENCH=--write keeps it in bench/README.md)
+bench: build ## Measure beside what users would pick instead, and print one table (BENCH=--write keeps it in bench/README.md); draws bench/results
 	@.ci/setup packages-bench peers
 	. .ci/env
 	cmake -S . -B $(BENCH_BUILD) -G Ninja -DVYRE_BENCH=ON -DVYRE_TESTS=OFF >/dev/null
 	cmake --build $(BENCH_BUILD) -j $(JOBS)
 	python bench/table.py $(BENCH)
+	python bench/pictures.py
 
 bench-record: build ## Write the record of instruction counts anew, which the guard in `make test` compares with
 	@cmake --build $(BUILD) --target vyre_counts_record

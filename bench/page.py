@@ -1,41 +1,41 @@
-"""Writes the part of README.md that is made from the results: a section with a table and pictures per machine."""
+"""Writes the part of README.md that is made from the results: a table for each machine."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from tabulate import tabulate
-
-from results import FOLDER, HEADERS, Results, not_measured, table
+from results import FOLDER, Line, Results, every, number, table
 
 README = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- made by `python bench/table.py --write` -->", "<!-- end of what is made -->"
-CAPTIONS = {
-    "bars": "vyre's speed over each peer's",
-    "sizes": "cost of a call against the size of its arrays",
-    "growth": "cost of building to SPIR-V against a program's nodes",
-}
+
+
+def row(lines: list[Line]) -> list[str]:
+    """Returns the cells of a target: all peers stand in one, with how many times as fast as each vyre is."""
+    first = lines[0]
+    beside = [f"{line.peer} {number(line.theirs, line.unit)} ({line.ratio:.2f})" for line in lines if line.peer]
+    verdicts = {line.met for line in lines if line.met}
+    met = "no" if "no" in verdicts else " ".join(verdicts)
+    return [first.what, first.goal, number(first.ours, first.unit), "; ".join(beside), met]
 
 
 def section(results: Results) -> str:
-    """Writes the section of one machine."""
+    """Writes the section of one machine, with a row for each target that was measured."""
     facts = results.machine
-    title = results.gpu or facts["name"]
+    targets: list[list[Line]] = []
+    for line in table(results):
+        if line.what:
+            targets.append([])
+        targets[-1].append(line)
+    rows = [row(lines) for lines in targets if lines[0].ours is not None]
     where = ", ".join([facts["date"], facts["name"], *([results.gpu] if results.gpu else [])])
-    head = [f"### {title}", "", f"{where}, Python {facts['python']}; `{results.command}`.", ""]
-    rows = [[cell.replace("|", "\\|") for cell in line.cells()] for line in table(results)]
-    body = [tabulate(rows, headers=HEADERS, tablefmt="github", disable_numparse=True), ""]
-    body += ["Who was there:", "", *(f"- {who}: {about}" for who, about in results.about.items()), ""]
-    body += ["Not measured:", "", *(f"- {note}" for note in not_measured(results)), ""]
-    pictures = [f"![{text}](pictures/{results.slug()}-{name}.svg)" for name, text in CAPTIONS.items()]
-    return "\n".join([*head, *body, *pictures]) + "\n"
-
-
-def every() -> list[Results]:
-    """Loads the results of all machines, those without a GPU first."""
-    found = [Results.load(path) for path in sorted(FOLDER.glob("*.json"))]
-    return sorted(found, key=lambda results: (bool(results.gpu), results.slug()))
+    texts = ["| what | goal | vyre | beside it (vyre is so many times as fast) | met |", "|---|---|---|---|---|"]
+    texts += [f"| {' | '.join(cells)} |" for cells in rows]
+    about = "; ".join(f"{who}: {what}" for who, what in results.about.items())
+    return "\n".join(
+        [f"### {results.gpu or facts['name']}", "", f"{where}, Python {facts['python']}. {about}.", "", *texts, ""]
+    )
 
 
 def with_results(text: str, found: list[Results]) -> str:
@@ -47,11 +47,6 @@ def with_results(text: str, found: list[Results]) -> str:
 
 
 def write(results: Results) -> None:
-    """Saves the results, and draws and writes everything that is made from them."""
-    import pictures
-
+    """Saves the results, and writes the part of README.md that is made from them."""
     results.save(FOLDER / f"{results.slug()}.json")
-    kept = Results.load(FOLDER / f"{results.slug()}.json")
-    for path in pictures.draw(kept):
-        print(f"wrote {path.relative_to(README.parent)}")
     README.write_text(with_results(README.read_text(encoding="utf-8"), every()), encoding="utf-8")

@@ -1,8 +1,16 @@
-"""Draws the pictures of one machine's results. The same figures give the same bytes."""
+"""Draws pictures of what lies in `results/`, into build/bench/pictures, where the documentation site takes them from.
+
+    python bench/pictures.py
+
+A machine has its speed beside each peer's, the cost of a call by the size of its arrays, the cost of building by a
+program's nodes, and the cost of every call of vyre.std by size, a picture a family.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -11,11 +19,11 @@ mpl.use("svg")
 import matplotlib.pyplot as plt
 
 from contenders import CONTENDERS
-from results import Results, table
+from results import FOLDER as RESULTS
+from results import Results, every, table
 
-FOLDER = Path(__file__).with_name("pictures")
+FOLDER = Path(__file__).resolve().parents[1] / "build" / "bench" / "pictures"
 SETTINGS = {
-    "svg.hashsalt": "vyre",  # otherwise the ids in the file are random
     "svg.fonttype": "none",
     "font.size": 8,
     "axes.grid": True,
@@ -26,6 +34,7 @@ SETTINGS = {
     "axes.spines.right": False,
 }
 OURS, BEHIND = "#1f6f8b", "#c8553d"
+COLUMNS = 6  # of a family's picture
 # vyre's lines stand out; a peer has a colour of its own in every picture.
 OUR_COLOURS = ("#1f6f8b", "#3aa17e", "#0b3954", "#7fb7be")
 PEER_COLOURS = mpl.colormaps["tab20"].colors
@@ -40,13 +49,8 @@ def colour(name: str) -> object:
 
 
 def save(figure: plt.Figure, path: Path) -> None:
-    """Saves a figure without the date, which would change the file each time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
+    figure.savefig(path, format="svg", bbox_inches="tight")
     plt.close(figure)
-    # matplotlib ends some lines with blanks.
-    text = path.read_text(encoding="utf-8")
-    path.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n", encoding="utf-8")
 
 
 def bars(results: Results, path: Path) -> None:
@@ -147,10 +151,50 @@ def growth(results: Results, path: Path) -> None:
     save(figure, path)
 
 
-def draw(results: Results, folder: Path = FOLDER) -> Iterable[Path]:
-    """Draws all pictures of one machine and yields their files."""
+def calls(machine: str, family: str, of: dict[str, dict[str, dict[str, float]]], path: Path) -> None:
+    """Draws the cost of each call of a family of vyre.std by its size, beside its peer's."""
+    columns = min(COLUMNS, max(len(of), 3))
+    rows = -(-len(of) // columns)
+    size = 2.3 * columns, 2.1 * rows + 0.6
+    figure, grid = plt.subplots(
+        rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained"
+    )
+    for axes, (call, contenders) in zip(grid.flat, of.items(), strict=False):
+        for (who, series), line in zip(contenders.items(), (OURS, BEHIND), strict=True):
+            if series:
+                took = [1e6 * each for each in series.values()]
+                axes.plot([int(size) for size in series], took, marker="o", markersize=3, color=line, label=who)
+        axes.set(yscale="log", title=call)
+        axes.set_xscale("log", base=2)
+        axes.minorticks_off()
+    for axes in list(grid.flat)[len(of) :]:
+        axes.remove()
+    drawn = [axes.get_legend_handles_labels() for axes in figure.axes]
+    handles = {label: each for pair in drawn for each, label in zip(*pair, strict=True)}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower right", ncols=2, frameon=False)
+    figure.suptitle(f"microseconds a call of vyre.std's {family}, by size: {machine}")
+    save(figure, path)
+
+
+def pictures() -> dict[str, Callable[[Path], None]]:
+    """Returns what draws each picture, by its name."""
+    found: dict[str, Callable[[Path], None]] = {}
+    for results in every():
+        found |= {f"{results.slug()}-{make.__name__}": partial(make, results) for make in (bars, sizes, growth)}
+    for file in sorted((RESULTS / "std").glob("*.json")):
+        library = json.loads(file.read_text(encoding="utf-8"))
+        for family, of in library["seconds"].items():
+            found[f"{file.stem}-std-{family}"] = partial(calls, library["machine"], family, of)
+    return found
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(SETTINGS):
-        for name, make in (("bars", bars), ("sizes", sizes), ("growth", growth)):
-            path = folder / f"{results.slug()}-{name}.svg"
-            make(results, path)
-            yield path
+        for name, make in pictures().items():
+            make(FOLDER / f"{name}.svg")
+    print(f"drew {len(pictures())} pictures in {FOLDER}")
+
+
+if __name__ == "__main__":
+    main()

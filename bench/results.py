@@ -59,6 +59,12 @@ class Results:
         return self.missing.get(who) or self.gaps.get(who, {}).get(figure) or "not measured in this run"
 
 
+def every() -> list[Results]:
+    """Loads the results of all machines, those without a GPU first."""
+    found = [Results.load(path) for path in sorted(FOLDER.glob("*.json"))]
+    return sorted(found, key=lambda results: (bool(results.gpu), results.slug()))
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of the table; `ratio` is how many times as fast as the peer vyre is."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import itertools
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 from tabulate import tabulate
 
 import vyre
-from std_command import add_place, write_json
 from std_place import MODES, OfCupy, Place
 
 if TYPE_CHECKING:
@@ -162,10 +162,16 @@ def side_by_side(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(calls.values())
 
 
+def write_json(path: str, figures: Any) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*", help=f"of {', '.join(families())}; all when none is named")
-    add_place(parser, several=True)
+    parser.add_argument("--backend", nargs="+", default=[None], help="one after the other in each family")
+    parser.add_argument("--device", type=int, default=None)
     parser.add_argument(
         "--size", nargs="+", type=int, default=[20], help="the number of elements is 2 to the power of it"
     )

@@ -4,7 +4,7 @@
     python bench/table.py --only numba wgpu        some contenders alone
     python bench/table.py --json out.json          keep the figures, for instance on a GPU machine
     python bench/table.py --from out.json --write  no measuring: take those figures
-    python bench/table.py --write                  keep them in bench/results, draw, and write bench/README.md
+    python bench/table.py --write                  keep them in bench/results, and write bench/README.md
 
 Every contender runs in a process of its own with a time limit. Peers come from build/peers (`.ci/setup peers`) where
 that is there, else from this Python. A peer that is missing, crashes or hangs is listed with the reason.
@@ -273,7 +273,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--from", type=Path, dest="source", help="take these figures instead of measuring")
-    parser.add_argument("--write", action="store_true", help="into bench/results, the pictures and bench/README.md")
+    parser.add_argument("--write", action="store_true", help="into bench/results and bench/README.md")
     options = parser.parse_args(argv)
     if options.only and options.write:
         parser.error("--write keeps a whole run, got --only. Fix: leave one of them out.")

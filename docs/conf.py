@@ -82,5 +82,14 @@ def as_restructured_text(app: Sphinx, what: str, name: str, value: object, optio
         lines[:0] = ["..", ""]
 
 
+def with_pictures(app: Sphinx, page: str, source: list[str]) -> None:
+    """The page of benchmarks ends with the pictures of their results, which .ci/site has drawn."""
+    if page == "bench/README":
+        names = sorted(path.stem for path in (ROOT / "build/bench/pictures").glob("*.svg"))
+        pictures = [f"![{name.replace('-', ' ')}](../build/bench/pictures/{name}.svg)" for name in names]
+        source[0] += "\n\n".join(["\n## Pictures", *pictures, ""])
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("source-read", with_pictures)
     app.connect("autodoc-process-docstring", as_restructured_text, priority=400)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import json
-from pathlib import Path
 
 import pytest
 
 import contenders
 import kernel
 import page
+import pictures
 import results
-import std_families
 import std_race
-import std_sizes
 import table
 import targets
 from std_place import MODES, Place
 from vyre import std
 
-ROOT = Path(__file__).parents[2]
 CUDA = "CUDA C++, uint4"
+LIBRARY = sorted((results.FOLDER / "std").glob("*.json"))
 
 
 def line(target, seconds, gpu="NVIDIA H200"):
@@ -34,36 +33,34 @@ def target_of(what):
 
 def test_readme_shows_the_results_that_lie_beside_it():
     text = page.README.read_text(encoding="utf-8")
-    found = page.every()
+    found = results.every()
     assert found
     assert page.with_results(text, found) == text
 
 
-def test_every_machine_has_its_pictures():
-    for found in page.every():
-        for name in page.CAPTIONS:
-            assert (ROOT / "bench/pictures" / f"{found.slug()}-{name}.svg").exists()
+def test_every_result_has_a_picture_that_shows_it(tmp_path):
+    families = {path.stem: json.loads(path.read_text(encoding="utf-8"))["seconds"] for path in LIBRARY}
+    wanted = {f"{found.slug()}-{name}" for found in results.every() for name in ("bars", "sizes", "growth")}
+    wanted |= {f"{machine}-std-{family}" for machine, found in families.items() for family in found}
+    assert pictures.pictures().keys() == wanted
+    for name, shown in (
+        ("nvidia-h200-bars", [target.what for target in targets.TARGETS if target.gpu and target.peers]),
+        ("nvidia-h200-sizes", ["vyre on the GPU", "CuPy RawKernel", "microseconds a call"]),
+        ("nvidia-h200-std-search", families["nvidia-h200"]["search"]),
+    ):
+        path = tmp_path / name
+        with pictures.mpl.rc_context(pictures.SETTINGS):
+            pictures.pictures()[name](path)
+        text = html.unescape(path.read_text(encoding="utf-8"))
+        assert [each for each in shown if each not in text] == []
 
 
-def test_readme_shows_the_cost_of_the_library_by_size_and_its_pictures():
-    text = std_sizes.README.read_text(encoding="utf-8")
-    assert std_sizes.RESULTS
-    assert std_sizes.with_sizes(text) == text
-    for path in std_sizes.RESULTS:
-        assert f"pictures/{path.stem}-std-sizes.svg" in text
-        assert (std_sizes.PICTURES / f"{path.stem}-std-sizes.svg").exists()
-
-
-def test_readme_shows_a_picture_of_every_family_of_the_library():
-    text = std_families.README.read_text(encoding="utf-8")
-    assert std_families.RESULTS
-    assert std_families.with_pictures(text) == text
-    for path in std_families.RESULTS:
+def test_every_call_of_the_library_has_results():
+    assert LIBRARY
+    for path in LIBRARY:
         figures = json.loads(path.read_text(encoding="utf-8"))["seconds"]
         assert list(figures) == std_race.families()
         assert {call for calls in figures.values() for call in calls} == calls_of_the_library()
-        for family in figures:
-            assert std_families.picture_of(path, family).exists()
 
 
 def calls_of_the_library():
@@ -86,7 +83,7 @@ def test_every_call_of_the_library_is_raced_beside_a_peer(mode):
 def test_peer_is_measured_or_says_why_not(peer):
     rows = [row for row in contenders.CONTENDERS if row.name.startswith(peer)]
     assert rows
-    for found in page.every():
+    for found in results.every():
         for row in rows:
             assert row.name in found.seconds or row.name in found.missing, f"{row.name} on {found.slug()}"
 
