@@ -14,7 +14,7 @@ import ptx_machine
 import ptxas
 import vyre
 import vyre.conformance
-from procedure_texts import FOLDER, procedures_of
+from procedure_texts import CALLS, procedures_of
 from programs import by_powers_of_two
 from ptx_machine import Fault
 from vyre import BufferDecl, DataType, Expr, Node, Program, _core, fuzz
@@ -83,7 +83,7 @@ def test_a_kernel_takes_fewer_registers_where_more_workgroups_are_to_be_resident
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ptxas.ARCHITECTURES)
 def test_every_program_of_the_library_is_assembled(architecture):
-    programs = library_programs(file.stem for file in FOLDER.glob("*.txt"))
+    programs = library_programs(CALLS)
     assert len(programs) > 200
     check_assembled(programs, architecture, [True])
 
