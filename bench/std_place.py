@@ -18,13 +18,13 @@ from vyre import std
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MODES", "OfCupy", "Place", "cupy_on"]
+__all__ = ["MODES", "OfCupy", "Place"]
 
 MODES = ("resident", "numpy")
 _GPUS = (None, "vulkan", "cuda")
 
 
-def cupy_on(backend: str | None) -> Any:
+def _cupy_on(backend: str | None) -> Any:
     """CuPy, or None where there is none or vyre runs elsewhere."""
     if backend not in _GPUS:
         return None
@@ -48,7 +48,7 @@ class Place:
         assert mode in MODES
         self.where: dict[str, Any] = {"backend": backend, "device": device}
         self.whole = mode == "numpy"
-        self.peer_module: Any = cupy_on(backend) or np
+        self.peer_module: Any = _cupy_on(backend) or np
 
     @property
     def has_cupy(self) -> bool:

@@ -130,6 +130,8 @@ def test_ahead_of_each_is_said_of_each():
         ["a ^ b, 1,024, numpy in, numpy out, processor", "ahead of each", "2.00 us", "numpy", "1.00 us", "0.50", "no"],
         ["", "", "", "PoCL", "4.00 us", "2.00", "yes"],
     ]
+    beside = "numpy 1.00 us (0.50); PoCL 4.00 us (2.00)"
+    assert page.row(found) == [target.what, "ahead of each", "2.00 us", beside, "no"]
 
 
 def test_what_has_no_figure_is_not_met_and_has_a_reason():
