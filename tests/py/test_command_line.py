@@ -84,7 +84,7 @@ def test_every_command_that_tells_something_has_json(capsys):
 
 
 @pytest.mark.parametrize("name", sorted(JSON))
-def test_json_is_one_object_that_names_its_command(name, saved, capsys):
+def test_json_is_one_object_that_names_its_command_and_says_whether_all_is_well(name, saved, capsys):
     arguments = [str(saved) if word == "SAVED" else word for word in EVERY[name]]
     status = main(arguments)
     assert capsys.readouterr().out
@@ -92,7 +92,7 @@ def test_json_is_one_object_that_names_its_command(name, saved, capsys):
     printed = capsys.readouterr().out
     assert printed.count("\n") == 1
     found = json.loads(printed)
-    assert (found["version"], found["command"]) == (vyre.__version__, name)
+    assert (found["version"], found["command"], found["ok"]) == (vyre.__version__, name, status == 0)
 
 
 def test_every_exit_status_is_documented(capsys):

@@ -82,6 +82,7 @@ def test_json_has_the_text_that_is_printed_and_its_hash(form, path, capsys):
     wanted = {
         "version": vyre.__version__,
         "command": "lower",
+        "ok": True,
         "program": path,
         "target": form,
         "sha256": hashlib.sha256(printed.encode()).hexdigest(),
@@ -97,6 +98,7 @@ def test_json_has_words_as_base64_on_terminals_too(path, capsys, monkeypatch):
     wanted = {
         "version": vyre.__version__,
         "command": "lower",
+        "ok": True,
         "program": path,
         "target": "spirv",
         "sha256": hashlib.sha256(words).hexdigest(),

@@ -1,4 +1,4 @@
-"""The object that ``vyre conform --json`` prints: what was run where, the verdicts, and what is not as it should be.
+"""What ``vyre conform --json`` prints: what was run where, the verdicts, and what is not as it should be.
 
 It has no hashes and no row for a case that passed: those are in the certificate, which ``--out`` writes.
 """
@@ -6,8 +6,6 @@ It has no hashes and no row for a case that passed: those are in the certificate
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
-from vyre.commands._listing import head
 
 if TYPE_CHECKING:
     import argparse
@@ -54,7 +52,7 @@ def of_procedure(
 def _begin(
     chosen: argparse.Namespace, passed: bool, verification: Verification | ProcedureVerification | None
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {**head("conform"), "ok": passed and (verification is None or verification.agrees)}
+    found: dict[str, Any] = {"ok": passed and (verification is None or verification.agrees)}
     if verification is not None:
         found["verified"] = {
             "certificate": chosen.verify,

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vyre._files import write_atomically
-from vyre.commands import _listing
 from vyre.commands._fuzz_bars import SweepBar, TriesBar
 from vyre.commands._fuzz_lines import say, shortened, what_runs
 from vyre.commands._listing import print_json
@@ -239,19 +238,18 @@ class Sweep:
             _fuzz_sarif.print_found(found, other or "reference", interrupted)
             return
         print_json(
-            {
-                **_listing.head("fuzz"),
-                "ok": not self.wrong and not interrupted,
-                "target": self.head["target"],
-                "compared": list(dict.fromkeys(map(str, self.ways))),
-                "against": other,
-                "seeds": [self.first, self.first + self.done],
-                **{name: self.verdicts[name] for name in ("agrees", "refused")},
-                "wrong": len(self.wrong),
-                "refusals": dict(self.refusals),
-                "found": [self.as_json(*each) for each in self.found],
-                "interrupted": interrupted,
-            }
+            "fuzz",
+            not self.wrong and not interrupted,
+            target=self.head["target"],
+            compared=list(dict.fromkeys(map(str, self.ways))),
+            against=other,
+            seeds=[self.first, self.first + self.done],
+            agrees=self.verdicts["agrees"],
+            refused=self.verdicts["refused"],
+            wrong=len(self.wrong),
+            refusals=dict(self.refusals),
+            found=[self.as_json(*each) for each in self.found],
+            interrupted=interrupted,
         )
 
     def as_json(self, row: Row, small: Small | None, path: Path | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from vyre._trees.walk import Trouble
 
-__all__ = ["add_forms", "add_json", "any_paths", "bar", "head", "print_json", "steps", "tell"]
+__all__ = ["add_forms", "add_json", "any_paths", "bar", "print_json", "steps", "tell"]
 
 
 @contextlib.contextmanager
@@ -80,11 +80,13 @@ def add_forms(parser: argparse.ArgumentParser) -> None:
     forms.add_argument("--sarif", action="store_true", help="print a log of SARIF 2.1.0, for code hosts and editors")
 
 
-def head(command: str) -> dict[str, Any]:
-    """Return the keys that every object of --json begins with."""
-    return {"version": vyre.__version__, "command": command}
+def print_json(command: str, ok: bool, *, begun: str = "{", **content: Any) -> int:
+    """Print the object of --json, and give the exit status that goes with its ``ok``.
 
+    A byte of a path that the locale has no character for is written as \\udc80 to \\udcff, as Python decodes it.
 
-def print_json(content: dict[str, Any]) -> None:
-    """Print one object. A byte of a path that is no UTF-8 is written as \\udc80 to \\udcff, as Python decodes it."""
-    print(json.dumps(content))
+    Args:
+        begun: what stands for the opening brace, after a part of the object that was printed before.
+    """
+    print(begun, json.dumps({"version": vyre.__version__, "command": command, "ok": ok, **content})[1:], sep="")
+    return 0 if ok else 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -25,8 +25,7 @@ def run(chosen: argparse.Namespace) -> int:
     if not chosen.json:
         return show()
     found = vyre.backends()
-    print_json({**head("backends"), "backends": list(found), "unavailable": found.unavailable()})
-    return 0
+    return print_json("backends", True, backends=list(found), unavailable=found.unavailable())
 
 
 def show() -> int:

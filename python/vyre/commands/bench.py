@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre.commands._given import program_of
-from vyre.commands._listing import add_json, head, print_json, steps
+from vyre.commands._listing import add_json, print_json, steps
 from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.commands.repeat import as_grid
 from vyre.commands.run import array_of, as_named
@@ -116,11 +116,10 @@ def run(chosen: argparse.Namespace) -> int:
                 progress()
     is_same = all(len({row.sha256 for row in rows if row.size == size}) == 1 for size in sizes)
     if chosen.json:
-        print_json({**head("bench"), "target": chosen.target, "ok": is_same, "rows": [_as_json(row) for row in rows]})
-    else:
-        _print(rows)
-        if not is_same:
-            print("Rows of one size have different bytes. Fix: find where with vyre.bisect, or correct --numpy.")
+        return print_json("bench", is_same, target=chosen.target, rows=[_as_json(row) for row in rows])
+    _print(rows)
+    if not is_same:
+        print("Rows of one size have different bytes. Fix: find where with vyre.bisect, or correct --numpy.")
     return 0 if is_same else 1
 
 

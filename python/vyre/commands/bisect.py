@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre.commands._given import given_of, refuse_for_procedure
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import check_place, exit_statuses, split_place
 from vyre.commands.repeat import arrays_of, as_grid, check_named, check_timeout, how_to_add
 from vyre.commands.run import zeros
@@ -63,9 +63,8 @@ def run(chosen: argparse.Namespace) -> int:
         check_named(program, inputs, lambda decl: how_to_add(chosen.inputs, decl.name))
         found = vyre.bisect(program, inputs, workgroups, **ways)
     if chosen.json:
-        print_json({**head("bisect"), "ok": found is None, "difference": None if found is None else str(found)})
-    else:
-        print(found or f"{_name(backend)} and {_name(against)} give the same bytes.")
+        return print_json("bisect", found is None, difference=None if found is None else str(found))
+    print(found or f"{_name(backend)} and {_name(against)} give the same bytes.")
     return 0 if found is None else 1
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre.commands._given import given_of, refuse_for_procedure
-from vyre.commands._listing import add_forms, head, print_json
+from vyre.commands._listing import add_forms, print_json
 from vyre.commands.repeat import as_grid
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def run(chosen: argparse.Namespace) -> int:
         _sarif.print_sarif(_sarif.tables(), results)
         return 1 if broken else 0
     if chosen.json:
-        print_json({**head("check"), "ok": not broken, "broken": _rows(broken), "notes": _rows(notes)})
-        return 1 if broken else 0
+        return print_json("check", not broken, broken=_rows(broken), notes=_rows(notes))
     right = "The procedure breaks no rule."
     if program is not None:
         right = "The program breaks no rule, and there is nothing to note."

@@ -126,9 +126,7 @@ def run(chosen: argparse.Namespace) -> int:
         if option:
             write_atomically(option, text())
     if chosen.json:
-        found = of_levels(chosen, certificate, verification, seen)
-        print_json(found)
-        return 0 if found["ok"] else 1
+        return print_json("conform", **of_levels(chosen, certificate, verification, seen))
     _print(certificate)
     if chosen.seen:
         for result in seen:
@@ -169,9 +167,7 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
     if certificate is not None and chosen.out:
         write_atomically(chosen.out, certificate.to_json())
     if chosen.json:
-        found = of_procedure(chosen, certificate, verification)
-        print_json(found)
-        return 0 if found["ok"] else 1
+        return print_json("conform", **of_procedure(chosen, certificate, verification))
     if certificate is not None:
         content = certificate.content
         place = content["target"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -27,8 +27,7 @@ def run(chosen: argparse.Namespace) -> int:
     if not chosen.json:
         return show(limits=chosen.limits)
     found = vyre.devices()
-    print_json({**head("devices"), "devices": [row(device) for device in found]})
-    return 0 if found else 1
+    return print_json("devices", bool(found), devices=[row(device) for device in found])
 
 
 def row(device: vyre.Device) -> dict[str, Any]:

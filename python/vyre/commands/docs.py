@@ -6,7 +6,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -40,8 +40,7 @@ def run(chosen: argparse.Namespace) -> int:
         rows = [{"name": name, "title": _title(text)} for name, text in found.items()]
         if chosen.pages:
             rows = [{"name": name, "title": _title(found[name]), "text": found[name]} for name in chosen.pages]
-        print_json({**head("docs"), "pages": rows})
-        return 0
+        return print_json("docs", True, pages=rows)
     if chosen.pages:
         print("\n".join(found[name] for name in chosen.pages), end="")
         return 0

@@ -13,7 +13,7 @@ from vyre._looked_for import drivers_left_out, loaded, looked_for, named_drivers
 from vyre._remedies import Machine, Remedy, Vulkan, mend, this_machine
 from vyre._routes import choice
 from vyre.commands import backends, devices
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -46,27 +46,24 @@ def run(chosen: argparse.Namespace) -> int:
     remedy = mend(machine, _vulkan())
     chosen_by = _default()
     if chosen.json:
-        print_json(
-            {
-                **head("doctor"),
-                "ok": healthy,
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "platform": platform.platform(),
-                "spirv": _spirv(),
-                "cpu": _machine_code(),
-                "backends": list(vyre.backends()),
-                "unavailable": vyre.backends().unavailable(),
-                "devices": [devices.row(device) for device in vyre.devices()],
-                "looked_for": list(looked_for()),
-                "trials": trials,
-                "default": refused or "right",
-                "default_backend": {"backend": chosen_by[0], "why": chosen_by[1]},
-                "missing": remedy.missing if remedy else None,
-                "fix": remedy.command or None if remedy else None,
-            }
+        return print_json(
+            "doctor",
+            healthy,
+            python=platform.python_version(),
+            numpy=np.__version__,
+            platform=platform.platform(),
+            spirv=_spirv(),
+            cpu=_machine_code(),
+            backends=list(vyre.backends()),
+            unavailable=vyre.backends().unavailable(),
+            devices=[devices.row(device) for device in vyre.devices()],
+            looked_for=list(looked_for()),
+            trials=trials,
+            default=refused or "right",
+            default_backend={"backend": chosen_by[0], "why": chosen_by[1]},
+            missing=remedy.missing if remedy else None,
+            fix=remedy.command or None if remedy else None,
         )
-        return 0 if healthy else 1
     print(f"vyre {vyre.__version__}, Python {platform.python_version()}, numpy {np.__version__}, {platform.platform()}")
     print(f"SPIR-V: {_spirv()}")
     print(f"cpu: {_machine_code()}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +23,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def run(chosen: argparse.Namespace) -> int:
     texts = {rule: vyre.explain(rule) for rule in chosen.rules}
     if chosen.json:
-        print_json({**head("explain"), "rules": [{"rule": rule, "text": text} for rule, text in texts.items()]})
-    else:
-        print("\n\n".join(texts.values()))
+        return print_json("explain", True, rules=[{"rule": rule, "text": text} for rule, text in texts.items()])
+    print("\n\n".join(texts.values()))
     return 0

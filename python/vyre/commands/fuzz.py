@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import read_at_most
-from vyre.commands import _listing
 from vyre.commands._fuzz_lines import say, what_runs
 from vyre.commands._listing import add_forms, print_json
 from vyre.commands._place import NoSuchPlace, exit_statuses, split_place
@@ -326,7 +325,6 @@ def _run_case(chosen: argparse.Namespace) -> int:
         worker.close()
     if chosen.json:
         told = {name: getattr(judgement, name) for name in ("kind", "way", "message", "call")}
-        print_json({**_listing.head("fuzz"), "ok": bool(judgement), "target": target, "against": other, **told})
-    else:
-        say(judgement.kind, f"{judgement.way}: {judgement.message}" if judgement.way else "in every way")
+        return print_json("fuzz", bool(judgement), target=target, against=other, **told)
+    say(judgement.kind, f"{judgement.way}: {judgement.message}" if judgement.way else "in every way")
     return 0 if judgement else 1

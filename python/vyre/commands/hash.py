@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import vyre
 from vyre._files import read_at_most
-from vyre.commands._listing import any_paths, bar, head, print_json, tell
+from vyre.commands._listing import any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 
 if TYPE_CHECKING:
@@ -85,13 +85,10 @@ def _show(chosen: argparse.Namespace, files: list[File], found: dict[str, str], 
     hashed = [file.path for file in files if file.path in found]
     if chosen.json:
         rows = [{"path": path, "digest": found[path]} for path in hashed]
-        print_json(
-            {**head("hash"), "ok": not troubles, "algorithm": chosen.alg, "files": rows, "unreadable": _rows(troubles)}
-        )
-    else:
-        for path in hashed:
-            print(writable_line(f"{found[path]}  ", path))
-        tell("hash", troubles)
+        return print_json("hash", not troubles, algorithm=chosen.alg, files=rows, unreadable=_rows(troubles))
+    for path in hashed:
+        print(writable_line(f"{found[path]}  ", path))
+    tell("hash", troubles)
     return 1 if troubles else 0
 
 
@@ -107,15 +104,14 @@ def _compare(
     ok = all(verdict == "OK" for _, verdict in verdicts)
     if chosen.json:
         rows = [{"path": path, "ok": verdict == "OK"} for path, verdict in verdicts]
-        print_json({**head("hash"), "ok": ok, "algorithm": chosen.alg, "files": rows, "unreadable": _rows(troubles)})
-    else:
-        for path, verdict in verdicts:
-            if not (chosen.quiet and verdict == "OK"):
-                print(writable_line("", path, f": {verdict}"))
-        tell("hash", troubles)
-        read = [verdict for path, verdict in verdicts if path in found]
-        if read and "OK" not in read:
-            _ask_for_algorithm(chosen.alg)
+        return print_json("hash", ok, algorithm=chosen.alg, files=rows, unreadable=_rows(troubles))
+    for path, verdict in verdicts:
+        if not (chosen.quiet and verdict == "OK"):
+            print(writable_line("", path, f": {verdict}"))
+    tell("hash", troubles)
+    read = [verdict for path, verdict in verdicts if path in found]
+    if read and "OK" not in read:
+        _ask_for_algorithm(chosen.alg)
     return 0 if ok else 1
 
 

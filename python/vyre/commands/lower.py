@@ -10,7 +10,7 @@ from typing import Any
 
 import vyre
 from vyre.commands._given import given_of
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 
 _FORMS = ("spirv-asm", "spirv", "wgsl", "ptx", "asm", "text")
 _EPILOG = """\
@@ -55,8 +55,8 @@ def run(chosen: argparse.Namespace) -> int:
     if isinstance(code, str) and not code.endswith("\n"):
         code += "\n"
     if chosen.json:
-        print_json({**head("lower"), "program": chosen.program, "target": chosen.to, **_as_json(code)})
-    elif isinstance(code, bytes):
+        return print_json("lower", True, program=chosen.program, target=chosen.to, **_as_json(code))
+    if isinstance(code, bytes):
         sys.stdout.flush()
         sys.stdout.buffer.write(code)
     else:

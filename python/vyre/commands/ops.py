@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -34,8 +34,7 @@ def run(chosen: argparse.Namespace) -> int:
     found = [_spec(id, calls) for id in chosen.ids or vyre.ops.ids() if id not in calls]
     library = [call_row(id.removeprefix(_STD)) for id in chosen.ids or calls if id in calls]
     if chosen.json:
-        print_json({**head("ops"), "operations": [_row(spec) for spec in found], "library": library})
-        return 0
+        return print_json("ops", True, operations=[_row(spec) for spec in found], library=library)
     if not chosen.ids:
         for spec in found:
             print(f"{spec.id}({', '.join(spec.parameters)}): {spec.summary}")

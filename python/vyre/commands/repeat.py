@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre.commands._given import program_of
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place, exit_statuses
 
 if TYPE_CHECKING:
@@ -79,11 +79,8 @@ def run(chosen: argparse.Namespace) -> int:
     )
     if chosen.json:
         found = None if result.difference is None else str(result.difference)
-        print_json(
-            {**head("repeat"), "ok": result.ok, "backend": result.backend, "times": result.times, "difference": found}
-        )
-    else:
-        print(result)
+        return print_json("repeat", result.ok, backend=result.backend, times=result.times, difference=found)
+    print(result)
     return 0 if result.ok else 1
 
 

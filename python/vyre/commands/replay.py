@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre.commands._listing import add_forms, head, print_json
+from vyre.commands._listing import add_forms, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,7 @@ def run(chosen: argparse.Namespace) -> int:
         _sarif.print_sarif(_sarif.tables(), _sarif.of_reports(result.reports, chosen.file))
     elif chosen.json:
         rows = [{"check": report.check, "count": report.count, "text": str(report)} for report in result.reports]
-        print_json({**head("replay"), "ok": result.ok, "reports": rows})
+        return print_json("replay", result.ok, reports=rows)
     else:
         print(result)
     return 0 if result.ok else 1

@@ -13,7 +13,7 @@ import vyre
 from vyre import _core
 from vyre._files import check_writable, unreadable, write_atomically
 from vyre.commands._given import given_of, refuse_for_procedure
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place
 from vyre.commands.repeat import PARAMS, as_grid, check_named, check_timeout
 
@@ -184,8 +184,7 @@ def _shown(chosen: argparse.Namespace, outputs: dict[str, np.ndarray]) -> int:
         write_atomically(path, _saved(outputs[name]))
     if chosen.json:
         rows = [{"name": name, "file": kept.get(name), **_row(array)} for name, array in outputs.items()]
-        print_json({**head("run"), "outputs": rows})
-        return 0
+        return print_json("run", True, outputs=rows)
     for name, array in outputs.items():
         if name not in kept:
             row = _row(array)

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from vyre._files import read_at_most
-from vyre.commands._listing import add_forms, any_paths, bar, head, tell
+from vyre.commands._listing import add_forms, any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.errors import ArgumentError
 
@@ -100,12 +100,12 @@ def _print_lines(chosen: argparse.Namespace, rows: Iterator[dict[str, str | int]
 def _print_json(chosen: argparse.Namespace, rows: Iterator[dict[str, str | int]], troubles: list[Trouble]) -> int:
     """Print one object row by row, because there may be more rows than fit into memory."""
     name = "counts" if chosen.count else "matches"
-    print(json.dumps(head("scan"))[:-1], end=f', "{name}": [')
+    print(f'{{"{name}": [', end="")
     total = 0
     for total, row in enumerate(rows, 1):
         print(", " if total > 1 else "", json.dumps(row), sep="", end="")
     unreadable = [trouble._asdict() for trouble in sorted(troubles)]
-    print("], ", json.dumps({"unreadable": unreadable, "ok": not total and not troubles})[1:], sep="")
+    print_json("scan", not total and not troubles, begun="], ", unreadable=unreadable)
     return total
 
 
