@@ -112,9 +112,56 @@ def test_words_are_kept_from_terminals(path, capsys, monkeypatch):
     assert main(["lower", path, "--to", "spirv"]) == 2
     assert capsys.readouterr().err == (
         "error: the words of a SPIR-V module are no text for a terminal. "
-        "Fix: send them to a file, or write --to spirv-asm.\n"
+        "Fix: write them to a file with -o FILE, or write --to spirv-asm.\n"
     )
     assert main(["lower", path, "--to", "spirv-asm"]) == 0
+
+
+def test_words_go_from_a_terminal_to_a_file(path, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert main(["lower", path, "--to", "spirv", "-o", str(tmp_path / "words")]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert (tmp_path / "words").read_bytes() == vyre.lower(PROGRAM, "spirv")
+
+
+@pytest.mark.parametrize("form", ["spirv-asm", "spirv", "wgsl", "ptx", "asm", "text"])
+def test_a_file_has_what_would_be_printed(form, path, tmp_path, capsysbinary):
+    arguments, goal = ["lower", path, "--to", form], tmp_path / "code"
+    assert main(arguments) == 0
+    printed = capsysbinary.readouterr().out
+    assert main([*arguments, "-o", "-"]) == 0
+    assert capsysbinary.readouterr() == (printed, b"")
+    assert main([*arguments, "-o", str(goal), "--json"]) == 0
+    wanted = {
+        "version": vyre.__version__,
+        "command": "lower",
+        "ok": True,
+        "program": path,
+        "target": form,
+        "sha256": hashlib.sha256(printed).hexdigest(),
+        "file": str(goal),
+    }
+    assert capsysbinary.readouterr() == (json.dumps(wanted).encode() + b"\n", b"")
+    assert goal.read_bytes() == printed
+
+
+def test_a_program_that_is_not_valid_leaves_the_file_as_it_was(tmp_path, capsys):
+    path, goal = tmp_path / "program", tmp_path / "code"
+    path.write_text(Program([], (0, 1, 1), []).to_text(), encoding="utf-8")
+    goal.write_text("old", encoding="utf-8")
+    assert main(["lower", str(path), "--to", "ptx", "-o", str(goal)]) == 2
+    assert capsys.readouterr().out == ""
+    assert goal.read_text(encoding="utf-8") == "old"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["code", "program"]
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(path, tmp_path, capsys):
+    assert main(["lower", path, "-o", str(tmp_path / "gone" / "code")]) == 2
+    assert capsys.readouterr() == (
+        "",
+        f"error: `{tmp_path}/gone/code` cannot be written: No such file or directory. "
+        "Fix: name a file in a folder that you may write to.\n",
+    )
 
 
 def test_text_is_the_program(path, capsys):

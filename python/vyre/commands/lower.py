@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 import vyre
+from vyre._files import write_atomically
 from vyre.commands._given import given_of
 from vyre.commands._listing import add_json, print_json
 
@@ -16,23 +17,25 @@ _FORMS = ("spirv-asm", "spirv", "wgsl", "ptx", "asm", "text")
 _EPILOG = """\
 PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save. Of a
 procedure --program chooses the program, as the procedure's text numbers them; without it --to text prints the whole.
-spirv is the words of the module, for a file or a pipe; spirv-asm is their listing; text is the program itself, as
-vyre.parse reads it. ptx is for compute capability 7.5 and higher: `vyre lower program.txt --to ptx | ptxas -arch=sm_90
--o program.cubin -`. asm is the machine code of the cpu backend (pip install 'vyre[asm]'). --json has the words of spirv
-as base64 and every other form as text, with the SHA-256 of what the command prints without it."""
+spirv is the words of the module; spirv-asm is their listing; text is the program itself, as vyre.parse reads it. ptx
+is for compute capability 7.5 and higher: `vyre lower program.txt --to ptx | ptxas -arch=sm_90 -o program.cubin -`. asm
+is the machine code of the cpu backend (pip install 'vyre[asm]'). A file of -o is written whole or not at all. --json
+has the words of spirv as base64 and every other form as text, or instead the file of -o, with the SHA-256 of what the
+command prints or writes."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "lower",
         help="the code that a program becomes, as SPIR-V, WGSL, PTX or machine code",
-        description="Print the code that a program becomes.",
+        description="Print the code that a program becomes, or write it to a file.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("program", metavar="PROGRAM")
     parser.add_argument("--program", metavar="NUMBER", dest="number", type=int, help="of a procedure: which program")
     parser.add_argument("--to", choices=_FORMS, default=_FORMS[0], help="the form of the code; %(default)s by default")
+    parser.add_argument("-o", metavar="OUT", dest="out", default="-", help="the file to write; - is the output")
     parser.add_argument("--no-optimize", action="store_true", help="without what is done for speed alone")
     parser.add_argument(
         "--instructions",
@@ -44,18 +47,24 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def run(chosen: argparse.Namespace) -> int:
-    if chosen.to == "spirv" and not chosen.json and sys.stdout.isatty():
+    is_printed = chosen.out == "-"
+    if chosen.to == "spirv" and is_printed and not chosen.json and sys.stdout.isatty():
         raise vyre.ArgumentError(
             "the words of a SPIR-V module are no text for a terminal. "
-            "Fix: send them to a file, or write --to spirv-asm."
+            "Fix: write them to a file with -o FILE, or write --to spirv-asm."
         )
     if chosen.instructions is not None and chosen.to != "asm":
         raise vyre.ArgumentError(f"--instructions is for --to asm, got --to {chosen.to}. Fix: leave it out.")
     code = _code(given_of(chosen.program)[0], chosen)
     if isinstance(code, str) and not code.endswith("\n"):
         code += "\n"
+    if not is_printed:
+        write_atomically(chosen.out, code)
     if chosen.json:
-        return print_json("lower", True, program=chosen.program, target=chosen.to, **_as_json(code))
+        told = _as_json(code, None if is_printed else chosen.out)
+        return print_json("lower", True, program=chosen.program, target=chosen.to, **told)
+    if not is_printed:
+        return 0
     if isinstance(code, bytes):
         sys.stdout.flush()
         sys.stdout.buffer.write(code)
@@ -78,10 +87,12 @@ def _code(given: vyre.Program | vyre.Procedure, chosen: argparse.Namespace) -> s
     return code
 
 
-def _as_json(code: str | bytes) -> dict[str, Any]:
-    if isinstance(code, bytes):
-        return {"sha256": hashlib.sha256(code).hexdigest(), "base64": base64.b64encode(code).decode()}
-    return {"sha256": hashlib.sha256(code.encode()).hexdigest(), "text": code}
+def _as_json(code: str | bytes, file: str | None) -> dict[str, Any]:
+    data = code if isinstance(code, bytes) else code.encode()
+    told = {"sha256": hashlib.sha256(data).hexdigest()}
+    if file is not None:
+        return {**told, "file": file}
+    return {**told, "text": code} if isinstance(code, str) else {**told, "base64": base64.b64encode(data).decode()}
 
 
 def _program(given: vyre.Program | vyre.Procedure, chosen: argparse.Namespace) -> vyre.Program:
