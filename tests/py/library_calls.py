@@ -28,6 +28,7 @@ OFFSETS = np.searchsorted(EDGES[:, 0], np.arange(41)).astype(np.uint32)
 TARGETS = EDGES[:, 1].astype(np.uint32)
 GRAPH = (OFFSETS, TARGETS)
 STRINGS = [bytes(RANDOM.integers(97, 101, length, dtype=np.uint8)) for length in (1, 8, 33, 70)]
+STARTS = RANDOM.integers(0, 256, (len(MANY), 16), dtype=np.uint8)  # a counter block for each of MANY
 OPERATORS = ("add", "min", "max", "and", "or", "xor", "mul")
 
 
@@ -49,9 +50,7 @@ CALLS = {
             *("xxhash32", "xxhash64", "base32_encode", "base64_encode", "hex_encode", "percent_encode"),
         )
     },
-    "aes_ctr": lambda std: (
-        [std.aes_ctr(KEY[:k], bytes(16), DATA) for k in (16, 32)] + [std.aes_ctr(KEY, bytes(16), MANY)]
-    ),
+    "aes_ctr": lambda std: [std.aes_ctr(KEY[:k], bytes(16), DATA) for k in (16, 32)] + [std.aes_ctr(KEY, STARTS, MANY)],
     "all": lambda std: [std.all(x) for x in ALL],
     "any": lambda std: [std.any(x) for x in ALL],
     "argmax": lambda std: [std.argmax(x) for x in ALL],
@@ -61,7 +60,7 @@ CALLS = {
     "base64_decode": lambda std: [std.base64_decode(std.base64_encode(DATA)), std.base64_decode([b"", b"QQ=="])],
     "bfs": lambda std: std.bfs(*GRAPH, 0),
     "bincount": lambda std: std.bincount(U32),
-    "chacha20": lambda std: [std.chacha20(KEY, bytes(12), DATA), std.chacha20(KEY, bytes(12), MANY)],
+    "chacha20": lambda std: [std.chacha20(KEY, bytes(12), DATA), std.chacha20(KEY, STARTS[:, :12], MANY)],
     "compact": lambda std: [std.compact(x, MASK) for x in X.values()],
     "components": lambda std: std.components(*GRAPH),
     "cumsum": lambda std: [std.cumsum(x) for x in ALL],

@@ -1,22 +1,24 @@
 """Ciphers that add a keystream to data: the kernels and the handling of arguments that all of them share.
 
-A keystream is made in units of 64 bytes, each from a row of parameters and its number alone. An invocation makes up to
-MOST_TURNS units one after the other: what is the same for all of them is loaded once, and while one unit's data come
-from memory, others are computed.
+A keystream is made in units of 64 bytes, each from a key, a counter block of 16 bytes and its number alone. An
+invocation makes up to MOST_TURNS units of one message one after the other: what is the same for all of them is loaded
+once, and while one unit's data come from memory, others are computed. Messages of a list have a counter block each and
+share a key or have one each too, so that keys and counter blocks are arrays of their own there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, _core, u32
+from vyre._dlpack import numpy_of
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._host import host_bytes
+from vyre.std._host import elements, host_bytes
 from vyre.std._messages import Messages, taken
 from vyre.std._one import one_resident
 from vyre.std._routes import ROUTES
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from vyre import Device
 
-__all__ = ["UNIT", "Cipher", "encrypted", "rows_of", "words_of"]
+__all__ = ["UNIT", "Cipher", "Rows", "encrypted", "rows_of", "words_of"]
 
 UNIT = 64  # bytes
 WORDS = UNIT // 4
@@ -41,19 +43,41 @@ class Cipher:
 
     Attributes:
         name: of the procedures.
-        row: the vectors of a row of parameters.
+        start: the name of the argument that has the nonce or the counter block.
         lanes: invocations of a workgroup.
+        words: the type of a counter block's words.
+        row: (key, counter block) to the parameters of one message.
+        keys: keys to the rows that kernels read of each.
         prepare: makes what a workgroup needs in its memory.
-        load: (parameters, the row's first index) to what is the same for all units of a message.
+        load: (parameters) to what is the same for all units of a message.
+        load_each: (keys, a key's first vector, counter blocks, number of the message) to the same.
         keystream: (what prepare made, what load made, number of the unit) to sixteen words.
     """
 
     name: str
-    row: int
+    start: str
     lanes: int
+    words: str
+    row: Callable[[bytes, bytes], np.ndarray]
+    keys: Callable[[Rows], np.ndarray]
     prepare: Callable[[], Any]
-    load: Callable[[Any, Any], Any]
+    load: Callable[[Any], Any]
+    load_each: Callable[[Any, Any, Any, Any], Any]
     keystream: Callable[[Any, Any, Any], list[Any]]
+
+
+class Rows(NamedTuple):
+    """Keys, nonces or counter blocks.
+
+    Attributes:
+        data: their bytes, one after the other.
+        sizes: the bytes of each.
+        is_list: whether they were given as a list or an array of two axes.
+    """
+
+    data: bytes
+    sizes: list[int]
+    is_list: bool
 
 
 def words_of(vector: Any) -> list[Any]:
@@ -74,7 +98,7 @@ def make_long(cipher: Cipher) -> Any:
     ) -> None:
         """Encrypt each unit of a message; only the last one may reach beyond the array of quads."""
         memory = cipher.prepare()
-        loaded = cipher.load(parameters, u32(0))
+        loaded = cipher.load(parameters)
         first = vyre.wid(0) * (turns * cipher.lanes) + vyre.lid(0)
         for turn in range(turns):
             unit = first + turn * cipher.lanes
@@ -108,7 +132,8 @@ def make_many(cipher: Cipher) -> Any:
         words: In[u32],
         starts: In[u32],
         firsts: In[u32],
-        parameters: In[vyre.vec4u32],
+        keys: In[vyre.vec4u32],
+        blocks: In[vyre.vec4u32],
         per: u32,
         units: u32,
         output: InOut[u32],
@@ -117,7 +142,8 @@ def make_many(cipher: Cipher) -> Any:
 
         Args:
             firsts: the number of units before each message, and of all.
-            per: vectors of parameters from one message to the next, or 0.
+            blocks: the counter block of each message.
+            per: vectors from the key of one message to that of the next, or 0 where all have one key.
         """
         memory = cipher.prepare()
         i = vyre.gid(0)
@@ -131,7 +157,7 @@ def make_many(cipher: Cipher) -> Any:
                 else:
                     high = middle
             unit = i - firsts[low]
-            stream = cipher.keystream(memory, cipher.load(parameters, low * per), unit)
+            stream = cipher.keystream(memory, cipher.load_each(keys, low * per, blocks, low), unit)
             at = (starts[low] >> 2) + unit * WORDS
             end = len(words)
             if low + 1 < len(starts):
@@ -142,32 +168,76 @@ def make_many(cipher: Cipher) -> Any:
 
     @vyre.procedure(name=f"std.{cipher.name}.many")
     def many(
-        words: In[u32], starts: In[u32], firsts: In[u32], parameters: In[vyre.vec4u32], per: u32, units: u32
+        words: In[u32],
+        starts: In[u32],
+        firsts: In[u32],
+        keys: In[vyre.vec4u32],
+        blocks: In[vyre.vec4u32],
+        per: u32,
+        units: u32,
     ) -> vyre.ProcedureArray:
         output = vyre.scratch(u32, words.length, zeros=True, name="output")
-        each(words, starts, firsts, parameters, per, units, output, grid=units)
+        each(words, starts, firsts, keys, blocks, per, units, output, grid=units)
         return output
 
     return many
 
 
-def rows_of(value: Any, sizes: Sequence[int], where: str) -> list[bytes]:
-    """Give a bytes-like as a list of one, or a list of them as it is; each has one of these sizes in bytes."""
-    given = value if isinstance(value, (list, tuple)) else [value]
-    rows = [host_bytes(each, where) for each in given]
-    for each in rows:
-        if len(each) not in sizes:
-            wanted = " or ".join(map(str, sizes))
-            raise ArgumentError(f"{where} must have {wanted} bytes, got {len(each)}. Fix: pass {wanted} bytes.")
-    return rows
+def rows_of(value: Any, sizes: Sequence[int], where: str) -> Rows:
+    """Keys, nonces or counter blocks that were given: one, a list of them, or the rows of a uint8 array.
+
+    Args:
+        sizes: the bytes that each may have.
+
+    Raises: ArgumentError, BindingError.
+    """
+    value = numpy_of(value, where, BindingError)
+    is_list = True
+    if isinstance(value, np.ndarray) and value.ndim == 2:
+        given = elements(value, where, ["uint8"], axes=2)
+        data, lengths = given.tobytes(), [given.shape[1]] * len(given)
+    else:
+        is_list = isinstance(value, (list, tuple))
+        rows = value if is_list else [value]
+        if set(map(type, rows)) - {bytes}:
+            rows = [host_bytes(each, where) for each in rows]
+        data, lengths = b"".join(rows), list(map(len, rows))
+    if wrong := set(lengths) - set(sizes):
+        wanted = " or ".join(map(str, sizes))
+        raise ArgumentError(f"{where} must have {wanted} bytes, got {min(wrong)}. Fix: pass {wanted} bytes.")
+    return Rows(data, lengths, is_list)
+
+
+def _check_counts(cipher: Cipher, function: str, key: Rows, blocks: Rows, many: bool, count: int) -> None:
+    """Refuse other numbers of keys and counter blocks than the messages need.
+
+    Two messages under one keystream can be read without the key, so that a list takes a counter block for each.
+    """
+    start = cipher.start
+    if many and not blocks.is_list:
+        raise ArgumentError(
+            f"argument `{start}` of {function} is one for a list, and messages that share it can be read without the "
+            f"key. Fix: pass a list of {count}, one for each message."
+        )
+    fixes = {
+        "key": "one for each message, or one for all",
+        start: f"a list of {count}, one for each message" if many else "one",
+    }
+    for name, rows in (("key", key), (start, blocks)):
+        has = len(rows.sizes)
+        if has != count and not (name == "key" and has == 1):
+            raise ArgumentError(
+                f"argument `{name}` of {function} has {has} element{'' if has == 1 else 's'} for {count} "
+                f"message{'' if count == 1 else 's'}. Fix: pass {fixes[name]}."
+            )
 
 
 def encrypted(
     cipher: Cipher,
     function: str,
     data: Any,
-    named: dict[str, list[bytes]],
-    parameters: Callable[..., np.ndarray],
+    key: Rows,
+    blocks: Rows,
     most_units: int,
     backend: str | None,
     device: int | Device | None,
@@ -175,8 +245,7 @@ def encrypted(
     """Add the keystream to the data.
 
     Args:
-        named: keys and the like by the names of the arguments, one or one for each message.
-        parameters: makes a row of one of each of these.
+        blocks: the counter blocks, of 16 bytes.
         most_units: the most units of a message.
     """
     if isinstance(data, Messages):
@@ -196,12 +265,7 @@ def encrypted(
         words, count, longest = given.messages.words, len(given.messages), given.messages.longest
     else:
         (words, longest), count = alone, 1
-    for name, values in named.items():
-        if len(values) != 1 and not (many and len(values) == count):
-            raise ArgumentError(
-                f"argument `{name}` of {function} has {len(values)} elements for {count} "
-                f"message{'' if count == 1 else 's'}. Fix: pass one for each message, or one for all."
-            )
+    _check_counts(cipher, function, key, blocks, many, count)
     if longest > most_units * UNIT:
         raise ArgumentError(
             f"argument `data` of {function} has {longest} bytes, and the counter ends after "
@@ -209,26 +273,26 @@ def encrypted(
         )
     if many and not count:
         return []
-    several = max(map(len, named.values()))
-    rows = [parameters(*(values[k if len(values) > 1 else 0] for values in named.values())) for k in range(several)]
     place: dict[str, Any] = {"backend": words.backend, "device": words.device}
-    table = vyre.array(np.concatenate(rows).astype(np.uint32).reshape(-1, 4), **place)
     if not many:
+        parameters = vyre.array(cipher.row(key.data, blocks.data).reshape(-1, 4), **place)
         quads = words[: len(words) // 4 * 4].reshape(-1, 4)
         turns = 1
         if ROUTES[words.backend].turns:
             turns = min(max(len(words) // (WORDS * cipher.lanes * _ENOUGH), 1), MOST_TURNS)
-        output = make_long(cipher)(quads, words, table, turns).reshape(-1).view(vyre.u8)[:longest]
+        output = make_long(cipher)(quads, words, parameters, turns).reshape(-1).view(vyre.u8)[:longest]
         return output.tobytes() if alone is None else output
     messages = given.messages
     lengths = messages.lengths.numpy().astype(np.int64)
     firsts = np.concatenate([[0], np.cumsum(-(-lengths // UNIT))])
+    keys = cipher.keys(key)
     output = make_many(cipher)(
         words,
         messages.starts,
         vyre.array(firsts.astype(np.uint32), **place),
-        table,
-        cipher.row if several > 1 else 0,
+        vyre.array(keys.reshape(-1, 4), **place),
+        vyre.array(np.frombuffer(blocks.data, cipher.words).astype(np.uint32).reshape(-1, 4), **place),
+        keys.shape[1] // 4 if len(keys) > 1 else 0,
         int(firsts[-1]),
     )
     return _core._cut(output.view(vyre.u8).numpy(), messages.starts.numpy().astype(np.int64), lengths)

@@ -13,9 +13,11 @@ import numpy as np
 import vyre
 from vyre import In, u32, vec4u32
 from vyre._calls import explain_calls
-from vyre.std._ciphers import Cipher, encrypted, rows_of, words_of
+from vyre.std._ciphers import Cipher, Rows, encrypted, rows_of, words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vyre import Device
 
 __all__ = ["aes_ctr"]
@@ -24,9 +26,7 @@ COPIES = 16  # of the table: 16 KiB
 LANES = 256
 BLOCKS = 4  # of a unit
 
-# A row of parameters: the number of rounds, the first counter with its highest word first, and the round keys.
-ROUNDS, COUNTER, KEYS = 0, 1, 2
-ROW = KEYS + 15
+KEY_ROW = 16  # vectors of a key: the number of rounds, and up to fifteen round keys
 
 
 def _doubled(x: int) -> int:
@@ -51,13 +51,19 @@ SUBSTITUTION = _substitutions()
 TABLE = np.array([_doubled(s) | s << 8 | s << 16 | (_doubled(s) ^ s) << 24 for s in SUBSTITUTION], np.uint32)
 
 
-def round_keys(key: bytes) -> list[int]:
-    """Expand a key (section 5.2) to words whose lowest byte is the first."""
-    words = np.frombuffer(key, "<u4").tolist()
+def round_keys(key: Sequence[Any], box: Any) -> list[Any]:
+    """Expand a key (section 5.2), in words whose lowest byte is the first.
+
+    Args:
+        key: its words, as ints; of several keys arrays with one element for each.
+        box: the substitution of bytes, as a list; for several keys as an array.
+    """
+    words = list(key)
     count, constant = len(words), 1
 
-    def substituted(word: int) -> int:
-        return int.from_bytes(bytes(SUBSTITUTION[each] for each in word.to_bytes(4, "little")), "little")
+    def substituted(word: Any) -> Any:
+        low = box[word & 255] | box[word >> 8 & 255] << 8
+        return low | box[word >> 16 & 255] << 16 | box[word >> 24] << 24
 
     for k in range(count, 4 * (count + 7)):
         word = words[-1]
@@ -94,17 +100,21 @@ def incremented(counter: list[u32], n: u32) -> list[u32]:
     return words
 
 
-def load(parameters: In[vec4u32], row: u32) -> tuple[In[vec4u32], u32]:
-    """A row, which has more words than stay in registers."""
-    return parameters, row
+def load(parameters: In[vec4u32]) -> tuple[Any, ...]:
+    """Where the key and the counter block are. A key has more words than stay in registers."""
+    return parameters, u32(1), parameters, u32(0)
 
 
-def keystream(table: Any, row: tuple[In[vec4u32], u32], unit: u32) -> list[Any]:
+def load_each(*places: Any) -> tuple[Any, ...]:
+    return places
+
+
+def keystream(table: Any, places: tuple[Any, ...], unit: u32) -> list[Any]:
     """Encrypt four blocks of the counter (section 5.1)."""
     copy = vyre.lid(0) % COPIES
-    parameters, begin = row
-    rounds, keys = parameters[begin + ROUNDS].x, begin + KEYS
-    counter, start = words_of(parameters[begin + COUNTER]), words_of(parameters[keys])
+    parameters, begin, blocks, message = places
+    rounds, keys = parameters[begin].x, begin + 1
+    counter, start = words_of(blocks[message]), words_of(parameters[keys])
     s = []
     for block in vyre.unroll(range(BLOCKS)):
         s += [vyre.byte_swap(word) for word in incremented(counter, unit * BLOCKS + block)]
@@ -137,7 +147,25 @@ def keystream(table: Any, row: tuple[In[vec4u32], u32], unit: u32) -> list[Any]:
     return s
 
 
-AES_CTR = Cipher("aes_ctr", ROW, LANES, prepare, load, keystream)
+def _row(key: bytes, block: bytes) -> np.ndarray:
+    """Make the counter block and the row of the key."""
+    words = round_keys(np.frombuffer(key, "<u4").tolist(), SUBSTITUTION)
+    row = [*np.frombuffer(block, ">u4").tolist(), len(words) // 4 - 1, 0, 0, 0, *words]
+    return np.array(row + [0] * (4 * KEY_ROW + 4 - len(row)), np.uint32)
+
+
+def _keys(key: Rows) -> np.ndarray:
+    made = np.zeros((len(key.sizes), 4 * KEY_ROW), np.uint32)
+    octets, sizes, box = np.frombuffer(key.data, np.uint8), np.array(key.sizes), np.array(SUBSTITUTION, np.uint32)
+    for size in set(key.sizes):
+        given = octets[np.repeat(sizes == size, sizes)].view("<u4").astype(np.uint32)
+        words = round_keys(given.reshape(-1, size // 4).T, box)
+        rows = np.stack([np.full_like(words[0], len(words) // 4 - 1), *[np.zeros_like(words[0])] * 3, *words], axis=1)
+        made[sizes == size, : rows.shape[1]] = rows
+    return made
+
+
+AES_CTR = Cipher("aes_ctr", "counter_block", LANES, ">u4", _row, _keys, prepare, load, load_each, keystream)
 
 
 def aes_ctr(
@@ -146,12 +174,13 @@ def aes_ctr(
     """Encrypt or decrypt with AES in counter mode, which are the same.
 
     Args:
-        key: 16 bytes (AES-128) or 32 (AES-256).
+        key: 16 bytes (AES-128) or 32 (AES-256); for a list of n messages also a list of n keys, or a uint8 array of
+            shape (n, 16) or (n, 32).
         counter_block: 16 bytes: the first block that is encrypted for the keystream. Each block of 16 bytes adds one
-            to it as a number of 128 bits, the first byte the highest. No block may serve twice under a key.
-        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host. For a
-            list, key and counter_block may be lists of as many. One key and one counter_block serve every message of a
-            list, and then all of them can be read without the key: pass a counter_block for each.
+            to it as a number of 128 bits, the first byte the highest. No block may serve twice under a key: two
+            messages that share one can be read without the key. For a list of n messages a list of n counter blocks,
+            or a uint8 array of shape (n, 16).
+        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host.
         backend, device: where; resident data is used where it is.
 
     Returns: bytes, or a list of bytes for a list; for a resident array a resident one of uint8.
@@ -159,7 +188,8 @@ def aes_ctr(
     There is no authentication: a change of the encrypted data changes the decrypted bits at the same places. The time
     of the look-ups in tables depends on the key, and other users of the device could measure it.
 
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
+    Raises: ArgumentError, also for one counter_block for a list; BindingError, CapabilityError, DeviceMemoryError,
+        DeviceError.
 
     Source: FIPS 197; NIST SP 800-38A, section 6.5 and appendix B.1.
 
@@ -169,17 +199,8 @@ def aes_ctr(
     """
     function = "vyre.std.aes_ctr"
     keys = rows_of(key, [16, 32], f"argument `key` of {function}")
-    named = {
-        "key": keys,
-        "counter_block": rows_of(counter_block, [16], f"argument `counter_block` of {function}"),
-    }
-    return encrypted(AES_CTR, function, data, named, _row, 2**32, backend, device)
-
-
-def _row(key: bytes, counter: bytes) -> np.ndarray:
-    keys = round_keys(key)
-    row = [len(keys) // 4 - 1, 0, 0, 0, *np.frombuffer(counter, ">u4").tolist(), *keys]
-    return np.array(row + [0] * (4 * ROW - len(row)), np.uint32)
+    blocks = rows_of(counter_block, [16], f"argument `counter_block` of {function}")
+    return encrypted(AES_CTR, function, data, keys, blocks, 2**32, backend, device)
 
 
 explain_calls(globals(), "vyre.std")

@@ -9,7 +9,7 @@ import numpy as np
 import vyre
 from vyre import In, u32, vec4u32
 from vyre._calls import explain_calls
-from vyre.std._ciphers import Cipher, encrypted, rows_of, words_of
+from vyre.std._ciphers import Cipher, Rows, encrypted, rows_of, words_of
 from vyre.std._host import count_of
 from vyre.std._host_words import HostWords
 
@@ -22,8 +22,7 @@ CONSTANTS = np.frombuffer(b"expand 32-byte k", "<u4").tolist()
 COLUMNS = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15)]
 DIAGONALS = [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
 COUNTER = 12  # the word of the state that counts blocks
-# A row of parameters: the state of block 0, and the one after the first round's columns that have no counter.
-ROW = 8
+ROW = 8  # vectors of a row of parameters
 
 
 def quarter(v: list[Any], a: int, b: int, c: int, d: int) -> None:
@@ -38,9 +37,19 @@ def quarter(v: list[Any], a: int, b: int, c: int, d: int) -> None:
     v[b] = (v[b] ^ v[c]).rotl(7)
 
 
-def load(parameters: In[vec4u32], row: u32) -> list[u32]:
-    """The words of a row."""
-    return [word for k in range(ROW) for word in words_of(parameters[row + k])]
+def load(parameters: In[vec4u32]) -> list[u32]:
+    """The state of block 0, and the one after the first round's columns that have no counter."""
+    return [word for k in range(ROW) for word in words_of(parameters[k])]
+
+
+def load_each(keys: In[vec4u32], key: u32, blocks: In[vec4u32], message: u32) -> list[u32]:
+    """The same for a message of a list, whose columns are not made on the host: a block is smaller than they are."""
+    state = [u32(word) for word in CONSTANTS]
+    state += words_of(keys[key]) + words_of(keys[key + 1]) + words_of(blocks[message])
+    v = list(state)
+    for k in vyre.unroll(range(1, 4)):
+        quarter(v, *COLUMNS[k])
+    return state + v
 
 
 def keystream(memory: Any, loaded: list[u32], unit: u32) -> list[u32]:
@@ -59,15 +68,19 @@ def keystream(memory: Any, loaded: list[u32], unit: u32) -> list[u32]:
     return [v[k] + state[k] for k in range(16)]
 
 
-CHACHA20 = Cipher("chacha20", ROW, 128, lambda: None, load, keystream)
-
-
-def _row(counter: int, key: bytes, nonce: bytes) -> np.ndarray:
-    """Make the row of parameters."""
-    words = [*CONSTANTS, *np.frombuffer(key, "<u4").tolist(), counter, *np.frombuffer(nonce, "<u4").tolist()]
+def _row(key: bytes, block: bytes) -> np.ndarray:
+    """Make what ``load`` reads."""
+    words = [*CONSTANTS, *np.frombuffer(key + block, "<u4").tolist()]
     rows = [HostWords(words[k : k + 4]) for k in range(0, 16, 4)]
     quarter(rows, 0, 1, 2, 3)  # of all columns; kernels do the first one, which has the counter, for each block
     return np.array([*words, *(word for row in rows for word in row.words())], np.uint32)
+
+
+def _keys(key: Rows) -> np.ndarray:
+    return np.frombuffer(key.data, "<u4").astype(np.uint32).reshape(-1, 8)
+
+
+CHACHA20 = Cipher("chacha20", "nonce", 128, "<u4", _row, _keys, lambda: None, load, load_each, keystream)
 
 
 def chacha20(
@@ -76,11 +89,10 @@ def chacha20(
     """Encrypt or decrypt with ChaCha20, which are the same.
 
     Args:
-        key: 32 bytes.
-        nonce: 12 bytes. A key and a nonce belong to one message: two that share both can be read without the key.
-        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host. For a
-            list, key and nonce may be lists of as many. One key and one nonce serve every message of a list, and then
-            all of them can be read without the key: pass a nonce for each.
+        key: 32 bytes; for a list of n messages also a list of n keys, or a uint8 array of shape (n, 32).
+        nonce: 12 bytes; for a list of n messages a list of n nonces, or a uint8 array of shape (n, 12). A key and a
+            nonce belong to one message: two that share both can be read without the key.
+        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host.
         counter: the number of the first block of 64 bytes, from 0 to 2^32 - 1.
         backend, device: where; resident data is used where it is.
 
@@ -88,8 +100,8 @@ def chacha20(
 
     There is no authentication: a change of the encrypted data changes the decrypted bits at the same places.
 
-    Raises: ArgumentError, also where the counter would pass 2^32; BindingError, CapabilityError, DeviceMemoryError,
-        DeviceError.
+    Raises: ArgumentError, also for one nonce for a list and where the counter would pass 2^32; BindingError,
+        CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: RFC 8439, section 2.4.
 
@@ -100,12 +112,14 @@ def chacha20(
     """
     function = "vyre.std.chacha20"
     counter = count_of(counter, f"argument `counter` of {function}", 0, 2**32 - 1)
-    named = {
-        "key": rows_of(key, [32], f"argument `key` of {function}"),
-        "nonce": rows_of(nonce, [12], f"argument `nonce` of {function}"),
-    }
-    row = lambda key, nonce: _row(counter, key, nonce)  # noqa: E731
-    return encrypted(CHACHA20, function, data, named, row, 2**32 - counter, backend, device)
+    keys = rows_of(key, [32], f"argument `key` of {function}")
+    nonces = rows_of(nonce, [12], f"argument `nonce` of {function}")
+    # A counter block is the counter and the nonce (section 2.3).
+    blocks = np.empty((len(nonces.sizes), 16), np.uint8)
+    blocks[:, :4] = np.frombuffer(counter.to_bytes(4, "little"), np.uint8)
+    blocks[:, 4:] = np.frombuffer(nonces.data, np.uint8).reshape(-1, 12)
+    starts = nonces._replace(data=blocks.tobytes())
+    return encrypted(CHACHA20, function, data, keys, starts, 2**32 - counter, backend, device)
 
 
 explain_calls(globals(), "vyre.std")

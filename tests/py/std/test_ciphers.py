@@ -208,28 +208,58 @@ def test_a_list_is_encrypted_message_by_message(data):
     backend = data.draw(st.sampled_from(["reference", "cpu"]))
     messages = data.draw(st.lists(st.binary(max_size=150), max_size=5))
 
-    def drawn(size, several):
-        if not several:
-            return data.draw(st.binary(min_size=size, max_size=size))
-        return [data.draw(st.binary(min_size=size, max_size=size)) for _ in messages]
+    def drawn(sizes):
+        size = data.draw(st.sampled_from(sizes))
+        return data.draw(st.binary(min_size=size, max_size=size))
+
+    def keys(sizes):
+        return [drawn(sizes) for _ in messages] if data.draw(st.booleans()) else drawn(sizes)
+
+    def starts(size):
+        """One for each message, as a list or as an array."""
+        rows = [drawn([size]) for _ in messages]
+        array = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, size)
+        return rows, array if data.draw(st.booleans()) else rows
 
     def each(value):
         return value if isinstance(value, list) else [value] * len(messages)
 
-    several = len(messages) > 0 and data.draw(st.booleans())
-    key = [drawn(data.draw(st.sampled_from([16, 32])), False) for _ in messages] if several else drawn(32, False)
-    counter = drawn(16, len(messages) > 0 and data.draw(st.booleans()))
-    found = aes_ctr(key, counter, messages, backend=backend)
-    assert found == [openssl_aes(*args) for args in zip(each(key), each(counter), messages, strict=True)]
-    key, nonce = drawn(32, len(messages) > 0 and data.draw(st.booleans())), drawn(12, False)
-    found = chacha20(key, nonce, messages, 5, backend=backend)
-    assert found == [openssl_chacha(*args, 5) for args in zip(each(key), each(nonce), messages, strict=True)]
+    key, (counters, given_counters) = keys([16, 32]), starts(16)
+    found = aes_ctr(key, given_counters, messages, backend=backend)
+    assert found == [openssl_aes(*args) for args in zip(each(key), counters, messages, strict=True)]
+    key, (nonces, given_nonces) = keys([32]), starts(12)
+    found = chacha20(key, given_nonces, messages, 5, backend=backend)
+    assert found == [openssl_chacha(*args, 5) for args in zip(each(key), nonces, messages, strict=True)]
 
 
-def test_no_messages_take_no_keys():
-    assert chacha20(bytes(32), bytes(12), [], backend="cpu") == []
+def test_no_messages_take_no_nonces():
+    assert chacha20(bytes(32), np.empty((0, 12), np.uint8), [], backend="cpu") == []
     assert chacha20([], [], [], backend="cpu") == []
     assert aes_ctr([], [], (), backend="cpu") == []
+
+
+def test_rows_of_any_layout_and_kind_are_read(rng):
+    """Every second column of a transposed array, byte strings of several types, and one nonce for a single message."""
+    messages = [rng.bytes(20), rng.bytes(70)]
+    keys, nonces = rng.integers(0, 256, (2, 32), np.uint8), rng.integers(0, 256, (24, 2), np.uint8).T[:, ::2]
+    rows = [(key.tobytes(), nonce.tobytes()) for key, nonce in zip(keys, nonces, strict=True)]
+    wanted = [openssl_chacha(*row, each) for row, each in zip(rows, messages, strict=True)]
+    for nonce in (nonces, list(nonces), [bytearray(rows[0][1]), memoryview(rows[1][1])]):
+        assert chacha20(keys, nonce, messages, backend="cpu") == wanted
+    for nonce in (nonces[0], nonces[:1], [rows[0][1]]):
+        assert chacha20(keys[0], nonce, messages[0], backend="cpu") == wanted[0]
+
+
+def test_keys_nonces_and_counter_blocks_of_many_messages_take_no_step_of_the_host_each(rng, monkeypatch):
+    """A list of bytes and an array are joined at once."""
+    monkeypatch.setattr(_ciphers, "host_bytes", lambda *_: pytest.fail("a row was read by itself"))
+    messages, key = [b"abc"] * 9, [rng.bytes(32) for _ in range(9)]
+    nonces, counters = (rng.integers(0, 256, (9, size), np.uint8) for size in (12, 16))
+    found = [chacha20(key, nonces, messages, backend="cpu"), aes_ctr(key, counters, messages, backend="cpu")]
+    assert found == [
+        [openssl_chacha(*args, b"abc") for args in zip(key, map(bytes, nonces), strict=True)],
+        [openssl_aes(*args, b"abc") for args in zip(key, map(bytes, counters), strict=True)],
+    ]
 
 
 def test_messages_of_a_list_do_not_touch_each_other(slow_target, rng):
@@ -271,7 +301,7 @@ def test_the_last_block_of_the_counter_is_used(rng):
             "argument `key` of vyre.std.aes_ctr must have 16 or 32 bytes, got 24. Fix: pass 16 or 32 bytes.",
         ),
         (
-            lambda: chacha20([bytes(32)] * 2, bytes(12), [b"", b"", b""]),
+            lambda: chacha20([bytes(32)] * 2, [bytes(12)] * 3, [b"", b"", b""]),
             vyre.ArgumentError,
             "argument `key` of vyre.std.chacha20 has 2 elements for 3 messages. "
             "Fix: pass one for each message, or one for all.",
@@ -281,6 +311,46 @@ def test_the_last_block_of_the_counter_is_used(rng):
             vyre.ArgumentError,
             "argument `key` of vyre.std.chacha20 has 2 elements for 1 message. "
             "Fix: pass one for each message, or one for all.",
+        ),
+        (
+            lambda: chacha20(bytes(32), bytes(12), [b"a", b"b"]),
+            vyre.ArgumentError,
+            "argument `nonce` of vyre.std.chacha20 is one for a list, and messages that share it can be read without "
+            "the key. Fix: pass a list of 2, one for each message.",
+        ),
+        (
+            lambda: chacha20(bytes(32), np.zeros(12, np.uint8), [b"a"]),
+            vyre.ArgumentError,
+            "argument `nonce` of vyre.std.chacha20 is one for a list, and messages that share it can be read without "
+            "the key. Fix: pass a list of 1, one for each message.",
+        ),
+        (
+            lambda: aes_ctr(bytes(16), bytes(16), (b"a", b"b")),
+            vyre.ArgumentError,
+            "argument `counter_block` of vyre.std.aes_ctr is one for a list, and messages that share it can be read "
+            "without the key. Fix: pass a list of 2, one for each message.",
+        ),
+        (
+            lambda: aes_ctr(bytes(16), np.zeros((1, 16), np.uint8), [b"a", b"b"]),
+            vyre.ArgumentError,
+            "argument `counter_block` of vyre.std.aes_ctr has 1 element for 2 messages. "
+            "Fix: pass a list of 2, one for each message.",
+        ),
+        (
+            lambda: chacha20(bytes(32), [bytes(12)] * 2, b"a"),
+            vyre.ArgumentError,
+            "argument `nonce` of vyre.std.chacha20 has 2 elements for 1 message. Fix: pass one.",
+        ),
+        (
+            lambda: chacha20(bytes(32), np.zeros((2, 11), np.uint8), [b"a", b"b"]),
+            vyre.ArgumentError,
+            "argument `nonce` of vyre.std.chacha20 must have 12 bytes, got 11. Fix: pass 12 bytes.",
+        ),
+        (
+            lambda: chacha20(bytes(32), np.zeros((2, 12), np.int8), [b"a", b"b"]),
+            vyre.BindingError,
+            "argument `nonce` of vyre.std.chacha20 must be an array of uint8, got one of int8. "
+            "Fix: write .view(np.uint8) for its bytes.",
         ),
         (
             lambda: chacha20(bytes(32), bytes(12), Messages(b"", [0])),
@@ -306,11 +376,11 @@ def test_wrong_arguments_are_refused(call, kind, message):
 def test_an_invocation_that_makes_several_units_gives_the_same_bytes(target, turns):
     key, start = bytes(range(32)), bytes(range(16))
     nonce, counter = start[4:], int.from_bytes(start[:4], "little")
-    for cipher, row, wanted in (
-        (chacha.CHACHA20, chacha._row(counter, key, nonce), openssl_chacha(key, nonce, bytes(1 << 17), counter)),
-        (aes.AES_CTR, aes._row(key, start), openssl_aes(key, start, bytes(1 << 17))),
+    for cipher, wanted in (
+        (chacha.CHACHA20, openssl_chacha(key, nonce, bytes(1 << 17), counter)),
+        (aes.AES_CTR, openssl_aes(key, start, bytes(1 << 17))),
     ):
-        table = vyre.array(row.reshape(-1, 4), **target)
+        table = vyre.array(cipher.row(key, start).reshape(-1, 4), **target)
         all_lanes = 16 * cipher.lanes * turns  # words of a workgroup
         for count in (1, 16, 17, all_lanes - 1, all_lanes, all_lanes + 1, all_lanes + 16 * cipher.lanes + 5):
             text = np.random.default_rng(count).integers(0, 2**32, count, np.uint32)
