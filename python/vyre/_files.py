@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import secrets
+import select
 import stat
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +16,22 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, file_error
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import IO, Any
 
-__all__ = ["NO_ROOM", "as_path", "check_writable", "read_at_most", "unreadable", "unwritable", "write_atomically"]
+__all__ = [
+    "NO_ROOM",
+    "STANDARD_INPUT",
+    "as_path",
+    "check_writable",
+    "read_at_most",
+    "standard_input",
+    "unreadable",
+    "unwritable",
+    "write_atomically",
+]
 
+STANDARD_INPUT = "-"
+"""The name of the standard input on the command line."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LONGEST = 1000  # letters of a path in a message
 
@@ -58,8 +73,30 @@ def unreadable(path: str | os.PathLike[str], error: OSError | ValueError, *, fix
     return _error(path, error, f"`{_name(path)}` cannot be read: {_why(error)}. Fix: {fix}.")
 
 
+class _Waited(io.FileIO):
+    """A file that is waited for where another process has made it one that does not wait.
+
+    Python's buffered files take "nothing there yet" for the end.
+    """
+
+    def readinto(self, buffer: Any) -> int:
+        while (count := super().readinto(buffer)) is None:
+            select.select([self], [], [])
+        return count
+
+
+def standard_input() -> IO[bytes]:
+    """The standard input, to be read from where it is.
+
+    Raises: OSError where it is closed.
+    """
+    if sys.__stdin__ is None:  # it was closed before the start, and another file may have its number since
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return io.BufferedReader(_Waited(0, closefd=False))
+
+
 def read_at_most(path: str | os.PathLike[str], most: int, *, fix: str) -> bytes:
-    """The content of a file that a command was given.
+    """The content of a file that a command was given, or of the standard input.
 
     Args:
         most: bytes that a file may have. A device such as /dev/zero never ends.
@@ -68,7 +105,7 @@ def read_at_most(path: str | os.PathLike[str], most: int, *, fix: str) -> bytes:
     Raises: FileError when it cannot be read, ArgumentError when it is longer.
     """
     try:
-        with Path(path).open("rb") as file:
+        with standard_input() if path == STANDARD_INPUT else Path(path).open("rb") as file:
             data = file.read(most + 1)
     except (OSError, ValueError) as error:
         raise unreadable(path, error, fix=fix) from None

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import sys
 import tracemalloc
@@ -179,15 +180,16 @@ def test_json_is_one_object(tree):
 def test_what_cannot_be_read_is_told_and_the_rest_is_hashed(tmp_path, capsys):
     """As root everything can be read, so the files are ones that nobody can read."""
     (tmp_path / "a").write_bytes(b"abc")
-    os.mkfifo(tmp_path / "pipe")
-    arguments = [str(tmp_path / each) for each in ("a", "gone", "pipe")]
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "socket"))
+    arguments = [str(tmp_path / each) for each in ("a", "gone", "socket")]
     digest = hashlib.sha1(b"abc").hexdigest()
     assert main(["hash", *arguments, "/proc/self/mem", "--alg", "sha1", *CPU]) == 1
     assert capsys.readouterr() == (
         f"{digest}  {tmp_path}/a\n",
         f"vyre hash: /proc/self/mem: Input/output error\n"
         f"vyre hash: {tmp_path}/gone: No such file or directory\n"
-        f"vyre hash: {tmp_path}/pipe: Is no regular file\n",
+        f"vyre hash: {tmp_path}/socket: No such device or address\n",
     )
     assert main(["hash", str(tmp_path / "gone"), "--json", *CPU]) == 1
     assert json.loads(capsys.readouterr().out) == {
@@ -287,7 +289,6 @@ def test_a_folder_in_a_list_is_no_file(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        ((), 2, "`vyre hash` takes paths or --check FILE. Fix: write one of the two."),
         (("x", "--check", "y"), 2, "`vyre hash` takes paths or --check FILE. Fix: write one of the two."),
         (
             ("x", "--alg", "sha0"),
@@ -313,7 +314,14 @@ def test_a_wrong_request_is_one_sentence(arguments, status, said, capsys):
     assert capsys.readouterr() == ("", f"error: {said}\n")
 
 
-@pytest.mark.parametrize("line", ["", "abc", "00 x", "0g  x", "  x"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("abc", "00 x", "0g  x", "  x", "00  "),
+        # An escape that no list has, half a one, an algorithm that is unknown, and a path that has no end.
+        *("\\00  a\\x", "\\00  a\\", "WHIRLPOOL (x) = 00", "BLAKE3 (x = 00", "BLAKE3 () = 00", "\\BLAKE3 (\\) = 00"),
+    ],
+)
 def test_a_list_with_another_line_is_refused(line, tmp_path, capsys):
     path = tmp_path / "list"
     path.write_text(f"{'00' * 32}  x\n{line}\n", encoding="utf-8")
@@ -322,6 +330,30 @@ def test_a_list_with_another_line_is_refused(line, tmp_path, capsys):
         "",
         f"error: line 2 of `{path}` is no digest and path. Fix: name a file with lines that `vyre hash` wrote.\n",
     )
+
+
+@pytest.mark.parametrize("content", ["", "\n", "# none\r\n \t\r\n"])
+def test_a_list_without_digests_is_refused(content, tmp_path, capsys):
+    path = tmp_path / "list"
+    path.write_text(content, encoding="utf-8")
+    assert main(["hash", "--check", str(path), *CPU]) == 2
+    said = f"error: `{path}` has no digests. Fix: name a file with lines that `vyre hash` wrote.\n"
+    assert capsys.readouterr() == ("", said)
+
+
+def test_a_list_that_names_another_algorithm_is_refused_with_it(tmp_path, capsys):
+    (tmp_path / "a").write_bytes(b"abc")
+    path = tmp_path / "list"
+    for tag, name in (("SHA3-256", "sha3_256"), ("BLAKE2s", "blake2s"), ("MD5", "md5")):
+        path.write_text(f"{tag} ({tmp_path}/a) = {expected(name, b'abc').hex()}\n", encoding="utf-8")
+        assert main(["hash", "--check", str(path), *CPU]) == 2
+        assert capsys.readouterr() == (
+            "",
+            f"error: line 1 of `{path}` has a digest of {name}, and --alg is blake3. "
+            f"Fix: name the algorithm that made the list with --alg: {name}.\n",
+        )
+        assert main(["hash", "--check", str(path), "--alg", name, *CPU]) == 0
+        assert capsys.readouterr() == (f"{tmp_path}/a: OK\n", "")
 
 
 @pytest.mark.parametrize(

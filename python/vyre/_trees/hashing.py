@@ -239,11 +239,14 @@ def digests_of(
     job = _Job(name, place, limits, progress)
     # A call takes as long as its longest message, so that messages of like lengths come together.
     by_size = sorted(files, key=lambda file: file.size)
-    large = [file for file in by_size if file.size > limits.piece]
-    large += job.small(file for file in by_size if file.size <= limits.piece)
-    if name in ALGORITHMS or name in _STREAMS:
-        job.blocks(large)
-    else:
-        for file in large:
-            (job.checksum if name in CHECKSUMS else job.tree)(file)
+    whole = [file for file in by_size if not file.is_stream]
+    large = [file for file in whole if file.size > limits.piece]
+    large += job.small(file for file in whole if file.size <= limits.piece)
+    # A stream cannot be opened again, and its writer may wait until another has been read.
+    for together in (large, *([file] for file in by_size if file.is_stream)):
+        if name in ALGORITHMS or name in _STREAMS:
+            job.blocks(together)
+        else:
+            for file in together:
+                (job.checksum if name in CHECKSUMS else job.tree)(file)
     return job.digests, job.troubles

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -78,7 +79,7 @@ def patterns_of(data: bytes, path: str) -> list[Spelled]:
                 f"line {number} of `{path}` has a pattern of {len(pattern):,} bytes, and the longest are "
                 f"{_LONGEST:,}. Fix: leave it out, or keep its beginning."
             )
-        found.setdefault(pattern, Spelled(pattern, line.decode("utf-8", "surrogateescape")))
+        found.setdefault(pattern, Spelled(pattern, os.fsdecode(line)))
     if not found:
         raise ArgumentError(f"`{path}` has no patterns. Fix: write one on each line.")
     return list(found.values())

@@ -1,4 +1,4 @@
-"""The regular files of paths and directory trees, and how they are opened and named in lines."""
+"""The files of paths and directory trees, and how they are opened and named in lines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 from typing import IO, TYPE_CHECKING, NamedTuple
+
+from vyre._files import STANDARD_INPUT, standard_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,11 +22,13 @@ class File(NamedTuple):
         path: as Python decodes names of the system.
         size: in bytes when it was found; it may have changed since.
         named: whether the user named it, so that a symbolic link is followed.
+        is_stream: whether it is no regular file but the standard input, a pipe or a device, to be read once.
     """
 
     path: str
     size: int
     named: bool = False
+    is_stream: bool = False
 
 
 class Trouble(NamedTuple):
@@ -35,9 +39,9 @@ class Trouble(NamedTuple):
 
 
 def files_of(paths: Iterable[str], *, trees: bool = True) -> tuple[list[File], list[Trouble]]:
-    """The regular files of paths and of the trees below directories, sorted by the bytes of their paths, each once.
+    """The files of paths and of the trees below directories, sorted by the bytes of their paths, each once.
 
-    Symbolic links below a directory are left out, and so is what is neither a file nor a directory.
+    Symbolic links below a directory are left out, and so is what is neither a regular file nor a directory.
 
     Args:
         trees: whether paths may be directories.
@@ -46,6 +50,9 @@ def files_of(paths: Iterable[str], *, trees: bool = True) -> tuple[list[File], l
     troubles = []
     directories = []
     for path in paths:
+        if path == STANDARD_INPUT:
+            found[path] = File(path, 0, named=True, is_stream=True)
+            continue
         try:
             status = os.stat(path)  # noqa: PTH116
         except (OSError, ValueError) as error:
@@ -57,7 +64,8 @@ def files_of(paths: Iterable[str], *, trees: bool = True) -> tuple[list[File], l
             else:
                 troubles.append(Trouble(path, os.strerror(errno.EISDIR)))
         else:
-            found[path] = File(path, status.st_size, named=True)
+            is_stream = not stat.S_ISREG(status.st_mode)
+            found[path] = File(path, 0 if is_stream else status.st_size, named=True, is_stream=is_stream)
     while directories:
         directory = directories.pop()
         try:
@@ -80,10 +88,13 @@ def _file(entry: os.DirEntry[str]) -> File:
 
 
 def open_file(file: File) -> IO[bytes]:
-    """Open a regular file.
+    """Open a file.
 
-    Raises: OSError, also for what has become something else: a pipe would be waited for without end.
+    Raises: OSError, also for a regular file that has become something else: a pipe that the user did not name would be
+        waited for without end.
     """
+    if file.is_stream:
+        return standard_input() if file.path == STANDARD_INPUT else open(file.path, "rb")  # noqa: PTH123
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if file.named else os.O_NOFOLLOW)
     handle = os.open(file.path, flags)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -97,12 +108,13 @@ def why(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
-
-
 def escaped(path: str) -> str:
-    """A path in one line, with its backslashes and ends of lines escaped."""
-    return "".join(_ESCAPES.get(each, each) for each in path)
+    """A path in one line, with its backslashes and ends of lines escaped.
+
+    They are bytes of the path, as sha256sum has it: in some encodings a letter has the byte of a backslash too.
+    """
+    data = os.fsencode(path)
+    return os.fsdecode(data.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r"))
 
 
 def writable_line(before: str, path: str, after: str = "") -> str:

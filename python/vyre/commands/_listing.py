@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from vyre._trees.walk import Trouble
 
-__all__ = ["add_forms", "add_json", "any_paths", "bar", "print_json", "steps", "tell"]
+__all__ = ["PATHS", "add_forms", "add_json", "any_paths", "bar", "print_json", "steps", "tell"]
+
+PATHS = "files and directories; - is the standard input, and so is no path at all"
 
 
 @contextlib.contextmanager

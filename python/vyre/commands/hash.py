@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre._files import read_at_most
-from vyre.commands._listing import any_paths, bar, print_json, tell
+from vyre._files import STANDARD_INPUT, read_at_most
+from vyre.commands._listing import PATHS, any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 
 if TYPE_CHECKING:
@@ -17,13 +19,18 @@ if TYPE_CHECKING:
 
 _MOST_LIST = 1 << 30  # bytes of a file of --check
 _LIST_FIX = "name a file with lines that `vyre hash` wrote"
-_LINE = re.compile(r"(\\?)([0-9A-Fa-f]+) [ *](.+)", re.DOTALL)
+_PLAIN = re.compile(rb"(?P<escape>\\?)(?P<digest>[0-9A-Fa-f]+) [ *](?P<path>.+)", re.DOTALL)
+_TAGGED = re.compile(  # as BSD has it
+    rb"(?P<escape>\\?)(?P<tag>[A-Za-z0-9_-]+) ?\((?P<path>.+)\)[ \t]*=[ \t]*(?P<digest>[0-9A-Fa-f]+)", re.DOTALL
+)
+_ESCAPED = re.compile(rb"(?:[^\\]|\\[\\nr])*")
 
 _EPILOG = """\
 A directory stands for all regular files below it; symbolic links there are not followed, one that is named is. The
 lines are sorted by path. As in the lists of sha256sum, a line begins with a backslash if its path has backslashes or
-ends of lines, which are escaped then. --check prints OK or FAILED for each line of a list, which does not say what made
-it: add the --alg that did, as in `vyre hash --alg sha256 --check FILE` for a list of sha256sum.
+ends of lines, which are escaped then. --check prints OK or FAILED for each line of a list, which need not say what made
+it: add the --alg that did, as in `vyre hash --alg sha256 --check FILE` for a list of sha256sum. Lines may have the form
+of `sha256sum --tag` and end as on Windows; those that are empty or begin with # are skipped.
 
 The command needs some 400 MB of memory, however large the files are: one of more than 16 MiB is hashed in pieces.
 
@@ -38,11 +45,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("paths", metavar="PATH", nargs="*", help="files and directories")
+    parser.add_argument("paths", metavar="PATH", nargs="*", help=PATHS)
     parser.add_argument(
         "--alg", metavar="NAME", default="blake3", help="blake3 (the default), sha256, crc32 and others: --alg help"
     )
-    parser.add_argument("--check", metavar="FILE", help="compare with the digests that a list has")
+    parser.add_argument("--check", metavar="FILE", help="compare with the digests of a list; - is the standard input")
     parser.add_argument("--json", action="store_true", help="print one object")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, and no lines for files that are OK")
     add_place(parser)
@@ -60,12 +67,12 @@ def run(chosen: argparse.Namespace) -> int:
             f"--alg must be one of {', '.join(hashing.NAMES)}, got {chosen.alg!r}. "
             f"Fix: write one of these{vyre._core._did_you_mean(chosen.alg, list(hashing.NAMES))}."
         )
-    if bool(chosen.paths) == (chosen.check is not None):
+    if chosen.paths and chosen.check is not None:
         raise vyre.ArgumentError("`vyre hash` takes paths or --check FILE. Fix: write one of the two.")
     check_place(chosen.backend, chosen.device)
     listed = None if chosen.check is None else _listed(chosen.check, chosen.alg)
     if listed is None:
-        files, troubles = walk.files_of(chosen.paths)
+        files, troubles = walk.files_of(chosen.paths or [STANDARD_INPUT])
     else:
         files, troubles = walk.files_of(dict.fromkeys(path for path, _ in listed), trees=False)
     place = {"backend": chosen.backend, "device": chosen.device}
@@ -152,22 +159,56 @@ def _listed(path: str, algorithm: str) -> list[tuple[str, str]]:
 
     Raises: ArgumentError.
     """
-    expected = _digits(algorithm)
-    data = read_at_most(path, _MOST_LIST, fix=_LIST_FIX).decode("utf-8", "surrogateescape")
+    expected, made = _digits(algorithm), "name the algorithm that made the list with --alg"
     found = []
-    for number, line in enumerate(data.removesuffix("\n").split("\n"), 1):
-        parts = _LINE.fullmatch(line)
-        if parts is None:
+    for number, whole in enumerate(read_at_most(path, _MOST_LIST, fix=_LIST_FIX).split(b"\n"), 1):
+        line = whole.removesuffix(b"\r").lstrip(b" \t")
+        if not line or line.startswith(b"#"):
+            continue
+        name, digest, tag = _parsed(line)
+        # A list in the standard input cannot name that.
+        if not name or name == path == STANDARD_INPUT:
             raise vyre.ArgumentError(f"line {number} of `{path}` is no digest and path. Fix: {_LIST_FIX}.")
-        escape, digest, name = parts.groups()
+        if tag not in ("", algorithm):
+            raise vyre.ArgumentError(
+                f"line {number} of `{path}` has a digest of {tag}, and --alg is {algorithm}. Fix: {made}: {tag}."
+            )
         if len(digest) != expected:
             others = _of_digits(len(digest))
-            fix = f"name the algorithm that made the list with --alg: {_either(others)}" if others else _LIST_FIX
             raise vyre.ArgumentError(
                 f"line {number} of `{path}` has a digest of {len(digest)} digits, and {algorithm} has {expected}. "
-                f"Fix: {fix}."
+                f"Fix: {f'{made}: {_either(others)}' if others else _LIST_FIX}."
             )
-        if escape:
-            name = re.sub(r"\\([\\nr])", lambda each: {"n": "\n", "r": "\r"}.get(each[1], "\\"), name)
-        found.append((name, digest.lower()))
+        found.append((name, digest))
+    if not found:
+        raise vyre.ArgumentError(f"`{path}` has no digests. Fix: {_LIST_FIX}.")
     return found
+
+
+def _parsed(line: bytes) -> tuple[str, str, str]:
+    """The path, the digest and the algorithm of a line, which need not name one; empty strings for another line."""
+    parts = _PLAIN.fullmatch(line) or _TAGGED.fullmatch(line)
+    if parts is None:
+        return "", "", ""
+    path, tag = parts["path"], ""
+    if parts["escape"]:
+        if not _ESCAPED.fullmatch(path):
+            return "", "", ""
+        path = re.sub(rb"\\(.)", lambda each: {b"n": b"\n", b"r": b"\r"}.get(each[1], b"\\"), path)
+    if parts.re is _TAGGED:
+        tag = _tags().get(_short(parts["tag"].decode()), "")
+        if not tag:
+            return "", "", ""
+    return os.fsdecode(path), parts["digest"].decode().lower(), tag
+
+
+@cache
+def _tags() -> dict[str, str]:
+    """The algorithms by their short names: SHA3-256 in a list is sha3_256."""
+    from vyre._trees import hashing
+
+    return {_short(name): name for name in hashing.NAMES}
+
+
+def _short(name: str) -> str:
+    return re.sub("[-_]", "", name.lower())

@@ -8,8 +8,8 @@ import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from vyre._files import read_at_most
-from vyre.commands._listing import add_forms, any_paths, bar, print_json, tell
+from vyre._files import STANDARD_INPUT, read_at_most
+from vyre.commands._listing import PATHS, add_forms, any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.errors import ArgumentError
 
@@ -23,11 +23,11 @@ _MOST_PATTERNS = 1 << 28  # bytes of the file of patterns
 _PATTERNS_FIX = "name a file with a byte string on each line"
 
 _EPILOG = r"""
-FILE has one byte string a line, taken as it is; \xNN stands for a byte, and empty lines are skipped. A match is printed
-as PATH:LINE:COLUMN: PATTERN, with lines and the bytes in them counted from 1; the lines are sorted by path and place.
-Overlapping matches are all printed, in binary files too. A directory stands for all regular files below it; symbolic
-links there are not followed, one that is named is. A line begins with a backslash if its path has backslashes or line
-breaks, which are escaped then. Files are read in pieces of 8 MiB.
+FILE has one byte string a line, taken as it is but for a line end of Windows; \xNN stands for a byte, and empty lines
+are skipped. A match is printed as PATH:LINE:COLUMN: PATTERN, with lines and the bytes in them counted from 1; the lines
+are sorted by path and place. Overlapping matches are all printed, in binary files too. A directory stands for all
+regular files below it; symbolic links there are not followed, one that is named is. A line begins with a backslash if
+its path has backslashes or line breaks, which are escaped then. Files are read in pieces of 8 MiB.
 
 """ + exit_statuses("if nothing was found", "if there is a match or a file could not be read")
 
@@ -40,8 +40,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="files and directories")
-    parser.add_argument("--patterns", metavar="FILE", required=True, help="what to search for")
+    parser.add_argument("paths", metavar="PATH", nargs="*", help=PATHS)
+    parser.add_argument("--patterns", metavar="FILE", required=True, help="what to search for; - is the standard input")
     parser.add_argument("--count", action="store_true", help="print PATH: and the number of matches for files with any")
     add_forms(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -54,10 +54,13 @@ def run(chosen: argparse.Namespace) -> int:
 
     if chosen.sarif and chosen.count:
         raise ArgumentError("--sarif has the place of each match, and --count has none. Fix: leave --count out.")
+    paths = chosen.paths or [STANDARD_INPUT]
+    if chosen.patterns == STANDARD_INPUT and STANDARD_INPUT in paths:
+        raise ArgumentError("the standard input is read once. Fix: name a file with --patterns, or paths to search.")
     check_place(chosen.backend, chosen.device)
     data = read_at_most(chosen.patterns, _MOST_PATTERNS, fix=_PATTERNS_FIX)
     patterns = searching.patterns_of(data, chosen.patterns)
-    files, troubles = walk.files_of(chosen.paths)
+    files, troubles = walk.files_of(paths)
     place = {"backend": chosen.backend, "device": chosen.device}
     # Lines that appear while the bar is there would break it.
     quiet = chosen.quiet or sys.stdout.isatty()
