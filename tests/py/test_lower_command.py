@@ -117,6 +117,16 @@ def test_words_are_kept_from_terminals(path, capsys, monkeypatch):
     assert main(["lower", path, "--to", "spirv-asm"]) == 0
 
 
+def test_the_standard_input_may_hold_the_program(path):
+    done = subprocess.run(
+        [sys.executable, "-m", "vyre", "lower", "-", "--to", "wgsl"],
+        input=Path(path).read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode().rstrip("\n") == vyre.lower(PROGRAM, "wgsl").rstrip("\n")
+
+
 def test_words_go_from_a_terminal_to_a_file(path, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     assert main(["lower", path, "--to", "spirv", "-o", str(tmp_path / "words")]) == 0

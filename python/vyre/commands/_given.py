@@ -9,9 +9,10 @@ import vyre
 from vyre._files import read_at_most
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable
 
-__all__ = ["given_of", "program_of", "refuse_for_procedure"]
+__all__ = ["add_program", "given_of", "program_of", "refuse_for_procedure"]
 
 _MOST = 1 << 30  # bytes of a file; a replay file holds its inputs too
 _FIX = "name a file with Program.to_text(), Program.to_bytes() or a file of CheckResult.save"
@@ -21,6 +22,10 @@ _SKIPPED = r"(?:\s|#[^\n]*(?:\n|\Z))*"  # blanks, line breaks and comments
 _PROCEDURE = re.compile(rf"\ufeff?{_SKIPPED}vyre[ \t]+\w+{_SKIPPED}procedure\b")
 
 Given = tuple["vyre.Program | vyre.Procedure", dict[str, Any], "tuple[int, ...] | None"]
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", metavar="PROGRAM", help="its file; - is the standard input")
 
 
 def given_of(path: str, fix: str = _ANY_FIX) -> Given:

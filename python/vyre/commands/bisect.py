@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import given_of, refuse_for_procedure
+from vyre.commands._given import add_program, given_of, refuse_for_procedure
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import check_place, exit_statuses, split_place
 from vyre.commands.repeat import arrays_of, as_grid, check_named, check_timeout, how_to_add
@@ -33,7 +33,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", metavar="PROGRAM")
+    add_program(parser)
     parser.add_argument("inputs", metavar="INPUTS", nargs="?")
     parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
     parser.add_argument("--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here")

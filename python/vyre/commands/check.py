@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import given_of, refuse_for_procedure
+from vyre.commands._given import add_program, given_of, refuse_for_procedure
 from vyre.commands._listing import add_forms, print_json
 from vyre.commands.repeat import as_grid
 
@@ -27,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", metavar="PROGRAM")
+    add_program(parser)
     parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="of a call, along each axis")
     parser.add_argument(
         "--invocations", metavar="X[,Y[,Z]]", type=as_grid, help="that a call asks for, along each axis"

@@ -10,7 +10,7 @@ from typing import Any
 
 import vyre
 from vyre._files import write_atomically
-from vyre.commands._given import given_of
+from vyre.commands._given import add_program, given_of
 from vyre.commands._listing import add_json, print_json
 
 _FORMS = ("spirv-asm", "spirv", "wgsl", "ptx", "asm", "text")
@@ -32,7 +32,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", metavar="PROGRAM")
+    add_program(parser)
     parser.add_argument("--program", metavar="NUMBER", dest="number", type=int, help="of a procedure: which program")
     parser.add_argument("--to", choices=_FORMS, default=_FORMS[0], help="the form of the code; %(default)s by default")
     parser.add_argument("-o", metavar="OUT", dest="out", default="-", help="the file to write; - is the output")

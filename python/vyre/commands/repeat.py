@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import program_of
+from vyre.commands._given import add_program, program_of
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place, exit_statuses
 
@@ -40,7 +40,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", metavar="PROGRAM")
+    add_program(parser)
     parser.add_argument("inputs", metavar="INPUTS", nargs="?")
     parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
     parser.add_argument("--times", metavar="N", type=int, default=10, help="how many runs (10)")

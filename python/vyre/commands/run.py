@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre import _core
 from vyre._files import check_writable, unreadable, write_atomically
-from vyre.commands._given import given_of, refuse_for_procedure
+from vyre.commands._given import add_program, given_of, refuse_for_procedure
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place
 from vyre.commands.repeat import PARAMS, as_grid, check_named, check_timeout
@@ -40,7 +40,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", metavar="PROGRAM")
+    add_program(parser)
     named: dict[str, Any] = {"type": as_named, "action": "append", "default": []}
     parser.add_argument(
         "--input",
