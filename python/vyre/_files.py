@@ -90,7 +90,8 @@ def standard_input() -> IO[bytes]:
 
     Raises: OSError where it is closed.
     """
-    if sys.__stdin__ is None:  # it was closed before the start, and another file may have its number since
+    # Another file may have the number of one that was closed before the start.
+    if sys.__stdin__ is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     return io.BufferedReader(_Waited(0, closefd=False))
 

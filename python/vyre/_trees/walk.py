@@ -22,7 +22,8 @@ class File(NamedTuple):
         path: as Python decodes names of the system.
         size: in bytes when it was found; it may have changed since.
         named: whether the user named it, so that a symbolic link is followed.
-        is_stream: whether it is no regular file but the standard input, a pipe or a device, to be read once.
+        is_stream: whether it is no regular file but the standard input, a pipe or a device, which
+            can be read once.
     """
 
     path: str
@@ -39,9 +40,10 @@ class Trouble(NamedTuple):
 
 
 def files_of(paths: Iterable[str], *, trees: bool = True) -> tuple[list[File], list[Trouble]]:
-    """The files of paths and of the trees below directories, sorted by the bytes of their paths, each once.
+    """The files of paths and of the trees below directories, sorted by their bytes, each once.
 
-    Symbolic links below a directory are left out, and so is what is neither a regular file nor a directory.
+    Symbolic links below a directory are left out, and so is what is neither a regular file nor a
+    directory.
 
     Args:
         trees: whether paths may be directories.
@@ -65,7 +67,8 @@ def files_of(paths: Iterable[str], *, trees: bool = True) -> tuple[list[File], l
                 troubles.append(Trouble(path, os.strerror(errno.EISDIR)))
         else:
             is_stream = not stat.S_ISREG(status.st_mode)
-            found[path] = File(path, 0 if is_stream else status.st_size, named=True, is_stream=is_stream)
+            size = 0 if is_stream else status.st_size
+            found[path] = File(path, size, named=True, is_stream=is_stream)
     while directories:
         directory = directories.pop()
         try:
@@ -90,11 +93,12 @@ def _file(entry: os.DirEntry[str]) -> File:
 def open_file(file: File) -> IO[bytes]:
     """Open a file.
 
-    Raises: OSError, also for a regular file that has become something else: a pipe that the user did not name would be
-        waited for without end.
+    Raises: OSError, also for a regular file that has become something else: a pipe that the user
+        did not name would be waited for without end.
     """
     if file.is_stream:
-        return standard_input() if file.path == STANDARD_INPUT else open(file.path, "rb")  # noqa: PTH123
+        is_input = file.path == STANDARD_INPUT
+        return standard_input() if is_input else open(file.path, "rb")  # noqa: PTH123
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if file.named else os.O_NOFOLLOW)
     handle = os.open(file.path, flags)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -111,7 +115,8 @@ def why(error: OSError | ValueError) -> str:
 def escaped(path: str) -> str:
     """A path in one line, with its backslashes and ends of lines escaped.
 
-    They are bytes of the path, as sha256sum has it: in some encodings a letter has the byte of a backslash too.
+    They are bytes of the path, as sha256sum has it: in some encodings a letter has the byte of a
+    backslash too.
     """
     data = os.fsencode(path)
     return os.fsdecode(data.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r"))

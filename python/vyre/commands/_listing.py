@@ -85,10 +85,12 @@ def add_forms(parser: argparse.ArgumentParser) -> None:
 def print_json(command: str, ok: bool, *, begun: str = "{", **content: Any) -> int:
     """Print the object of --json, and give the exit status that goes with its ``ok``.
 
-    A byte of a path that the locale has no character for is written as \\udc80 to \\udcff, as Python decodes it.
+    A byte of a path that the locale has no character for is written as \\udc80 to \\udcff, as Python
+    decodes it.
 
     Args:
         begun: what stands for the opening brace, after a part of the object that was printed before.
     """
-    print(begun, json.dumps({"version": vyre.__version__, "command": command, "ok": ok, **content})[1:], sep="")
+    whole = {"version": vyre.__version__, "command": command, "ok": ok, **content}
+    print(begun, json.dumps(whole)[1:], sep="")
     return 0 if ok else 1

@@ -21,7 +21,9 @@ _MOST_LIST = 1 << 30  # bytes of a file of --check
 _LIST_FIX = "name a file with lines that `vyre hash` wrote"
 _PLAIN = re.compile(rb"(?P<escape>\\?)(?P<digest>[0-9A-Fa-f]+) [ *](?P<path>.+)", re.DOTALL)
 _TAGGED = re.compile(  # as BSD has it
-    rb"(?P<escape>\\?)(?P<tag>[A-Za-z0-9_-]+) ?\((?P<path>.+)\)[ \t]*=[ \t]*(?P<digest>[0-9A-Fa-f]+)", re.DOTALL
+    rb"(?P<escape>\\?)(?P<tag>[A-Za-z0-9_-]+) ?"
+    rb"\((?P<path>.+)\)[ \t]*=[ \t]*(?P<digest>[0-9A-Fa-f]+)",
+    re.DOTALL,
 )
 _ESCAPED = re.compile(rb"(?:[^\\]|\\[\\nr])*")
 
@@ -186,7 +188,10 @@ def _listed(path: str, algorithm: str) -> list[tuple[str, str]]:
 
 
 def _parsed(line: bytes) -> tuple[str, str, str]:
-    """The path, the digest and the algorithm of a line, which need not name one; empty strings for another line."""
+    """The path, the digest and the algorithm of a line, which need not name one.
+
+    Another line has three empty strings.
+    """
     parts = _PLAIN.fullmatch(line) or _TAGGED.fullmatch(line)
     if parts is None:
         return "", "", ""

@@ -92,7 +92,9 @@ def _as_json(code: str | bytes, file: str | None) -> dict[str, Any]:
     told = {"sha256": hashlib.sha256(data).hexdigest()}
     if file is not None:
         return {**told, "file": file}
-    return {**told, "text": code} if isinstance(code, str) else {**told, "base64": base64.b64encode(data).decode()}
+    if isinstance(code, str):
+        return {**told, "text": code}
+    return {**told, "base64": base64.b64encode(data).decode()}
 
 
 def _program(given: vyre.Program | vyre.Procedure, chosen: argparse.Namespace) -> vyre.Program:

@@ -1,9 +1,10 @@
 """Ciphers that add a keystream to data: the kernels and the handling of arguments that all of them share.
 
-A keystream is made in units of 64 bytes, each from a key, a counter block of 16 bytes and its number alone. An
-invocation makes up to MOST_TURNS units of one message one after the other: what is the same for all of them is loaded
-once, and while one unit's data come from memory, others are computed. Messages of a list have a counter block each and
-share a key or have one each too, so that keys and counter blocks are arrays of their own there.
+A keystream is made in units of 64 bytes, each from a key, a counter block of 16 bytes and its
+number alone. An invocation makes up to MOST_TURNS units of one message one after the other: what is
+the same for all of them is loaded once, and while one unit's data come from memory, others are
+computed. Messages of a list have a counter block each and share a key or have one each too, so that
+keys and counter blocks are arrays of their own there.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def make_many(cipher: Cipher) -> Any:
 
 
 def rows_of(value: Any, sizes: Sequence[int], where: str) -> Rows:
-    """Keys, nonces or counter blocks that were given: one, a list of them, or the rows of a uint8 array.
+    """Keys, nonces or counter blocks as they were given: one, a list, or the rows of an array.
 
     Args:
         sizes: the bytes that each may have.
@@ -211,7 +212,8 @@ def rows_of(value: Any, sizes: Sequence[int], where: str) -> Rows:
 def _check_counts(cipher: Cipher, function: str, key: Rows, blocks: Rows, many: bool, count: int) -> None:
     """Refuse other numbers of keys and counter blocks than the messages need.
 
-    Two messages under one keystream can be read without the key, so that a list takes a counter block for each.
+    Two messages under one keystream can be read without the key, so that a list takes a counter
+    block for each.
     """
     start = cipher.start
     if many and not blocks.is_list:

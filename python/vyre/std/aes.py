@@ -174,13 +174,14 @@ def aes_ctr(
     """Encrypt or decrypt with AES in counter mode, which are the same.
 
     Args:
-        key: 16 bytes (AES-128) or 32 (AES-256); for a list of n messages also a list of n keys, or a uint8 array of
-            shape (n, 16) or (n, 32).
-        counter_block: 16 bytes: the first block that is encrypted for the keystream. Each block of 16 bytes adds one
-            to it as a number of 128 bits, the first byte the highest. No block may serve twice under a key: two
-            messages that share one can be read without the key. For a list of n messages a list of n counter blocks,
-            or a uint8 array of shape (n, 16).
-        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host.
+        key: 16 bytes (AES-128) or 32 (AES-256); for a list of n messages also a list of n keys, or
+            a uint8 array of shape (n, 16) or (n, 32).
+        counter_block: 16 bytes; for a list of n messages a list of n counter blocks, or a uint8
+            array of shape (n, 16). It is the first block that is encrypted for the keystream. Each
+            block of 16 bytes adds one to it as a number of 128 bits, the first byte the highest. No
+            block may serve twice under a key: messages that share one can be read without the key.
+        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on
+            the host.
         backend, device: where; resident data is used where it is.
 
     Returns: bytes, or a list of bytes for a list; for a resident array a resident one of uint8.
@@ -188,8 +189,8 @@ def aes_ctr(
     There is no authentication: a change of the encrypted data changes the decrypted bits at the same places. The time
     of the look-ups in tables depends on the key, and other users of the device could measure it.
 
-    Raises: ArgumentError, also for one counter_block for a list; BindingError, CapabilityError, DeviceMemoryError,
-        DeviceError.
+    Raises: ArgumentError, also for one counter_block for a list; BindingError, CapabilityError,
+        DeviceMemoryError, DeviceError.
 
     Source: FIPS 197; NIST SP 800-38A, section 6.5 and appendix B.1.
 

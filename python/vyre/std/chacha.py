@@ -43,7 +43,10 @@ def load(parameters: In[vec4u32]) -> list[u32]:
 
 
 def load_each(keys: In[vec4u32], key: u32, blocks: In[vec4u32], message: u32) -> list[u32]:
-    """The same for a message of a list, whose columns are not made on the host: a block is smaller than they are."""
+    """The same for a message of a list.
+
+    Its columns are not made on the host: a counter block is smaller than they are.
+    """
     state = [u32(word) for word in CONSTANTS]
     state += words_of(keys[key]) + words_of(keys[key + 1]) + words_of(blocks[message])
     v = list(state)
@@ -89,10 +92,13 @@ def chacha20(
     """Encrypt or decrypt with ChaCha20, which are the same.
 
     Args:
-        key: 32 bytes; for a list of n messages also a list of n keys, or a uint8 array of shape (n, 32).
-        nonce: 12 bytes; for a list of n messages a list of n nonces, or a uint8 array of shape (n, 12). A key and a
-            nonce belong to one message: two that share both can be read without the key.
-        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host.
+        key: 32 bytes; for a list of n messages also a list of n keys, or a uint8 array of shape
+            (n, 32).
+        nonce: 12 bytes; for a list of n messages a list of n nonces, or a uint8 array of shape
+            (n, 12). A key and a nonce belong to one message: two that share both can be read
+            without the key.
+        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on
+            the host.
         counter: the number of the first block of 64 bytes, from 0 to 2^32 - 1.
         backend, device: where; resident data is used where it is.
 
@@ -100,8 +106,8 @@ def chacha20(
 
     There is no authentication: a change of the encrypted data changes the decrypted bits at the same places.
 
-    Raises: ArgumentError, also for one nonce for a list and where the counter would pass 2^32; BindingError,
-        CapabilityError, DeviceMemoryError, DeviceError.
+    Raises: ArgumentError, also for one nonce for a list and where the counter would pass 2^32;
+        BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: RFC 8439, section 2.4.
 
