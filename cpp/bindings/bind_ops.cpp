@@ -121,15 +121,8 @@ Convention.V2(lookup_binding=3))");
       py::arg("inputs"), py::arg("outputs"), py::arg("params"), py::arg("scratch"),
       "V3(inputs, outputs, params, scratch) -> Convention\n\nThe number of buffers of each kind, with bindings in this order.");
   convention.def_property_readonly(
-      "version", [](const PyConvention& self) { return self.value.index() + 1; }, "1, 2 or 3.");
-  auto spelling = [](const PyConvention& self) {
-    return match(
-        self.value, [](const ir::ConventionV1&) { return std::string("Convention.V1()"); },
-        [](const ir::ConventionV2& v2) { return fmt::format("Convention.V2(lookup_binding={})", v2.lookup_binding); },
-        [](const ir::ConventionV3& v3) {
-          return fmt::format("Convention.V3(inputs={}, outputs={}, params={}, scratch={})", v3.inputs, v3.outputs, v3.params, v3.scratch);
-        });
-  };
+      "version", [](const PyConvention& self) { return ir::version(self.value); }, "1, 2 or 3.");
+  auto spelling = [](const PyConvention& self) { return ir::text(self.value); };
   convention.def("__repr__", spelling);
   convention.def("__eq__", [](const PyConvention& self, py::handle other) {
     return is<PyConvention>(other) && self.value == other.cast<const PyConvention&>().value;
@@ -205,10 +198,6 @@ ir::ValueFunction make_function(const std::string& id, const SpecArguments& give
     reject("argument `signature` of OpSpec", "an OpSignature", signature, "write OpSignature([DataType.U32], DataType.U32)");
   }
   function.signature = signature.cast<const OpSignature&>();
-  if (const py::object convention = or_else(given[kConvention], py::none()); !convention.is_none()) {
-    if (!is<PyConvention>(convention)) reject("argument `convention` of OpSpec", "a Convention", convention, "write Convention.V1()");
-    function.convention = convention.cast<const PyConvention&>().value;
-  }
   for_each(or_else(given[kParameters], py::tuple()), "argument `parameters` of OpSpec", "a list of names", "write [\"a\", \"b\"]",
            [&](const py::object& name) {
              function.parameters.push_back(
@@ -242,8 +231,7 @@ ir::ValueFunction make_function(const std::string& id, const SpecArguments& give
 ir::Procedure to_procedure(const std::string& id, const SpecArguments& given) {
   static constexpr std::array kOfFunctions = {
       std::pair{kSignature, "signature"}, std::pair{kParameters, "parameters"}, std::pair{kBody, "body"},
-      std::pair{kResult, "result"},       std::pair{kConvention, "convention"}, std::pair{kLawsGiven, "laws"},
-      std::pair{kExamples, "examples"},
+      std::pair{kResult, "result"},       std::pair{kLawsGiven, "laws"},        std::pair{kExamples, "examples"},
   };
   for (const auto& [which, name] : kOfFunctions) {
     const py::handle value = given[which];
@@ -275,6 +263,11 @@ std::shared_ptr<ir::OpSpec> make_spec(const SpecArguments& given) {
     spec->work = make_function(spec->id, given);
   } else {
     throw CallError("OpSpec() misses argument `signature`. Fix: pass it, or the `procedure` of an operation on whole arrays.");
+  }
+  if (const py::object convention = or_else(given[kConvention], py::none()); !convention.is_none()) {
+    if (!is<PyConvention>(convention)) reject("argument `convention` of OpSpec", "a Convention", convention, "write Convention.V1()");
+    const ir::Convention& asked = convention.cast<const PyConvention&>().value;
+    if (asked != spec->convention()) spec->asked = asked;
   }
   return spec;
 }
@@ -328,7 +321,7 @@ Args:
     parameters: a name for each input; the body reads them with Expr.var(name).
     body: Nodes before the result: let, assign, if_, loop and block.
     result: the expression that the operation gives. Without it the operation cannot be called in expressions (V020).
-    convention: a Convention; None is Convention.V1().
+    convention: a Convention; None is Convention.V1(), or for a procedure the V3 of its arrays and numbers.
     laws: OpLaws that hold for all inputs.
     examples: ((input, ...), output) as integers, bools or tuples of lanes.
     procedure: a Procedure. Expressions cannot call the operation (V020); vyre.ops.invoke does.
@@ -366,8 +359,7 @@ Args:
       },
       "An OpSignature; None for a procedure, which declares arrays.");
   spec.def_property_readonly(
-      "convention", [](const PyOpSpec& self) { return PyConvention{self.spec->convention()}; },
-      "A Convention; for a procedure the V3 of its arrays and numbers.");
+      "convention", [](const PyOpSpec& self) { return PyConvention{self.spec->convention()}; }, "The Convention by which a host calls it.");
   spec.def_property_readonly(
       "summary", [](const PyOpSpec& self) { return lenient_str(self.spec->summary); }, "A sentence that says what the operation computes.");
   spec.def_property_readonly(

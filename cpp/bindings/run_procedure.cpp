@@ -25,6 +25,7 @@
 #include "vyre/run/backends.hpp"
 #include "vyre/run/procedure.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/registry.hpp"
 #include "vyre/run/vouched.hpp"
 #include "waiting.hpp"
 
@@ -81,8 +82,12 @@ py::object output(const ir::Procedure& procedure, const ir::ArrayDecl& decl, con
   return py::cast(std::move(made));
 }
 
-py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
-                const py::list& outputs, std::optional<std::chrono::duration<double>> timeout = std::nullopt, bool of_host = false) {
+// Looks up the operation of this id, which has its version. Returns null for an empty id.
+ir::OpTable::Spec operation_of(const std::string& id) { return id.empty() ? nullptr : run::registered_op(id); }
+
+py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const ir::OpSpec* operation, const py::list& given,
+                const std::vector<std::uint64_t>& numbers, const py::list& outputs,
+                std::optional<std::chrono::duration<double>> timeout = std::nullopt, bool of_host = false) {
   run::Span span("call");
   const std::vector<ir::ArrayId> interface = procedure.interface();
   std::vector<const PyArray*> arrays;
@@ -97,7 +102,7 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
   while_waiting(patience, [&](const run::RunOptions& waiting) {
     std::vector<PreparedKey> keys;
     try {
-      plan = plans.find_or_plan(procedure, shapes, numbers, place_of(place, keys, waiting), waiting);
+      plan = plans.find_or_plan(procedure, shapes, numbers, place_of(place, keys, waiting), waiting, operation);
     } catch (const DeviceError&) {
       for (const PreparedKey& key : keys) forget_prepared(key);
       throw;
@@ -137,8 +142,9 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
 
 py::list run_procedure(const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
                        const py::list& outputs, const std::string& backend, std::size_t device, py::handle timeout,
-                       const std::string& function, bool of_host) {
-  return run_at({run::find_backend(backend), device}, procedure, given, numbers, outputs, to_timeout(timeout, function), of_host);
+                       const std::string& function, bool of_host, const std::string& operation) {
+  return run_at({run::find_backend(backend), device}, procedure, operation_of(operation).get(), given, numbers, outputs,
+                to_timeout(timeout, function), of_host);
 }
 
 // Throws DeviceError if a call of host arrays is refused there, because an earlier one timed out and the device still works on it.
@@ -163,9 +169,10 @@ struct Parameter {
 
 class ProcedureLaunch {
  public:
-  ProcedureLaunch(py::object procedure, std::vector<Parameter> parameters, std::vector<std::size_t> results)
+  ProcedureLaunch(py::object procedure, ir::OpTable::Spec operation, std::vector<Parameter> parameters, std::vector<std::size_t> results)
       : object_(std::move(procedure)),
         procedure_(object_.cast<const ir::Procedure&>()),
+        operation_(std::move(operation)),
         parameters_(std::move(parameters)),
         results_(std::move(results)) {
     const auto& decls = procedure_.arrays();
@@ -210,7 +217,7 @@ class ProcedureLaunch {
     }
     py::list outputs;
     for (std::size_t k = 0; k < outputs_; ++k) outputs.append(py::none());
-    const py::list made = run_at({first->backend, first->device}, procedure_, arrays, numbers, outputs);
+    const py::list made = run_at({first->backend, first->device}, procedure_, operation_.get(), arrays, numbers, outputs);
     const auto result = [&](std::size_t k) -> py::object { return k < arrays.size() ? arrays[k] : made[k - arrays.size()]; };
     if (results_.size() == 1) return result(results_.front());
     if (results_.empty()) return py::none();
@@ -222,6 +229,7 @@ class ProcedureLaunch {
  private:
   const py::object object_;
   const ir::Procedure& procedure_;  // belongs to object_
+  const ir::OpTable::Spec operation_;
   const std::vector<Parameter> parameters_;
   const std::vector<std::size_t> results_;  // indices into the interface
   std::size_t outputs_ = 0;
@@ -248,23 +256,25 @@ void bind_run_procedure(py::module_& m) {
   options.disable_function_signatures();
   // Takes a resident array for each input and in_out, and an array or None for each output. Returns the outputs. All arrays must be on the
   // given device. With `of_host` the caller copied them from the host, and the call is waited for, at most the timeout; `function` is what
-  // its message names.
+  // its message names. `operation` is the id and version of the operation that is called, empty if it is none.
   m.def("_run_procedure", run_procedure, py::arg("procedure"), py::arg("given"), py::arg("numbers"), py::arg("outputs"), py::arg("backend"),
-        py::arg("device"), py::arg("timeout") = py::none(), py::arg("function") = "vyre.run", py::arg("of_host") = false);
+        py::arg("device"), py::arg("timeout") = py::none(), py::arg("function") = "vyre.run", py::arg("of_host") = false,
+        py::arg("operation") = "");
   m.def("_check_place_is_free", check_place_is_free, py::arg("backend"), py::arg("device"), py::arg("function"));
   // Returns the fast path for later calls: a function that takes a call's positional arguments, and returns NotImplemented if Python has to
   // handle the call. A parameter is (element, axes) or a range (least, most). `results` are indices into the inputs, in_outs and outputs.
   m.def(
       "_procedure_launch",
-      [](const py::object& procedure, const py::list& parameters, const std::vector<std::size_t>& results) {
+      [](const py::object& procedure, const py::list& parameters, const std::vector<std::size_t>& results, const std::string& operation) {
         std::vector<Parameter> made;
         for (const py::handle parameter : parameters) made.push_back(parameter_of(parameter));
-        return py::cpp_function([launch = std::make_shared<ProcedureLaunch>(procedure, std::move(made), results)](const py::args& given) {
+        return py::cpp_function([launch = std::make_shared<ProcedureLaunch>(procedure, operation_of(operation), std::move(made), results)](
+                                    const py::args& given) {
           const py::object result = launch->call(given);
           return result ? result : py::reinterpret_borrow<py::object>(Py_NotImplemented);
         });
       },
-      py::arg("procedure"), py::arg("parameters"), py::arg("results"));
+      py::arg("procedure"), py::arg("parameters"), py::arg("results"), py::arg("operation") = "");
   // For the library's procedures alone: see vyre/run/vouched.hpp.
   m.def("_vouch", run::vouch, py::arg("procedure"));
   m.def("_procedure_plans", [] { return std::pair(plans.size(), plans.made()); });

@@ -62,7 +62,7 @@ def with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: _core.
 def reduced_spec(spec: _core.OpSpec) -> tuple[Any, ...]:
     """Reduce an OpSpec for pickle: the arguments that make it again."""
     if spec.procedure is not None:
-        return procedure_spec, (spec.id, spec.version, spec.procedure, spec.summary)
+        return procedure_spec, (spec.id, spec.version, spec.procedure, spec.summary, spec.convention)
     return op_spec, (
         spec.id,
         spec.version,
@@ -73,9 +73,11 @@ def reduced_spec(spec: _core.OpSpec) -> tuple[Any, ...]:
     )
 
 
-def procedure_spec(id: str, version: int, procedure: _core.Procedure, summary: str) -> _core.OpSpec:
+def procedure_spec(
+    id: str, version: int, procedure: _core.Procedure, summary: str, convention: _core.Convention | None = None
+) -> _core.OpSpec:
     """The OpSpec of a procedure: the registered one where it is the same."""
-    made = _core.OpSpec(id, procedure=procedure, version=version, summary=summary)
+    made = _core.OpSpec(id, procedure=procedure, version=version, summary=summary, convention=convention)
     try:
         known = _core._op_get(f"{id}@{version}")
     except ArgumentError:

@@ -127,8 +127,7 @@ def _function(spec: OpSpec) -> LoadedFunction:
 
     known = _FUNCTIONS.get(spec)
     if known is None:
-        assert spec.procedure is not None
-        known = _FUNCTIONS.setdefault(spec, LoadedFunction(spec.procedure, spec.id))
+        known = _FUNCTIONS.setdefault(spec, LoadedFunction(spec))
     return known
 
 

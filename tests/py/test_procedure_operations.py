@@ -25,6 +25,7 @@ from vyre import (
     OpSignature,
     OpSpec,
     Program,
+    _core,
     conformance,
     ops,
     u32,
@@ -91,6 +92,44 @@ def test_the_convention_of_a_procedure_counts_its_arrays_and_numbers():
     assert registered(raised.procedure).convention == Convention.V3(inputs=1, outputs=0, params=1, scratch=1)
 
 
+@vyre.procedure
+def plain(x: In[u32], k: u32):
+    """x + k: an input, an output and a number, as Convention V1 has them."""
+    y = vyre.scratch(u32, x.length, name="y")
+    added(x, k, y)
+    return y
+
+
+@pytest.mark.parametrize("asked", [Convention.V1(), Convention.V2(lookup_binding=0)])
+def test_an_operation_is_called_by_the_convention_that_it_asks_for(asked):
+    spec, own = registered(plain.procedure, convention=asked), registered(plain.procedure)
+    assert (ops.get(spec.id).convention, own.convention) == (asked, Convention.V3(1, 1, 1, 0))
+    unknown = OpSpec("whole.not_registered", procedure=plain.procedure, convention=asked)
+    assert pickle.loads(pickle.dumps(unknown)).convention == asked
+    assert registered(plain.procedure, convention=Convention.V3(1, 1, 1, 0)).convention == own.convention
+    # A plan has the convention that it was made by, so that each of the two is planned, once.
+    longer, before = np.concatenate([X] * (5 + asked.version)), _core._procedure_plans()[1]
+    for _ in range(2):
+        for each in (spec, own):
+            np.testing.assert_array_equal(ops.invoke(each.id, longer, 2, backend="cpu"), longer + np.uint32(2))
+            resident = vyre.array(longer, backend="cpu")
+            for _ in range(2):  # the second call goes the quick way
+                np.testing.assert_array_equal(ops.invoke(each.id, resident, 2).numpy(), longer + np.uint32(2))
+    assert _core._procedure_plans()[1] - before == 2
+
+
+def test_a_convention_that_a_procedure_does_not_fit_is_refused_and_left_out_as_told():
+    asking = OpSpec("whole.asking", procedure=padded.procedure, convention=Convention.V1())
+    with pytest.raises(vyre.ArgumentError) as error:
+        ops.register(asking)
+    assert message(error) == (
+        "operation `whole.asking` asks for Convention.V1(), and its procedure is Convention.V3(inputs=1, outputs=1, params=2, scratch=1) "
+        "and writes 1 of its arrays. Fix: leave out `convention`."
+    )
+    assert "whole.asking" not in ops.ids()
+    assert ops.register(OpSpec("whole.asking", procedure=padded.procedure)).convention.version == 3
+
+
 def test_another_procedure_under_a_known_id_is_refused():
     spec = registered(padded.procedure)
     assert ops.register(OpSpec(spec.id, procedure=vyre.Procedure.parse(padded.text))) == spec
@@ -124,7 +163,6 @@ def test_a_procedure_that_breaks_a_rule_is_not_registered():
         ("parameters", ["x"]),
         ("body", []),
         ("result", Expr.u32(1)),
-        ("convention", Convention.V1()),
         ("laws", [OpLaw.Associative]),
         ("examples", [((1,), 2)]),
     ],

@@ -8,6 +8,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
+#include "vyre/base/overloaded.hpp"
 
 namespace vyre::ir {
 namespace {
@@ -36,10 +37,18 @@ ValueFunction& OpSpec::function() {
   return *function;
 }
 
-Convention OpSpec::convention() const {
-  if (procedure() == nullptr) return function().convention;
+std::string text(const Convention& convention) {
+  return match(
+      convention, [](const ConventionV1&) { return std::string("Convention.V1()"); },
+      [](const ConventionV2& v2) { return fmt::format("Convention.V2(lookup_binding={})", v2.lookup_binding); },
+      [](const ConventionV3& v3) {
+        return fmt::format("Convention.V3(inputs={}, outputs={}, params={}, scratch={})", v3.inputs, v3.outputs, v3.params, v3.scratch);
+      });
+}
+
+ConventionV3 own_convention(const Procedure& procedure) {
   ConventionV3 counted;
-  for (const ArrayDecl& array : procedure()->arrays()) {
+  for (const ArrayDecl& array : procedure.arrays()) {
     switch (array.role) {
       case ArrayRole::Input:
       case ArrayRole::InOut:
@@ -55,14 +64,20 @@ Convention OpSpec::convention() const {
         break;
     }
   }
-  counted.params = static_cast<std::uint32_t>(procedure()->numbers().size());
+  counted.params = static_cast<std::uint32_t>(procedure.numbers().size());
   return counted;
+}
+
+Convention OpSpec::convention() const {
+  if (asked) return *asked;
+  return procedure() != nullptr ? Convention(own_convention(*procedure())) : ConventionV1{};
 }
 
 std::uint64_t OpSpec::hash() const {
   Fnv1a result;
   result.add(id);
   result.add(version);
+  if (asked) result.add(text(*asked));
   if (procedure() != nullptr) {
     result.add("procedure");
     result.add(procedure()->hash());

@@ -40,6 +40,9 @@ struct ConventionV3 {
   bool operator==(const ConventionV3&) const = default;
 };
 using Convention = std::variant<ConventionV1, ConventionV2, ConventionV3>;
+inline std::size_t version(const Convention& convention) { return convention.index() + 1; }
+// As Python writes it: "Convention.V2(lookup_binding=3)".
+std::string text(const Convention& convention);
 
 // Algebraic claims about a whole operation, checked on examples and random inputs by the conformance tests.
 enum class OpLaw : std::uint8_t { Commutative, Associative, Idempotent, Involution };
@@ -52,7 +55,6 @@ struct OpExample {
 // A pure function of values: it sees its arguments and its own constants only, and expressions call it.
 struct ValueFunction {
   OpSignature signature;
-  Convention convention = ConventionV1{};
   std::vector<OpLaw> laws;
   std::vector<OpExample> examples;
 
@@ -69,6 +71,7 @@ struct OpSpec {
   std::uint32_t version = 1;
   std::string summary;
   std::variant<ValueFunction, Procedure> work;
+  std::optional<Convention> asked;  // nothing: its own, see convention()
 
   const Procedure* procedure() const { return std::get_if<Procedure>(&work); }
   // The operation must be a value function.
@@ -76,12 +79,15 @@ struct OpSpec {
   ValueFunction& function();
 
   bool inlinable() const { return procedure() == nullptr && function().body.has_value(); }
-  // How a host calls it: what a value function declares, and V3 for a procedure, whose inputs (those that it changes among them), outputs,
-  // numbers and scratch arrays are counted.
+  // How a host calls it: as it asks, or by its own convention. That of a value function is V1.
   Convention convention() const;
   // Hashes everything that decides what a call gives. Cache keys and certificates contain the hash.
   std::uint64_t hash() const;
 };
+
+// A procedure's own convention: V3 with its inputs (those that it changes among them), outputs, numbers and scratch arrays counted. Its
+// tables belong to it and are no argument.
+ConventionV3 own_convention(const Procedure& procedure);
 
 // An immutable snapshot of the registry. `id` finds the highest version, `id@2` that one.
 class OpTable {

@@ -123,6 +123,8 @@ class Backend {
   // Returns why the backend does not work here, one sentence for each reason. The list is empty if the backend works.
   virtual std::vector<std::string> reasons_unavailable() = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
+  // The versions of ir::Convention that it takes. Planning a procedure refuses any other one (procedure.hpp).
+  virtual std::vector<std::size_t> conventions() const { return {1, 2, 3}; }
   // `device` is an index into devices(). Throws CapabilityError when a limit of the device is exceeded, LoweringError when
   // the program cannot be lowered; and DispatchTimeoutError or Interrupted as `waiting` says, while a driver compiles. The reference
   // lowers nothing and ignores `optimize`: see with_passes (backends.hpp).

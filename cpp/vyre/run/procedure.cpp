@@ -18,6 +18,20 @@ namespace {
 // The most procedures whose structural numbers are remembered.
 constexpr std::size_t kMostStructures = 256;
 
+// The convention that the host and the backend agree on: the one that is asked for, if the backend takes it.
+ir::Convention negotiated(const ir::Procedure& procedure, const ir::OpSpec* operation, const Backend& backend) {
+  const ir::Convention asked = operation != nullptr ? operation->convention() : ir::own_convention(procedure);
+  std::string taken;
+  for (const std::size_t version : backend.conventions()) {
+    if (version == ir::version(asked)) return asked;
+    taken += fmt::format("{}V{}", taken.empty() ? "" : ", ", version);
+  }
+  const std::string who = operation != nullptr ? fmt::format("operation `{}@{}`", operation->id, operation->version)
+                                               : fmt::format("procedure `{}`", procedure.name());
+  throw CapabilityError(fmt::format("{} asks for {}, and backend `{}` takes {}. Fix: run it on another backend.", who, ir::text(asked),
+                                    backend.name(), taken));
+}
+
 }  // namespace
 
 std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit) {
@@ -47,7 +61,8 @@ ProcedurePlace place_of(Backend& backend, std::size_t device, const RunOptions& 
 
 PlannedProcedure::PlannedProcedure(const ir::Procedure& procedure, std::span<const Shape> shapes, std::span<const std::uint64_t> numbers,
                                    const ProcedurePlace& place, const std::function<std::shared_ptr<Storage>(const ir::ArrayDecl&)>& table,
-                                   const RunOptions& waiting) {
+                                   const RunOptions& waiting, const ir::OpSpec* operation)
+    : convention_(negotiated(procedure, operation, *place.backend)) {
   const auto limit = [&](ir::Limit which) { return limit_of(place, which); };
   Flattened flattened = flatten(procedure, {shapes, numbers, limit, place.valid, table});
   shapes_ = std::move(flattened.shapes);
@@ -64,8 +79,10 @@ std::optional<Step> PlannedProcedure::step(std::span<const StorageView> arrays, 
 }
 
 ProcedurePlans::Key ProcedurePlans::key_of(const ir::Procedure& procedure, std::span<const Shape> shapes,
-                                           std::span<const std::uint64_t> numbers, const ProcedurePlace& place) {
-  Key key{procedure, {}, place.backend, place.device, op_generation(), procedure.messages()};
+                                           std::span<const std::uint64_t> numbers, const ProcedurePlace& place,
+                                           const ir::OpSpec* operation) {
+  const auto asked = operation != nullptr ? operation->asked : std::nullopt;
+  Key key{procedure, asked, {}, place.backend, place.device, op_generation(), procedure.messages()};
   for (const Shape& shape : shapes) key.words.insert(key.words.end(), shape.begin(), shape.end());
   VYRE_ASSERT(numbers.size() == procedure.numbers().size());
   if (numbers.empty()) return key;
@@ -137,13 +154,13 @@ std::shared_ptr<Storage> ProcedurePlans::table(const ir::ArrayDecl& decl, const 
 
 std::shared_ptr<PlannedProcedure> ProcedurePlans::find_or_plan(const ir::Procedure& procedure, std::span<const Shape> shapes,
                                                                std::span<const std::uint64_t> numbers, const ProcedurePlace& place,
-                                                               const RunOptions& waiting) {
-  Key key = key_of(procedure, shapes, numbers, place);
+                                                               const RunOptions& waiting, const ir::OpSpec* operation) {
+  Key key = key_of(procedure, shapes, numbers, place, operation);
   if (auto known = find(key)) return known;
   // Two threads may plan the same procedure; both plans work.
   const auto plan = [&] {
     return std::make_shared<PlannedProcedure>(
-        procedure, shapes, numbers, place, [&](const ir::ArrayDecl& decl) { return table(decl, place, waiting); }, waiting);
+        procedure, shapes, numbers, place, [&](const ir::ArrayDecl& decl) { return table(decl, place, waiting); }, waiting, operation);
   };
   std::shared_ptr<PlannedProcedure> made;
   try {

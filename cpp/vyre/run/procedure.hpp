@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vyre/base/fork.hpp"
+#include "vyre/ir/op_spec.hpp"
 #include "vyre/ir/procedure.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/run/flatten.hpp"
@@ -36,10 +37,14 @@ std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit);
 // May be submitted from several threads.
 class PlannedProcedure {
  public:
+  // `operation` is the registered operation that the host calls, if the procedure is one; what it asks for is its convention. Throws
+  // CapabilityError if the backend does not take the convention.
   PlannedProcedure(const ir::Procedure& procedure, std::span<const Shape> shapes, std::span<const std::uint64_t> numbers,
                    const ProcedurePlace& place, const std::function<std::shared_ptr<Storage>(const ir::ArrayDecl&)>& table,
-                   const RunOptions& waiting);
+                   const RunOptions& waiting, const ir::OpSpec* operation = nullptr);
 
+  // The convention by which it was made.
+  const ir::Convention& convention() const { return convention_; }
   // The shapes of the inputs and in_outs, and then of the outputs.
   const std::vector<Shape>& shapes() const { return shapes_; }
   // `arrays` has a view for each of shapes(). Throws BindingError for arrays that overlap while one of them is written, ArgumentError if a
@@ -54,6 +59,7 @@ class PlannedProcedure {
   std::uint64_t times_recorded() const { return steps_->times_recorded(); }
 
  private:
+  ir::Convention convention_;
   std::vector<Shape> shapes_;
   LateNumbers late_;
   std::unique_ptr<PlannedSteps> steps_;
@@ -67,10 +73,11 @@ class ProcedurePlans {
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
   // Returns a plan for inputs and in_outs of these shapes, and for these numbers. Numbers that are not structural may have other values
-  // when the plan is submitted. Plans anew when the device was lost. Throws what flatten, PlannedSteps and the functions of `place` throw.
+  // when the plan is submitted. Plans anew when the device was lost. Throws what PlannedProcedure's constructor, flatten, PlannedSteps and
+  // the functions of `place` throw.
   std::shared_ptr<PlannedProcedure> find_or_plan(const ir::Procedure& procedure, std::span<const Shape> shapes,
                                                  std::span<const std::uint64_t> numbers, const ProcedurePlace& place,
-                                                 const RunOptions& waiting);
+                                                 const RunOptions& waiting, const ir::OpSpec* operation = nullptr);
   void clear();
   std::size_t size();
   // How many plans were made.
@@ -79,7 +86,8 @@ class ProcedurePlans {
  private:
   struct Key {
     ir::Procedure procedure;
-    std::vector<std::uint64_t> words;  // lengths and structural numbers
+    std::optional<ir::Convention> asked;  // nothing: the procedure's own
+    std::vector<std::uint64_t> words;     // lengths and structural numbers
     Backend* backend = nullptr;
     std::size_t device = 0;
     std::uint64_t operations = 0;  // the generation of the registered operations
@@ -102,7 +110,7 @@ class ProcedurePlans {
   };
 
   Key key_of(const ir::Procedure& procedure, std::span<const Shape> shapes, std::span<const std::uint64_t> numbers,
-             const ProcedurePlace& place);
+             const ProcedurePlace& place, const ir::OpSpec* operation);
   std::shared_ptr<PlannedProcedure> find(const Key& key);
   void insert(Key key, std::shared_ptr<PlannedProcedure> plan);
   std::shared_ptr<Storage> table(const ir::ArrayDecl& decl, const ProcedurePlace& place, const RunOptions& waiting);

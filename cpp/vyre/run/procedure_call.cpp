@@ -80,7 +80,7 @@ class ValidPrograms {
 
 std::shared_ptr<PlannedProcedure> plan(const validate::ValidProcedure& procedure, std::span<const Shape> shapes,
                                        std::span<const std::uint64_t> numbers, Backend& backend, std::size_t device,
-                                       const RunOptions& waiting) {
+                                       const RunOptions& waiting, const ir::OpSpec* operation) {
   check_shapes(procedure.procedure(), shapes);
   check_numbers(procedure.procedure(), numbers);
   ProcedurePlace place = place_of(backend, device, waiting);
@@ -90,7 +90,7 @@ std::shared_ptr<PlannedProcedure> plan(const validate::ValidProcedure& procedure
     storage->write(0, *decl.contents, waiting);
     return storage;
   };
-  return std::make_shared<PlannedProcedure>(procedure.procedure(), shapes, numbers, place, table, waiting);
+  return std::make_shared<PlannedProcedure>(procedure.procedure(), shapes, numbers, place, table, waiting, operation);
 }
 
 std::vector<HostArray> run(const validate::ValidProcedure& procedure, std::span<const HostArray> arrays,

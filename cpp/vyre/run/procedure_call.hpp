@@ -20,10 +20,10 @@ struct HostArray {
 
 // Plans for inputs and in_outs of these shapes, in the order of ir::Procedure::interface(), and for these numbers. Numbers that are not
 // structural (structural_numbers) may have other values when the plan is submitted. Throws BindingError for shapes and ArgumentError for
-// numbers that the procedure does not take, and what PlannedProcedure's constructor throws.
+// numbers that the procedure does not take, and what PlannedProcedure's constructor, which takes `operation`, throws.
 std::shared_ptr<PlannedProcedure> plan(const validate::ValidProcedure& procedure, std::span<const Shape> shapes,
                                        std::span<const std::uint64_t> numbers, Backend& backend, std::size_t device = 0,
-                                       const RunOptions& waiting = {});
+                                       const RunOptions& waiting = {}, const ir::OpSpec* operation = nullptr);
 
 // Plans and runs once, on copies of the arrays. Gives the in_outs and outputs, in the order of the interface. Throws what `plan` and
 // PlannedProcedure::submit throw, BindingError for an array whose size in bytes does not match its shape, and DeviceError while the device

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "vyre/base/error.hpp"
@@ -44,6 +45,33 @@ bool well_formed(std::string_view id) {
   return dotted && before != '.';
 }
 
+// Whether a procedure has what its operation asks for. Throws ArgumentError.
+void check_convention(const ir::OpSpec& spec) {
+  const ir::Procedure& procedure = *spec.procedure();
+  const ir::ConventionV3 own = ir::own_convention(procedure);
+  const auto is_written = [](const ir::ArrayDecl& array) {
+    return array.role == ir::ArrayRole::InOut || array.role == ir::ArrayRole::Output;
+  };
+  const auto written = std::ranges::count_if(procedure.arrays(), is_written);
+  const auto* v3 = std::get_if<ir::ConventionV3>(&*spec.asked);
+  if (v3 != nullptr ? *v3 != own : written != 1 || own.scratch != 0) {
+    throw ArgumentError(
+        fmt::format("operation `{}` asks for {}, and its procedure is {} and writes {} of its arrays. Fix: leave out `convention`.",
+                    spec.id, ir::text(*spec.asked), ir::text(own), written));
+  }
+  const auto* v2 = std::get_if<ir::ConventionV2>(&*spec.asked);
+  if (v2 == nullptr) return;
+  const std::vector<ir::ArrayId> interface = procedure.interface();
+  const bool is_input =
+      v2->lookup_binding < interface.size() && procedure.arrays()[interface[v2->lookup_binding]].role == ir::ArrayRole::Input;
+  if (!is_input) {
+    throw ArgumentError(
+        fmt::format("operation `{}` asks for {}, and its procedure has no input there. Fix: name the position of an input "
+                    "among its arrays, from 0.",
+                    spec.id, ir::text(*spec.asked)));
+  }
+}
+
 void check_spec(const ir::OpSpec& spec) {
   if (!well_formed(spec.id)) {
     throw ArgumentError(
@@ -52,6 +80,7 @@ void check_spec(const ir::OpSpec& spec) {
   if (spec.version == 0) {
     throw ArgumentError(fmt::format("operation `{}` has version 0. Fix: count versions from 1.", spec.id));
   }
+  if (spec.procedure() != nullptr && spec.asked) check_convention(spec);
 }
 
 }  // namespace

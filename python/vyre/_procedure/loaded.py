@@ -19,7 +19,7 @@ from vyre._procedure.steps import ArrayDecl, Recorded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vyre._core import Procedure
+    from vyre._core import OpSpec, Procedure
 
 __all__ = ["LoadedFunction"]
 
@@ -29,16 +29,15 @@ _LIMITS = ("workgroup_memory", "workgroup_invocations")
 
 
 class LoadedFunction(ProcedureFunction):
-    """A Procedure as a function: its parameters are its inputs and in_outs, then its numbers.
+    """The procedure of a registered operation as a function: its parameters are its inputs and in_outs, then its
+    numbers."""
 
-    Args:
-        procedure: the value. It keeps its rules: it is checked here.
-        name: what messages call it.
-    """
-
-    def __init__(self, procedure: Procedure, name: str) -> None:
+    def __init__(self, spec: OpSpec) -> None:
+        procedure = spec.procedure
+        assert procedure is not None
         procedure.check()
-        self.name = self.__name__ = self.__qualname__ = name
+        self.name = self.__name__ = self.__qualname__ = name = spec.id
+        self._operation = f"{spec.id}@{spec.version}"
         self.__doc__ = None
         self.is_vouched = False
         self._launch: Any = None

@@ -52,6 +52,7 @@ class ProcedureFunction:
     # These are the function's.
     __name__: str
     __qualname__: str
+    _operation = ""  # the id and version under which it is registered, if a call names it so
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         if type(function) is not FunctionType:

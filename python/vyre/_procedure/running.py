@@ -95,7 +95,16 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         raise _of_numpy(function, "timeout")
     where_told = f"procedure `{function.name}`"
     outputs = _core._run_procedure(
-        core_procedure(made), arrays, numbers, targets, beside.backend, beside.device, timeout, where_told, on_host
+        core_procedure(made),
+        arrays,
+        numbers,
+        targets,
+        beside.backend,
+        beside.device,
+        timeout,
+        where_told,
+        on_host,
+        function._operation,
     )
     # All are read before the first array of the caller changes.
     changed = [(host, array.numpy()) for host, array in back]
@@ -141,7 +150,8 @@ def launch_of(function: ProcedureFunction, made: Recorded, args: tuple[Any, ...]
         return None
     interface = [*made._of_role("input", "in_out"), *made.outputs]
     places = {id(decl): k for k, decl in enumerate(interface)}
-    return _core._procedure_launch(core_procedure(made), parameters, [places[id(decl)] for decl in made.results])
+    results = [places[id(decl)] for decl in made.results]
+    return _core._procedure_launch(core_procedure(made), parameters, results, function._operation)
 
 
 def _place(function: ProcedureFunction, options: dict[str, Any]) -> tuple[Any, Any]:

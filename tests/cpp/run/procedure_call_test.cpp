@@ -167,6 +167,112 @@ TEST(ProcedureCall, refuses_a_size_that_its_word_or_number_does_not_hold) {
   EXPECT_TRUE(refusal("((times * 4) - 1)", 1u << 30).starts_with("no error\nno error\n"));
 }
 
+// y = x + k, with the arrays that Convention V1 and V2 know.
+constexpr std::string_view kPlain = R"(vyre 1
+procedure "plain"
+number k: u32
+input x: u32[]
+output y: u32[length(x)]
+program 0 {
+  vyre 1
+  workgroup_size 64 1 1
+  buffer x: read u32 binding 0
+  buffer y: read_write u32 binding 1
+  buffer numbers: uniform u32 binding 2
+  y[gid.x] = x[gid.x] + numbers[0]
+}
+dispatch add program 0 (x, y, words(k)) workgroups (ceil_div(length(x), 64), 1, 1)
+return y
+)";
+
+ir::OpSpec plain_op(std::optional<ir::Convention> asked = {}) {
+  ir::OpSpec spec;
+  spec.id = "test.plain";
+  spec.version = 2;
+  spec.work = ir::parse_procedure(kPlain);
+  spec.asked = asked;
+  return spec;
+}
+
+TEST(ProcedureCall, a_plan_records_the_convention_that_it_was_made_by) {
+  const validate::ValidProcedure outer = valid(kText), plain = valid(kPlain);
+  run::Backend& cpu = *run::find_backend("cpu");
+  const std::vector<Shape> one = {{1}}, two = {{1}, {1}};
+  const std::vector<std::uint64_t> number = {1}, numbers = {1, 1};
+  // Its inputs x and z, its output y, two numbers and the scratch array a.
+  EXPECT_EQ(run::plan(outer, two, numbers, cpu)->convention(), ir::Convention(ir::ConventionV3{2, 1, 2, 1}));
+  EXPECT_EQ(run::plan(plain, one, number, cpu)->convention(), ir::Convention(ir::ConventionV3{1, 1, 1, 0}));
+  for (const ir::Convention asked : {ir::Convention(ir::ConventionV1{}), ir::Convention(ir::ConventionV2{0})}) {
+    const ir::OpSpec spec = plain_op(asked);
+    EXPECT_EQ(run::plan(plain, one, number, cpu, 0, {}, &spec)->convention(), asked);
+  }
+  const ir::OpSpec own = plain_op();
+  EXPECT_EQ(run::plan(plain, one, number, cpu, 0, {}, &own)->convention(), ir::Convention(ir::ConventionV3{1, 1, 1, 0}));
+}
+
+TEST(ProcedureCall, plans_of_other_conventions_are_other_plans) {
+  run::Backend& cpu = *run::find_backend("cpu");
+  run::ProcedurePlans plans;
+  const std::vector<Shape> shapes = {{1}};
+  const std::vector<std::uint64_t> numbers = {1};
+  const auto planned = [&](const ir::OpSpec* operation) {
+    return plans.find_or_plan(ir::parse_procedure(kPlain), shapes, numbers, run::place_of(cpu, 0, {}), {}, operation);
+  };
+  const ir::OpSpec first = plain_op(ir::ConventionV1{}), own = plain_op();
+  EXPECT_EQ(planned(&first)->convention(), ir::Convention(ir::ConventionV1{}));
+  EXPECT_EQ(planned(&first), planned(&first));
+  EXPECT_NE(planned(&first), planned(&own));
+  EXPECT_EQ(planned(nullptr), planned(&own));
+  EXPECT_EQ(plans.made(), 2u);
+}
+
+// The cpu backend, if it took only Convention V1.
+class OfTheFirstVersion : public run::Backend {
+ public:
+  std::string_view name() const override { return "first"; }
+  std::vector<std::size_t> conventions() const override { return {1}; }
+  std::vector<std::string> reasons_unavailable() override { return {}; }
+  std::vector<run::DeviceInfo> devices() override { return cpu_.devices(); }
+  std::unique_ptr<run::Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                           const run::Optimize& optimize, const run::RunOptions& waiting) override {
+    return cpu_.prepare(program, device, optimize, waiting);
+  }
+  std::unique_ptr<run::Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override {
+    return cpu_.allocate(device, bytes, zeroed);
+  }
+  std::unique_ptr<run::Sequence> sequence(std::vector<run::Step> steps) override { return cpu_.sequence(std::move(steps)); }
+  std::shared_ptr<run::Recording> record(run::CallsToRecord calls, const run::RunOptions& waiting) override {
+    return cpu_.record(std::move(calls), waiting);
+  }
+
+ private:
+  run::Backend& cpu_ = *run::find_backend("cpu");
+};
+
+TEST(ProcedureCall, a_convention_that_the_backend_does_not_take_is_refused_by_name) {
+  const validate::ValidProcedure plain = valid(kPlain);
+  OfTheFirstVersion backend;
+  const std::vector<Shape> shapes = {{1}};
+  const std::vector<std::uint64_t> numbers = {1};
+  const auto refusal = [&](const ir::OpSpec* operation) -> std::string {
+    try {
+      run::plan(plain, shapes, numbers, backend, 0, {}, operation);
+    } catch (const CapabilityError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const ir::OpSpec first = plain_op(ir::ConventionV1{}), second = plain_op(ir::ConventionV2{0});
+  EXPECT_EQ(refusal(&first), "no error");
+  EXPECT_EQ(
+      refusal(&second),
+      "operation `test.plain@2` asks for Convention.V2(lookup_binding=0), and backend `first` takes V1. Fix: run it on another backend.");
+  EXPECT_EQ(
+      refusal(nullptr),
+      "procedure `plain` asks for Convention.V3(inputs=1, outputs=1, params=1, scratch=0), and backend `first` takes V1. Fix: run it on "
+      "another backend.");
+}
+
 // Whatever the bytes are: what is read and valid is planned, or refused by an error that says why.
 TEST(ProcedureCall, survives_damaged_procedures) {
   const ir::Procedure procedure = ir::parse_procedure(kText);

@@ -7,6 +7,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/ops.hpp"
+#include "vyre/ir/procedure_parse.hpp"
 #include "vyre/ir/resolve.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/run/registry.hpp"
@@ -117,6 +118,49 @@ TEST(Registry, reports_recursion_where_a_program_calls) {
     ASSERT_EQ(error.diagnostics().size(), 1u);
     EXPECT_EQ(error.diagnostics()[0].rule, "V017");
   }
+}
+
+// An operation that is a procedure of these declarations, and that asks for a convention.
+ir::OpSpec asking(const std::string& id, const std::string& declarations, const std::string& results, ir::Convention asked) {
+  ir::OpSpec spec;
+  spec.id = id;
+  spec.work = ir::parse_procedure("vyre 1\nprocedure \"p\"\n" + declarations + "return " + results + "\n");
+  spec.asked = asked;
+  return spec;
+}
+
+TEST(Registry, refuses_a_convention_that_the_arrays_of_a_procedure_do_not_fit) {
+  const std::string one = "number k: u32\ninput x: u32[]\ninput table: u32[]\noutput y: u32[length(x)] zeros\n";
+  const std::string two = one + "in_out z: u32[]\n", working = one + "scratch s: u32[4]\n";
+  for (const ir::Convention asked : {ir::Convention(ir::ConventionV1{}), ir::Convention(ir::ConventionV2{1})}) {
+    const std::string id = "test.v" + std::to_string(ir::version(asked)), text = ir::text(asked);
+    EXPECT_EQ(run::register_op(asking(id, one, "y", asked))->convention(), asked);
+    EXPECT_EQ(refusal(asking("test.two", two, "y, z", asked)),
+              "operation `test.two` asks for " + text +
+                  ", and its procedure is Convention.V3(inputs=3, outputs=1, params=1, scratch=0) and writes 2 of its arrays. Fix: leave "
+                  "out `convention`.");
+    EXPECT_EQ(refusal(asking("test.working", working, "y", asked)),
+              "operation `test.working` asks for " + text +
+                  ", and its procedure is Convention.V3(inputs=2, outputs=1, params=1, scratch=1) and writes 1 of its arrays. Fix: leave "
+                  "out `convention`.");
+  }
+  for (const std::uint32_t output_or_none : {2u, 3u}) {
+    EXPECT_EQ(refusal(asking("test.lookup", one, "y", ir::ConventionV2{output_or_none})),
+              "operation `test.lookup` asks for Convention.V2(lookup_binding=" + std::to_string(output_or_none) +
+                  "), and its procedure has no input there. Fix: name the position of an input among its arrays, from 0.");
+  }
+  EXPECT_NO_THROW(run::register_op(asking("test.v3", two, "y, z", ir::ConventionV3{3, 1, 1, 0})));
+  EXPECT_EQ(refusal(asking("test.counts", two, "y, z", ir::ConventionV3{3, 1, 0, 0})),
+            "operation `test.counts` asks for Convention.V3(inputs=3, outputs=1, params=0, scratch=0), and its procedure is "
+            "Convention.V3(inputs=3, outputs=1, params=1, scratch=0) and writes 2 of its arrays. Fix: leave out `convention`.");
+}
+
+TEST(Registry, takes_another_convention_under_another_version_only) {
+  const std::string one = "input x: u32[]\noutput y: u32[length(x)] zeros\n";
+  run::register_op(asking("test.asking", one, "y", ir::ConventionV1{}));
+  EXPECT_EQ(run::register_op(asking("test.asking", one, "y", ir::ConventionV1{}))->convention(), ir::Convention(ir::ConventionV1{}));
+  EXPECT_EQ(refusal(asking("test.asking", one, "y", ir::ConventionV2{0})),
+            "operation `test.asking` version 1 is registered with a different body. Fix: register it under a new version.");
 }
 
 TEST(Registry, gives_snapshots) {
