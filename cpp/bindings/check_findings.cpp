@@ -31,10 +31,11 @@ constexpr std::size_t kMostReports = 10'000;
 struct CheckRow {
   const char* name;
   const char* meaning;
+  bool usual;
   bool run::CheckOptions::*member;
 };
 constexpr CheckRow kChecks[] = {
-#define CHECK(member, name, meaning) {name, meaning, &run::CheckOptions::member},
+#define CHECK(member, usual, name, meaning) {name, meaning, usual, &run::CheckOptions::member},
     VYRE_CHECKS(CHECK)
 #undef CHECK
 };
@@ -53,10 +54,13 @@ run::CheckOptions to_checks(py::handle object, const std::string& where) {
     items = to_list(object, where, wanted, fix);
   }
   run::CheckOptions options;
-  if (items.size() == 1 && PyUnicode_Check(items[0].ptr()) && to_text(items[0], where, fix) == "all") return options;
   for (const CheckRow& row : kChecks) options.*row.member = false;
   for (const py::object& item : items) {
     const std::string name = to_text(item, where, fix);
+    if (name == "all") {
+      for (const CheckRow& row : kChecks) options.*row.member |= row.usual;
+      continue;
+    }
     const auto* row = std::find_if(std::begin(kChecks), std::end(kChecks), [&](const CheckRow& row) { return name == row.name; });
     if (row == std::end(kChecks)) {
       std::vector<std::string_view> known;
@@ -195,7 +199,7 @@ py::tuple names_of(const run::CheckOptions& checks) {
 
 py::tuple check_rows() {
   py::list rows;
-  for (const CheckRow& row : kChecks) rows.append(py::make_tuple(row.name, row.meaning));
+  for (const CheckRow& row : kChecks) rows.append(py::make_tuple(row.name, row.meaning, row.usual));
   return rows;
 }
 

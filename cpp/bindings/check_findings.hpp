@@ -22,7 +22,7 @@ validate::ValidProgram valid_but_for_barriers(const ir::Program& program);
 // Returns a tuple for each finding: the name of its check, and the data from which vyre/_check.py makes a report.
 py::list described(const ir::Program& program, const std::vector<run::Finding>& findings);
 
-// Return the names of the checks that are turned on, and (name, meaning) of every check.
+// Return the names of the checks that are turned on, and (name, meaning, whether "all" stands for it) of every check.
 py::tuple names_of(const run::CheckOptions& checks);
 py::tuple check_rows();
 

@@ -19,6 +19,7 @@ from vyre._reports import (
     DivergentBarrierReport,
     OrderDependenceReport,
     OutOfBoundsReport,
+    PromisedZeroReport,
     RaceReport,
     Report,
     UninitialisedReadReport,
@@ -56,7 +57,9 @@ class _Reported:
         raise ArgumentError("a CheckResult has no truth value. Fix: write result.ok, or look at result.reports.")
 
     def _title(self) -> str:
-        checks = "all" if len(self.checks) == len(_core._tables["checks"]) else ", ".join(self.checks)
+        usual = [name for name, _, is_usual in _core._tables["checks"] if is_usual]
+        others = [name for name in self.checks if name not in usual]
+        checks = ", ".join(["all", *others] if len(self.checks) - len(others) == len(usual) else self.checks)
         found = len(self.reports)
         what = "nothing was found" if self.ok else f"{found} {'mistake was' if found == 1 else 'mistakes were'} found"
         if not self.complete:
@@ -184,10 +187,11 @@ def check(
     check                     finds
     ========================  =============================================================================
     ``"race"``                accesses of two invocations to one element that nothing orders
-    ``"uninitialised-read"``  reads of workgroup memory, or of a buffer given as a number, before any write
+    ``"uninitialised-read"``  reads of a buffer given as a number, before any write
     ``"out-of-bounds"``       accesses beyond the end of a buffer (defined, but probably a mistake)
     ``"divergent-barrier"``   barriers that only a part of a workgroup reaches
     ``"order-dependence"``    output that changes with the order in which atomics run
+    ``"promised_zeros"``      reads of workgroup and private memory before any write (not in "all")
     ========================  =============================================================================
 
     Two accesses race if nothing orders them, however far apart they ran. So a race is reported in every schedule in
@@ -198,7 +202,7 @@ def check(
         program: a Program that breaks no rule but V010: whether a barrier diverges is seen when it runs.
         inputs, workgroups: as vyre.run takes them. Each element of a ReadWrite array takes 56 bytes more.
         schedule: in which order invocations are taken: "in-order" (None), "reversed", or "random:<seed>".
-        checks: "all", a name, or several.
+        checks: "all", a name, or several; ["all", "promised_zeros"] is every one.
         max_reports: the most reports, 1 to 10,000; one report stands for all mistakes with the same statements and
             buffer.
         timeout: seconds that the call may take; None waits for ever.
@@ -346,6 +350,7 @@ _REPORTS: dict[str, Callable[..., Report]] = {
     ),
     "divergent-barrier": _divergent,
     "order-dependence": OrderDependenceReport,
+    "promised_zeros": lambda buffer, index, witness, count: PromisedZeroReport(buffer, index, Witness(*witness), count),
 }
 
 

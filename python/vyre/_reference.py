@@ -144,8 +144,9 @@ def _notes() -> str:
 
 
 def _checks() -> str:
-    rows = [(_code(name), meaning) for name, meaning in _core._tables["checks"]]
-    return "## Checks\n\nWhat `vyre.check(..., checks=[...])` looks for.\n\n" + _table(("name", "finds"), rows)
+    rows = [(_code(name), meaning, "yes" if usual else "no") for name, meaning, usual in _core._tables["checks"]]
+    heads = ("name", "finds", "in `all`")
+    return "## Checks\n\nWhat `vyre.check(..., checks=[...])` looks for.\n\n" + _table(heads, rows)
 
 
 def _speedups() -> str:

@@ -23,6 +23,7 @@ __all__ = [
     "DivergentBarrierReport",
     "OrderDependenceReport",
     "OutOfBoundsReport",
+    "PromisedZeroReport",
     "RaceReport",
     "Report",
     "ReportedStep",
@@ -200,7 +201,7 @@ class RaceReport(Report):
 
 @dataclass(frozen=True)
 class UninitialisedReadReport(Report):
-    """A read of workgroup memory, or of a buffer that was given as a number of elements, before the first write.
+    """A read of a buffer that was given as a number of elements, before the first write.
 
     It gives zero on every backend, but the program probably lacks a write.
 
@@ -230,6 +231,37 @@ class UninitialisedReadReport(Report):
                 "vyre.clear(array). A conditional expression of a kernel loads both of its values; an if loads one."
             )
         return "store there first (and wait at a barrier if another invocation does), or bind an array of zeros."
+
+
+@dataclass(frozen=True)
+class PromisedZeroReport(Report):
+    """A read of workgroup or private memory before the first write: of the zeros that such memory begins with.
+
+    Only a check that names ``promised_zeros`` gives it.
+
+    Attributes:
+        buffer, index: the element.
+        witness: the read.
+    """
+
+    check: ClassVar[str] = "promised_zeros"
+    buffer: str
+    index: int
+    witness: Witness
+    count: int
+    step: ReportedStep | None = None
+
+    def _title(self) -> str:
+        return f"{_element(self.buffer, self.index)} is read before it is written; seen {_times(self.count)}."
+
+    def _details(self) -> list[str]:
+        return [str(self.witness)]
+
+    def _fix(self) -> str:
+        return (
+            "store there first (and wait at a barrier if another invocation does), or leave this check out if the "
+            "zero is meant."
+        )
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,7 @@ def _report(name: str) -> Callable[[random.Random], Any]:
         return {
             "RaceReport": vyre.RaceReport("out", 0, witness, witness, 2),
             "UninitialisedReadReport": vyre.UninitialisedReadReport("out", 0, witness, 1),
+            "PromisedZeroReport": vyre.PromisedZeroReport("out", 0, witness, 1),
             "OutOfBoundsReport": vyre.OutOfBoundsReport("out", 9, 3, witness, 1),
             "BarrierStop": stop,
             "DivergentBarrierReport": vyre.DivergentBarrierReport(origin, (stop,), 1),
@@ -259,6 +260,7 @@ SELVES: dict[str, Callable[[random.Random], Any]] = {
     for name in (
         "RaceReport",
         "UninitialisedReadReport",
+        "PromisedZeroReport",
         "OutOfBoundsReport",
         "BarrierStop",
         "DivergentBarrierReport",

@@ -143,10 +143,10 @@ def report(check: str) -> vyre.Report:
     }
     buffers = [out]
     if check == "uninitialised-read":
-        buffers.append(BufferDecl.workgroup("tile", 4, u32))
+        buffers.append(BufferDecl.read_write("tile", 1, u32))
     if check == "order-dependence":
         buffers.append(BufferDecl.read_write("next", 1, u32))
-    inputs = {"out": 4, "next": np.zeros(1, np.uint32)} if check == "order-dependence" else {"out": 4}
+    inputs = {decl.name: np.zeros(1, np.uint32) if decl.name == "next" else 4 for decl in buffers}
     (found,) = vyre.check(Program(buffers, (4, 1, 1), entries[check]), inputs, 1).reports
     return found
 

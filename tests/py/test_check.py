@@ -37,6 +37,11 @@ def race() -> tuple[Program, int]:
 
 
 def uninitialised() -> tuple[Program, int]:
+    counter = BufferDecl.read_write("next", 1, vyre.u32)
+    return program(Node.store("out", I, Expr.load("next", 0)), buffers=(counter,)), here()
+
+
+def promised() -> tuple[Program, int]:
     shared = BufferDecl.workgroup("tile", 4, vyre.u32)
     return program(Node.store("out", I, Expr.load("tile", LOCAL)), buffers=(shared,)), here()
 
@@ -61,7 +66,10 @@ MISTAKES = {
     "out-of-bounds": (out_of_bounds, vyre.OutOfBoundsReport),
     "divergent-barrier": (divergent, vyre.DivergentBarrierReport),
     "order-dependence": (order, vyre.OrderDependenceReport),
+    "promised_zeros": (promised, vyre.PromisedZeroReport),
 }
+USUAL = tuple(name for name in MISTAKES if name != "promised_zeros")  # what "all" stands for
+EVERY = ["all", "promised_zeros"]
 
 
 def check(made: Program, **options: object) -> vyre.CheckResult:
@@ -92,7 +100,7 @@ def places(report: vyre.Report) -> list[vyre.Place]:
 def test_a_mistake_is_reported_with_its_line_in_every_schedule(name, schedule):
     make, kind = MISTAKES[name]
     made, line = make()
-    result = check(made, schedule=schedule)
+    result = check(made, schedule=schedule, checks=EVERY)
     assert [type(report) for report in result.reports] == [kind]
     assert not result.ok
     assert result.complete
@@ -162,7 +170,7 @@ race: two invocations access `out`[0], and nothing orders them; seen 3 times.
   invocation (1, 0, 0) of workgroup (0, 0, 0) writes 8 at `entry[0]` (FILE:LINE): SOURCE
   Fix: put a barrier between the two, give each invocation elements of its own, or use atomics for both.""",
     "uninitialised-read": """\
-uninitialised-read: `tile`[0] is read, and was not written before; seen 4 times.
+uninitialised-read: `next`[0] is read, and was not written before; seen 4 times.
   invocation (0, 0, 0) of workgroup (0, 0, 0) reads 0 at `entry[0]` (FILE:LINE): SOURCE
   Fix: store there first (and wait at a barrier if another invocation does), or bind an array of zeros.""",
     "out-of-bounds": """\
@@ -180,6 +188,11 @@ divergent-barrier: workgroup (0, 0, 0) does not reach one barrier as a whole; se
 order-dependence: `out`[0] is 0 when invocations are taken in order and 3 when in reverse; 4 lanes differ.
   the result or the order of the atomic at `entry[0]` (FILE:LINE): SOURCE counts
   Fix: derive what is stored from ids, not from what an atomic returned, and do not mix atomics on one element.""",
+    "promised_zeros": """\
+promised_zeros: `tile`[0] is read before it is written; seen 4 times.
+  invocation (0, 0, 0) of workgroup (0, 0, 0) reads 0 at `entry[0]` (FILE:LINE): SOURCE
+  Fix: store there first (and wait at a barrier if another invocation does), or leave this check out if the zero is \
+meant.""",
 }
 
 
@@ -234,13 +247,34 @@ def test_results_are_those_of_a_run_and_inputs_are_not_written():
     assert result.outputs["out"].tolist() == [1, 2, 3, 4]
     assert given.tolist() == [0, 1, 2, 3]
     assert str(result) == "checks (all): nothing was found."
-    assert (result.workgroups, result.schedule, result.checks) == ((1, 1, 1), "in-order", tuple(MISTAKES))
+    assert (result.workgroups, result.schedule, result.checks) == ((1, 1, 1), "in-order", USUAL)
 
 
 def test_zeros_that_were_given_count_as_written_and_a_number_of_them_does_not():
     made = program(Node.store("out", I, Expr.load("out", I) + 1))
     assert vyre.check(made, {"out": np.zeros(4, np.uint32)}, 1).ok
     assert [report.check for report in vyre.check(made, {"out": 4}, 1).reports] == ["uninitialised-read"]
+
+
+def test_zeros_that_are_promised_are_in_a_report_only_if_it_is_asked_for():
+    made, _ = promised()
+    assert check(made).ok
+    assert check(made, checks=["all"]).checks == USUAL
+    for asked, found in [("promised_zeros", "promised_zeros"), (EVERY, "all, promised_zeros")]:
+        result = check(made, checks=asked)
+        assert [report.check for report in result.reports] == ["promised_zeros"]
+        assert str(result).startswith(f"checks ({found}): 1 mistake was found.\n")
+    with pytest.raises(vyre.CheckError):
+        vyre.run(made, {"out": 4}, 1, backend="reference", check=EVERY)
+
+
+def test_each_invocation_has_private_memory_of_its_own_to_write():
+    mine = BufferDecl.private("mine", 4, vyre.u16)
+    entry = [Node.store("mine", LOCAL, 9), Node.store("out", I, Expr.load("mine", 2))]
+    made = Program([OUT, mine], (4, 1, 1), entry)
+    (report,) = check(made, checks=EVERY).reports
+    assert (report.check, report.buffer, report.index, report.count) == ("promised_zeros", "mine", 2, 3)
+    assert check(made).outputs["out"].tolist() == [0, 0, 9, 0]
 
 
 def test_one_report_stands_for_all_of_its_statements_and_buffer():
@@ -306,7 +340,7 @@ def test_other_rules_hold_under_a_check():
 
 # --- likely mistakes ---
 
-NAMES = '"all", or names out of "race", "uninitialised-read", "out-of-bounds", "divergent-barrier", "order-dependence"'
+NAMES = '"all", or names out of ' + ", ".join(f'"{name}"' for name in MISTAKES)
 FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
 
 

@@ -385,7 +385,8 @@ def test_iterables_are_looked_at_element_by_element():
             "vyre.check(Program(), {}, 1, checks=itertools.repeat('race'))": (
                 "ArgumentError",
                 'argument `checks` of vyre.check must be "all", or names out of "race", "uninitialised-read", '
-                '"out-of-bounds", "divergent-barrier", "order-dependence", got more than 1000 elements. '
+                '"out-of-bounds", "divergent-barrier", "order-dependence", "promised_zeros", '
+                "got more than 1000 elements. "
                 'Fix: write "all", or a list such as ["race", "out-of-bounds"].',
             ),
             "result = vyre.check(Program(), {}, 1, checks=iter(['race'])).checks": "('race',)",

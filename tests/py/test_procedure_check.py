@@ -111,6 +111,25 @@ def test_a_read_of_what_no_step_wrote_names_step_array_kernel_and_lines():
     )
 
 
+@vyre.kernel(workgroup_size=4)
+def of_a_tile(x: InOut[u32]):
+    tile = vyre.shared(u32, 4)
+    x[vyre.gid(0)] = tile[vyre.lid(0)]
+
+
+def test_promised_zeros_of_all_turns_are_one_report_when_they_are_asked_for():
+    @vyre.procedure
+    def often(x: InOut[u32]):
+        for _ in vyre.times(3):
+            of_a_tile(x, workgroups=1)
+
+    x = np.ones(4, np.uint32)
+    assert often.check(x).ok
+    (report,) = often.check(x, checks=["all", "promised_zeros"]).reports
+    assert isinstance(report, vyre.PromisedZeroReport)
+    assert (report.buffer, report.step.array, report.count) == ("tile", "", 12)
+
+
 @pytest.mark.parametrize("mend", ["zeros", "clear", "written"])
 def test_the_fixes_of_an_unwritten_read_hold(mend):
     @vyre.procedure

@@ -13,7 +13,7 @@ import pytest
 
 import vyre
 from conftest import SEED
-from test_check import MISTAKES
+from test_check import EVERY, MISTAKES, check
 from vyre import BufferDecl, Expr, Node, Program
 
 I = Expr.gid_x()  # noqa: E741
@@ -31,8 +31,7 @@ TYPES = {
 @pytest.mark.parametrize("schedule", ["in-order", "reversed", "random:18446744073709551615"])
 def test_a_replay_gives_the_same_reports(name, schedule, tmp_path):
     made, _ = MISTAKES[name][0]()
-    inputs = {"out": 4} | ({"next": 1} if name == "order-dependence" else {})
-    result = vyre.check(made, inputs, (1, 1), schedule=schedule, max_reports=7)
+    result = check(made, checks=EVERY, schedule=schedule, max_reports=7)
     result.save(tmp_path / "it.json")
     again = vyre.replay(str(tmp_path / "it.json"), timeout=60)
     assert result.reports

@@ -20,15 +20,16 @@ class ValidProgram;
 
 namespace vyre::run {
 
-// The checks, with the names that users write.
-//   CHECK(member, name, meaning)
+// The checks, with the names that users write, in the order of Finding. "all" stands for those that are `usual`.
+//   CHECK(member, usual, name, meaning)
 // clang-format off
 #define VYRE_CHECKS(CHECK)                                                                                               \
-  CHECK(races,         "race",               "accesses of two invocations to one element that nothing orders")           \
-  CHECK(uninitialised, "uninitialised-read", "reads of memory that was not written before")                              \
-  CHECK(bounds,        "out-of-bounds",      "accesses beyond the end of a buffer")                                      \
-  CHECK(barriers,      "divergent-barrier",  "barriers that only a part of a workgroup reaches")                         \
-  CHECK(order,         "order-dependence",   "output that changes with the order in which atomics come")
+  CHECK(races,          true,  "race",               "accesses of two invocations to one element that nothing orders")   \
+  CHECK(uninitialised,  true,  "uninitialised-read", "reads of storage that neither host nor program wrote before")      \
+  CHECK(bounds,         true,  "out-of-bounds",      "accesses beyond the end of a buffer")                              \
+  CHECK(barriers,       true,  "divergent-barrier",  "barriers that only a part of a workgroup reaches")                 \
+  CHECK(order,          true,  "order-dependence",   "output that changes with the order in which atomics come")         \
+  CHECK(promised_zeros, false, "promised_zeros",     "reads of workgroup and private memory before the first write")
 // clang-format on
 
 enum class AccessKind : std::uint8_t { Read, Write, Atomic };
@@ -56,9 +57,8 @@ struct Race {
   Witness first, second;
   std::uint64_t count = 0;  // accesses that raced with another one
 };
-// A load of workgroup memory, or of a buffer that the host gave no data for, before an invocation stored there. It gives zero, but the
-// program was probably meant to write the element first. A load or an atomic of bytes that may have any value (CheckOptions::written) is
-// such a read too.
+// A load of a buffer that the host gave no data for, before an invocation stored there. It gives zero, but the program was probably meant
+// to write the element first. A load or an atomic of bytes that may have any value (CheckOptions::written) is such a read too.
 struct UninitialisedRead {
   BufferId buffer;
   std::uint32_t index = 0;
@@ -96,10 +96,14 @@ struct OrderDependence {
   std::uint64_t count = 0;      // lanes that differ
 };
 
-using Finding = std::variant<Race, UninitialisedRead, OutOfBounds, DivergentBarrier, OrderDependence>;
+// A load of workgroup memory before an invocation of the workgroup stored there, or of private memory before the invocation itself did. It
+// gives the zero that docs/semantics.md promises.
+struct PromisedZero : UninitialisedRead {};
+
+using Finding = std::variant<Race, UninitialisedRead, OutOfBounds, DivergentBarrier, OrderDependence, PromisedZero>;
 
 struct CheckOptions {
-#define CHECK(member, name, meaning) bool member = true;
+#define CHECK(member, usual, name, meaning) bool member = usual;
   VYRE_CHECKS(CHECK)
 #undef CHECK
   // Says for each bound buffer, in the order of Program::buffers(), whether the host gave no data for it. Empty: it gave data for all.

@@ -15,6 +15,7 @@ from vyre._procedure.flat import Part, text_of_line
 from vyre._reports import (
     OrderDependenceReport,
     OutOfBoundsReport,
+    PromisedZeroReport,
     RaceReport,
     ReportedStep,
     UninitialisedReadReport,
@@ -167,7 +168,7 @@ class _Checked:
             where = step.place.what, step.place.file, step.place.line, step.place.callers, step.array
         if isinstance(report, RaceReport):
             return "race", where, report.buffer, report.first.place, report.second.place
-        if isinstance(report, (UninitialisedReadReport, OutOfBoundsReport)):
+        if isinstance(report, (UninitialisedReadReport, OutOfBoundsReport, PromisedZeroReport)):
             return report.check, where, report.buffer, report.witness.place
         return object()
 

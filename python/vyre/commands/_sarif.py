@@ -46,8 +46,8 @@ def tables() -> list[dict[str, Any]]:
     known = vyre._core._tables
     made = [rule(id, title, checks, why, "error") for id, title, checks, why in known["rules"]]
     made += [rule(id, title, checks, why, "warning") for id, title, checks, why, *_ in known["notes"]]
-    for name, finds in known["checks"]:
-        made.append(rule(name, name.replace("-", " ").capitalize(), f"Finds {finds}.", "", "error"))
+    for name, finds, _ in known["checks"]:
+        made.append(rule(name, name.replace("-", " ").replace("_", " ").capitalize(), f"Finds {finds}.", "", "error"))
     return made
 
 

@@ -16,6 +16,7 @@ using run::Finding;
 using run::Findings;
 using run::OrderDependence;
 using run::OutOfBounds;
+using run::PromisedZero;
 using run::Race;
 using run::UninitialisedRead;
 using Id = std::array<std::uint32_t, 3>;
@@ -160,18 +161,44 @@ TEST(Checked, accesses_out_of_bounds_are_found_though_they_are_defined) {
   EXPECT_EQ(store.witness, (run::Witness{{0, 0, 0}, {2, 0, 0}, AccessKind::Write, {}, NodeId{1}, 12}));
 }
 
-TEST(Checked, reads_of_workgroup_memory_that_nobody_wrote_are_found) {
+TEST(Checked, reads_of_workgroup_memory_that_nobody_wrote_are_found_when_they_are_asked_for) {
   const ir::Program program = Sample()
                                   .out("out")
                                   .shared("tile", 4)
                                   .size(2)
                                   .add({store("tile", lid(0), u32(1)), barrier(), store("out", gid(0), load("tile", lid(0) * u32(2)))})
                                   .make();
-  const UninitialisedRead read = only<UninitialisedRead>(check(program, {Words(4)}, {2, 1, 1}));
+  EXPECT_TRUE(check(program, {Words(4)}, {2, 1, 1}).list.empty());
+  run::CheckOptions checks;
+  checks.promised_zeros = true;
+  const PromisedZero read = only<PromisedZero>(check(program, {Words(4)}, {2, 1, 1}, checks));
   EXPECT_EQ(read.buffer, BufferId{1});
   EXPECT_EQ(read.index, 2u);
   EXPECT_EQ(read.count, 2u);  // one in each workgroup: what one wrote, the next one has not
   EXPECT_EQ(read.witness, (run::Witness{{0, 0, 0}, {1, 0, 0}, AccessKind::Read, {}, NodeId{2}, 0}));
+}
+
+// Invocation k writes element k of its own array, and reads element 1.
+TEST(Checked, reads_of_private_memory_are_found_that_the_same_invocation_did_not_write) {
+  for (const DataType element : {DataType::U32, DataType::U8, DataType::U64}) {
+    const ir::ExprHandle value = element == DataType::U64 ? ir::expr::literal({element, 7, 0}) : u32(7);
+    const ir::Program program = Sample()
+                                    .out("out", element)
+                                    .own("mine", 2, element)
+                                    .size(2)
+                                    .add({store("mine", lid(0), value), barrier(), store("out", gid(0), load("mine", u32(1)))})
+                                    .make();
+    run::CheckOptions checks;
+    checks.promised_zeros = true;
+    for (const run::Schedule schedule : all_schedules()) {
+      const PromisedZero read = only<PromisedZero>(check(program, {Words(8)}, {2, 1, 1}, checks, schedule));
+      EXPECT_EQ(read.buffer, BufferId{1});
+      EXPECT_EQ(read.index, 1u);
+      EXPECT_EQ(read.count, 2u);  // one in each workgroup
+      EXPECT_EQ(read.witness, (run::Witness{{0, 0, 0}, {0, 0, 0}, AccessKind::Read, {}, NodeId{2}, 0}));
+      EXPECT_TRUE(check(program, {Words(8)}, {2, 1, 1}, {}, schedule).list.empty());
+    }
+  }
 }
 
 TEST(Checked, reads_of_a_buffer_that_the_host_gave_are_not_reads_of_what_nobody_wrote) {
@@ -180,6 +207,8 @@ TEST(Checked, reads_of_a_buffer_that_the_host_gave_are_not_reads_of_what_nobody_
   EXPECT_TRUE(check(program, {Words(2)}, {}, checks).list.empty());
   checks.blank = {true};
   EXPECT_EQ(only<UninitialisedRead>(check(program, {Words(2)}, {}, checks)).count, 2u);
+  checks.uninitialised = false;
+  EXPECT_TRUE(check(program, {Words(2)}, {}, checks).list.empty());
 }
 
 // Counting up from zero is what zeros are for.
@@ -339,7 +368,7 @@ TEST(Checked, only_what_was_asked_for_is_found) {
     return result;
   };
   run::CheckOptions none;
-#define CHECK(member, name, meaning) none.member = false;
+#define CHECK(member, usual, name, meaning) none.member = false;
   VYRE_CHECKS(CHECK)
 #undef CHECK
   EXPECT_THROW(kinds(none), DivergentBarrierError);
@@ -349,12 +378,12 @@ TEST(Checked, only_what_was_asked_for_is_found) {
   some.races = true;
   EXPECT_EQ(kinds(some), (std::vector<std::size_t>{0, 3}));
   some = none;
-  some.uninitialised = true;
-  EXPECT_EQ(kinds(some), (std::vector<std::size_t>{1, 3}));
+  some.promised_zeros = true;
+  EXPECT_EQ(kinds(some), (std::vector<std::size_t>{3, 5}));
   some = none;
   some.bounds = true;
   EXPECT_EQ(kinds(some), (std::vector<std::size_t>{2, 3}));
-  EXPECT_EQ(kinds({}), (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(kinds({}), (std::vector<std::size_t>{0, 2, 3}));
 }
 
 TEST(Checked, findings_are_bounded_and_say_when_there_are_more) {

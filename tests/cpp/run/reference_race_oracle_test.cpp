@@ -175,6 +175,7 @@ TEST(RaceOracle, findings_are_those_of_all_pairs_of_all_accesses_in_every_schedu
       watch_run(program, code, workgroups, schedule, [&](const Job& job, auto&& run) {
         CheckOptions checks;
         checks.max_findings = 10'000;
+        checks.promised_zeros = true;
         Checker checker(job, checks, blank);
         run(checker);
         findings = checker.findings(true);
@@ -250,7 +251,10 @@ TEST(RaceOracle, findings_are_those_of_all_pairs_of_all_accesses_in_every_schedu
       }
       std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> reported_reads, reported_outsides;
       for (const Finding& finding : findings.list) {
-        if (const auto* read = std::get_if<UninitialisedRead>(&finding)) {
+        const auto* const zero = std::get_if<PromisedZero>(&finding);
+        const UninitialisedRead* const read = zero != nullptr ? zero : std::get_if<UninitialisedRead>(&finding);
+        if (read != nullptr) {
+          EXPECT_EQ(zero != nullptr, read->buffer.index == 2);  // which is of the workgroup
           reported_reads[{read->witness.statement.index, read->buffer.index}] = read->count;
         } else if (const auto* out = std::get_if<OutOfBounds>(&finding)) {
           reported_outsides[{out->witness.statement.index, out->buffer.index}] = out->count;

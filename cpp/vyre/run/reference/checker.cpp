@@ -13,7 +13,8 @@ Checker::Checker(const Job& job, const CheckOptions& options, const std::vector<
       blank_(blank),
       written_(written),
       uninitialised_at_(job.code.instructions.size()),
-      bounds_at_(job.code.instructions.size()) {
+      bounds_at_(job.code.instructions.size()),
+      zeros_at_(job.code.instructions.size()) {
   for (std::size_t index = 0; index < job.memory.size(); ++index) {
     const ir::BufferDecl& buffer = job.program.buffers()[index];
     const bool storage = buffer.access == ir::BufferAccess::ReadWrite && buffer.element != ir::DataType::Bytes;
@@ -25,15 +26,21 @@ void Checker::start(std::size_t number, const Group& group) {
   if (number == running_.size()) {
     Running& running = running_.emplace_back();
     for (std::size_t index = 0; index < job_.memory.size(); ++index) {
-      const bool shared = job_.program.buffers()[index].access == ir::BufferAccess::Workgroup;
+      const ir::BufferDecl& buffer = job_.program.buffers()[index];
+      const bool shared = buffer.access == ir::BufferAccess::Workgroup;
       // A buffer without memory is never looked up.
       if (shared) running.shared.emplace_back(group.memory(index).bytes != nullptr ? job_.memory[index].length : 0);
+      if (buffer.access == ir::BufferAccess::Private && options_.promised_zeros) {
+        const std::size_t bytes = std::size_t{job_.memory[index].length} * ir::min_bytes(buffer.element);
+        running.own.push_back({index, bytes, std::vector<std::uint8_t>(bytes * job_.invocations())});
+      }
       const std::span<std::uint8_t> written = written_.empty() ? std::span<std::uint8_t>() : written_[index];
-      running.tables.push_back({shared ? running.shared.back().data() : storage_[index].data(), &group.memory(index), shared,
-                                options_.uninitialised && (shared || blank_[index]), written.empty() ? nullptr : written.data(),
-                                ir::min_bytes(job_.program.buffers()[index].element)});
+      running.tables.push_back({shared ? running.shared.back().data() : storage_[index].data(), &group.memory(index), buffer.access,
+                                shared ? options_.promised_zeros : options_.uninitialised && blank_[index],
+                                written.empty() ? nullptr : written.data(), ir::min_bytes(buffer.element)});
     }
   }
+  for (Marks& each : running_[number].own) std::ranges::fill(each.written, 0);
   const Triple& id = group.id();
   running_[number].workgroup = (id[2] * job_.grid.y + id[1]) * job_.grid.x + id[0];
   running_[number].phase = 0;
@@ -110,7 +117,12 @@ Kind* Checker::shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const I
 }
 
 void Checker::unwritten(const Instruction& i, std::size_t index, std::uint32_t value) {
-  shown_here(uninitialised_, uninitialised_at_[site(i)], i, index, value);
+  const ir::BufferAccess access = tables_[i.b].access;
+  if (access == ir::BufferAccess::Workgroup || access == ir::BufferAccess::Private) {
+    shown_here(zeros_, zeros_at_[site(i)], i, index, value);
+  } else if (options_.uninitialised) {
+    shown_here(uninitialised_, uninitialised_at_[site(i)], i, index, value);
+  }
 }
 
 void Checker::outside(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
@@ -169,6 +181,7 @@ Findings Checker::findings(bool with_races) const {
   add(uninitialised_.by_key, uninitialised_.complete);
   add(bounds_.by_key, bounds_.complete);
   add(barriers_, barriers_complete_);
+  add(zeros_.by_key, zeros_.complete);
   return result;
 }
 

@@ -26,8 +26,9 @@ class Checker {
   void start(std::size_t number, const Group& group);
   void pass_barrier(std::size_t number) { ++running_[number].phase; }
   void enter(std::size_t number, std::uint32_t invocation) {
-    const Running& running = running_[number];
+    Running& running = running_[number];
     tables_ = running.tables.data();
+    for (Marks& each : running.own) running.tables[each.buffer].written = each.written.data() + each.bytes * invocation;
     now_ = {running.workgroup, running.phase, static_cast<std::uint16_t>(invocation)};
   }
   void diverged(const Group& group);
@@ -77,15 +78,21 @@ class Checker {
   struct Table {
     Shadow* shadows = nullptr;  // null for memory that is only read, or private
     const Memory* memory = nullptr;
-    bool shared = false;
+    ir::BufferAccess access{};
     bool blank = false;               // reads of elements that the program has not written are findings
     std::uint8_t* written = nullptr;  // a mark for each byte; null if no marks are kept
     std::uint32_t bytes = 0;          // of an element
+  };
+  // Which bytes of a Private buffer are written: `bytes` marks for each invocation.
+  struct Marks {
+    std::size_t buffer = 0, bytes = 0;
+    std::vector<std::uint8_t> written;
   };
   // A workgroup that is running.
   struct Running {
     std::uint32_t workgroup = 0, phase = 0;
     std::vector<Shadows> shared;
+    std::vector<Marks> own;
     std::vector<Table> tables;  // by BufferId
   };
 
@@ -94,15 +101,15 @@ class Checker {
     return i.code == Opcode::StoreNarrow ? narrowed(slots[i.c], i.lanes, i.d != 0) : slots[i.c];
   }
 
-  bool wrote(const Table& table, std::size_t index) const {
+  static bool wrote(const Table& table, std::size_t index) {
     const std::uint8_t* const begin = table.written + index * table.bytes;
-    return !options_.uninitialised || std::all_of(begin, begin + table.bytes, [](std::uint8_t byte) { return byte != 0; });
+    return std::all_of(begin, begin + table.bytes, [](std::uint8_t byte) { return byte != 0; });
   }
   static void write(const Table& table, std::size_t index) { std::fill_n(table.written + index * table.bytes, table.bytes, 1); }
 
   Shadow& shadow_of(const Table& table, std::size_t index) const {
     Shadow& shadow = table.shadows[index];
-    if (table.shared) shadow.forget_others(now_.workgroup);
+    if (table.access == ir::BufferAccess::Workgroup) shadow.forget_others(now_.workgroup);
     return shadow;
   }
 
@@ -157,9 +164,11 @@ class Checker {
   Entries<Race> races_;
   Entries<UninitialisedRead> uninitialised_;
   Entries<OutOfBounds> bounds_;
+  Entries<PromisedZero> zeros_;
   std::map<std::vector<std::uint32_t>, Entry<DivergentBarrier>> barriers_;
   std::vector<Entry<UninitialisedRead>*> uninitialised_at_;  // by address: the entry of its statement
   std::vector<Entry<OutOfBounds>*> bounds_at_;
+  std::vector<Entry<PromisedZero>*> zeros_at_;
   std::pair<Address, Address> last_race_{};
   Entry<Race>* last_race_entry_ = nullptr;
   bool barriers_complete_ = true;
