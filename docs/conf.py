@@ -6,6 +6,7 @@ where they are, and their links to one another hold here as in a checkout.
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +65,26 @@ html_copy_source = False
 html_show_sphinx = False
 
 
+def made(app: Sphinx, page: str, source: list[str]) -> None:
+    """Adds autodoc's directives to pages that list names."""
+    if page.startswith("docs/api/"):
+        source[0] = re.sub(r"^```\{documented\} (.*)\n([^`]*)```$", documented, source[0], flags=re.MULTILINE)
+
+
+def documented(block: re.Match[str]) -> str:
+    """The directives of autodoc for the names of a block, which begins with their module."""
+    module = importlib.import_module(block[1])
+    parts = [f"```{{eval-rst}}\n.. currentmodule:: {block[1]}\n"]
+    for name in block[2].split():
+        value = getattr(module, name)
+        kind = "class" if isinstance(value, type) else "function"
+        if kind == "class" and issubclass(value, BaseException):
+            kind = "exception"
+        members = "   :members:\n" if kind == "class" and not hasattr(value, "__members__") else ""
+        parts.append(f"\n.. auto{kind}:: {name}\n{members}")
+    return "".join([*parts, "```"])
+
+
 def as_restructured_text(app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
     """Docstrings are plain text: what reStructuredText would read as markup of its own is escaped."""
     label = False
@@ -93,3 +114,4 @@ def with_pictures(app: Sphinx, page: str, source: list[str]) -> None:
 def setup(app: Sphinx) -> None:
     app.connect("source-read", with_pictures)
     app.connect("autodoc-process-docstring", as_restructured_text, priority=400)
+    app.connect("source-read", made)

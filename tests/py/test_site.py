@@ -81,18 +81,34 @@ def test_the_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkey
 )
 def test_every_public_name_has_an_entry(module):
     """Of modules there are pages, and of numbers none."""
-    text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
     described: set[str] = set()
-    for block in re.findall(r"^```\{eval-rst\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        home = re.search(r"currentmodule:: (.*)", block)
-        names = re.findall(r"^(?:\.\. (?:auto\w+|py:data)::| {13}) *(\w+)$", block, re.MULTILINE)
-        described.update(f"{home[1] if home else 'vyre'}.{name}" for name in names)
+    for page in (ROOT / "docs" / "api").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for home, names in re.findall(r"^```\{documented\} (.*)\n([^`]*)```$", text, re.MULTILINE):
+            described.update(f"{home}.{name}" for name in names.split())
+        described.update(
+            f"vyre.{name}" for name in re.findall(r"^(?:\.\. py:data::| {13}) *(\w+)$", text, re.MULTILINE)
+        )
     public = {
         name
         for name in module.__all__
         if callable(getattr(module, name)) or isinstance(getattr(module, name), vyre.DataType)
     }
     assert {f"{module.__name__}.{name}" for name in public} - described == set()
+
+
+def test_a_page_that_lists_names_describes_each():
+    settings = importlib.util.spec_from_file_location("conf", ROOT / "docs" / "conf.py")
+    conf = importlib.util.module_from_spec(settings)
+    settings.loader.exec_module(conf)
+    names = ["```{documented} vyre\nrun VyreError\nArray DataType\n```\n"]
+    conf.made(None, "docs/api/calls", names)
+    directives = ["function:: run", "exception:: VyreError", "class:: Array\n   :members:", "class:: DataType"]
+    parts = ["```{eval-rst}\n.. currentmodule:: vyre", *(f".. auto{each}" for each in directives)]
+    assert names[0] == "\n\n".join(parts) + "\n```\n"
+    untouched = ["# Tutorial\n"]
+    conf.made(None, "docs/tutorial", untouched)
+    assert untouched == ["# Tutorial\n"]
 
 
 def sections(page: str) -> dict[str, str]:
