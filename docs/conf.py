@@ -66,7 +66,9 @@ html_show_sphinx = False
 
 
 def made(app: Sphinx, page: str, source: list[str]) -> None:
-    """Adds autodoc's directives to pages that list names."""
+    """Adds what `vyre.explain` says to the page of rules, and autodoc's directives to pages that list names."""
+    if page == "docs/rules":
+        source[0] += rules()
     if page.startswith("docs/api/"):
         source[0] = re.sub(r"^```\{documented\} (.*)\n([^`]*)```$", documented, source[0], flags=re.MULTILINE)
 
@@ -83,6 +85,20 @@ def documented(block: re.Match[str]) -> str:
         members = "   :members:\n" if kind == "class" and not hasattr(value, "__members__") else ""
         parts.append(f"\n.. auto{kind}:: {name}\n{members}")
     return "".join([*parts, "```"])
+
+
+def rules() -> str:
+    import vyre
+    from vyre._kernel.mistakes import RULES
+
+    programs, procedures, notes = (
+        [row[0] for row in vyre._core._tables[name]] for name in ("rules", "procedure_rules", "notes")
+    )
+    parts = []
+    for rule in [*sorted(programs), *RULES, *procedures, *notes]:
+        title, _, text = vyre.explain(rule).partition("\n" if rule not in RULES else ": ")
+        parts.append(f"\n## {title}\n\n```text\n{text.strip()}\n```\n")
+    return "".join(parts)
 
 
 def as_restructured_text(app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre import _core
+from vyre._kernel.mistakes import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,10 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def _list(rows: Sequence[tuple[str, str]]) -> str:
+    return "".join(f"- {name}: {meaning}\n" for name, meaning in rows)
 
 
 def _code(text: object) -> str:
@@ -44,8 +49,8 @@ def _casts() -> str:
     targets: dict[str, list[str]] = {}
     for source, target in _core._tables["casts"]:
         targets.setdefault(source, []).append(_code(target))
-    rows: list[tuple[object, ...]] = [(_code(source), ", ".join(to)) for source, to in targets.items()]
-    return "## Casts\n\n`Expr.cast(target, value)` is defined for\n\n" + _table(("from", "to"), rows)
+    rows = [(f"from {_code(source)}", ", ".join(to)) for source, to in targets.items()]
+    return "## Casts\n\n`Expr.cast(target, value)` is defined\n\n" + _list(rows)
 
 
 def _operators() -> str:
@@ -55,13 +60,20 @@ def _operators() -> str:
             _code(f"BinOp.{name}"),
             number,
             _code(f"a {infix} b" if infix else f"{text}(a, b)"),
-            f"{left}, {right} -> {result}",
+            "" if {left, right, result} == {"U32"} else f"{left}, {right} -> {result}",
             meaning,
         )
         for number, (name, text, infix, left, right, result, meaning) in enumerate(_core._tables["binary"])
     ]
     unary = [
-        (_code(text), _code(f"UnOp.{name}"), number, _code(f"{text}(a)"), f"{operand} -> {result}", meaning)
+        (
+            _code(text),
+            _code(f"UnOp.{name}"),
+            number,
+            _code(f"{text}(a)"),
+            "" if operand == result == "U32" else f"{operand} -> {result}",
+            meaning,
+        )
         for number, (name, text, operand, result, meaning) in enumerate(_core._tables["unary"])
     ]
     atomic = [
@@ -69,15 +81,12 @@ def _operators() -> str:
         for number, (name, text, meaning) in enumerate(_core._tables["atomic"])
     ]
     head = ("name", "operator", "number", "in text", "types", "meaning")
-    infix = _core._tables["infix"]
-    types = [row.name for row in _core._tables["types"] if any(row.name in each.types for each in infix)]
     by_type = [
         (
-            _code(row.symbol),
-            _code(f"vyre.{row.function}") if hasattr(_core, row.function) else "",
-            *("yes" if name in row.types else "" for name in types),
+            _code(row.symbol) + (f", `vyre.{row.function}`" if hasattr(_core, row.function) else ""),
+            ", ".join(each.name for each in _core._tables["types"] if each.name in row.types),
         )
-        for row in infix
+        for row in _core._tables["infix"]
     ]
     return (
         "## Operators by type\n\n"
@@ -85,11 +94,9 @@ def _operators() -> str:
         "which is known when a Program is made. Both operands have one type; a vector takes a U32 too, for every\n"
         "lane; amounts of shifts and rotations are U32. An integer takes the type that stands opposite. Comparisons\n"
         "give U32, 1 or 0, and on Bool a Bool. `//` and `%` truncate, and are 0 for a divisor of 0; `~` of a Bool is\n"
-        "its negation. Mistakes are V039.\n\n"
-        + _table(("operator", "function", *types), by_type)
-        + "\n## Operators\n\n"
-        "The explicit ones, which programs consist of. Each is `Expr.<name>`; a function `vyre.<name>` that the table\n"
-        "above does not have is the same.\n\n"
+        "its negation. Mistakes are V039.\n\n" + _list(by_type) + "\n## Operators\n\n"
+        "The explicit ones, which programs consist of. Each is `Expr.<name>`; a function `vyre.<name>` that the list\n"
+        "above does not have is the same. Where no types stand, operands and result are U32.\n\n"
         + _table(head, binary)
         + "\n"
         + _table(head, unary)
@@ -104,49 +111,28 @@ def _atomic(name: str, text: str) -> str:
 
 
 def _rules() -> str:
-    sentences: dict[str, list[str]] = {}
-    for rule, sentence in _core._tables["messages"]:
-        sentences.setdefault(rule, []).append(sentence)
-    hints: dict[str, list[str]] = {}
-    for rule, hint in _core._tables["hints"]:
-        hints.setdefault(rule, []).append(hint)
-    parts = ["## Rules\n"]
-    for rule, title, checks, why in sorted(_core._tables["rules"]):
-        said = "\n".join(sentences.get(rule, []))
-        parts.append(f"### {rule}: {title}\n\n{checks}\n\n{why}\n\n```text\n{said}\n```\n")
-        if rule in hints:
-            parts.append("In Python:\n\n```text\n" + "\n".join(hints[rule]) + "\n```\n")
-    return "\n".join(parts)
-
-
-def _procedure_rules() -> str:
+    families = {
+        "Rules of programs": [row[:3] for row in sorted(_core._tables["rules"])],
+        "Rules of kernels": [(rule, "", checks) for rule, checks in RULES.items()],
+        "Rules of procedures": [row[:3] for row in _core._tables["procedure_rules"]],
+        "Notes": [row[:3] for row in _core._tables["notes"]],
+    }
     parts = [
-        "## Rules of procedures\n\n`vyre.validate(procedure)` and `procedure.check()` tell what a procedure breaks. "
-        "Its programs keep the rules above.\n"
+        '## Rules\n\n`vyre.explain("V014")` says more of a rule: why it is there, and its messages. Notes stop no\n'
+        "program: `program.notes()` and `kernel.notes()` say what is probably not meant.\n"
     ]
-    for rule, title, checks, why, sentences in _core._tables["procedure_rules"]:
-        said = "\n".join(sentences)
-        parts.append(f"### {rule}: {title}\n\n{checks}\n\n{why}\n\n```text\n{said}\n```\n")
-    return "\n".join(parts)
-
-
-def _notes() -> str:
-    parts = [
-        "## Notes\n\nNotes never stop a program: `program.notes()` says what is probably not meant in a valid one, and "
-        "`program.notes(lengths=..., workgroups=..., invocations=...)` in a call of it.\n"
-    ]
-    for note, title, checks, why, sentence, hint, example in _core._tables["notes"]:
-        parts.append(
-            f"### {note}: {title}\n\n{checks}\n\n{why}\n\n```text\n{sentence}\n```\n\nIn Python:\n\n"
-            f"```text\n{hint}\n```\n\n```python\n{example}```\n"
-        )
+    for family, rows in families.items():
+        named = [(f"{rule}, {title}" if title else rule, checks) for rule, title, checks in rows]
+        parts.append(f"### {family}\n\n" + _list(named))
     return "\n".join(parts)
 
 
 def _checks() -> str:
-    rows = [(_code(name), meaning, "yes" if usual else "no") for name, meaning, usual in _core._tables["checks"]]
-    heads = ("name", "finds", "in `all`")
-    return "## Checks\n\nWhat `vyre.check(..., checks=[...])` looks for.\n\n" + _table(heads, rows)
+    rows = [
+        (_code(name), meaning if usual else f"{meaning}; not in `all`")
+        for name, meaning, usual in _core._tables["checks"]
+    ]
+    return "## Checks\n\nWhat `vyre.check(..., checks=[...])` looks for.\n\n" + _list(rows)
 
 
 def _speedups() -> str:
@@ -155,37 +141,34 @@ def _speedups() -> str:
         "## Lowering for speed\n\nWhat `optimize=` of `vyre.run`, `vyre.lower` and a call names: True is all that "
         "pays, False is none, a list of names is these wherever they apply. No combination changes a byte. `addresses` "
         "may be named too: on Vulkan, all arrays are then reached by their addresses, as those are that a device "
-        "cannot bind.\n\n" + _table(("name", "does"), rows)
+        "cannot bind.\n\n" + _list(rows)
     )
 
 
 def _operations() -> str:
-    rows = [
-        (
-            _code(spec.id),
-            spec.version,
-            f"({', '.join(t.name for t in spec.signature.inputs)}) -> {spec.signature.output.name}",
-            spec.summary,
-        )
-        for spec in _core._op_all()
-        if spec.id.startswith("primitive.") and spec.signature is not None
-    ]
+    operations: dict[str, list[tuple[str, str]]] = {}
+    for spec in _core._op_all():
+        if spec.id.startswith("primitive.") and spec.signature is not None:
+            types = f"({', '.join(t.name for t in spec.signature.inputs)}) -> {spec.signature.output.name}"
+            version = f", version {spec.version}" if spec.version > 1 else ""
+            operations.setdefault(types, []).append((_code(spec.id) + version, spec.summary))
     functions = [
         (
             _code(f"vyre.{row.function}({', '.join(row.parameters)})"),
-            ", ".join(f"{name}: {_code(operation)}" for name, operation in row.operations.items()),
-            row.meaning,
+            f"{row.meaning} Calls "
+            + ", ".join(f"{_code(each)} ({name})" for name, each in row.operations.items())
+            + ".",
         )
         for row in _core._tables["by_type"]
     ]
     return (
         "## Operations\n\n`vyre.ops.call(id, arguments ...)`, in kernels too. A name that begins with `s` is the\n"
         "signed form of the name without it; on U64 it reads the same 64 bits in two's complement.\n\n"
-        + _table(("id", "version", "types", "gives"), rows)
+        + "\n".join(f"### {_code(types)}\n\n{_list(rows)}" for types, rows in operations.items())
         + "\n## Functions of operations\n\n"
         "Each calls the operation for the type of its operands, which is known when a Program is made. An integer\n"
         "takes the type that the operation wants; where all are integers, it is the first operation. Other types\n"
-        "are V032.\n\n" + _table(("function", "calls", "gives"), functions)
+        "are V032.\n\n" + _list(functions)
     )
 
 
@@ -195,6 +178,5 @@ def reference() -> str:
     >>> reference().startswith("# Reference")
     True
     """
-    rules = [_rules(), _procedure_rules(), _notes(), _checks()]
-    tables = [_types(), _casts(), _operators(), *rules, _speedups(), _operations()]
+    tables = [_types(), _casts(), _operators(), _rules(), _checks(), _speedups(), _operations()]
     return "\n".join([_HEAD, *tables])

@@ -95,14 +95,12 @@ def test_json_is_one_object_that_names_its_command_and_says_whether_all_is_well(
     assert (found["version"], found["command"], found["ok"]) == (vyre.__version__, name, status == 0)
 
 
-def test_every_exit_status_is_documented(capsys):
+def test_every_exit_status_is_in_the_help(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     text = capsys.readouterr().out
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     for status, meaning in STATUSES.items():
         assert f"  {status:<4} {meaning}\n" in text
-        assert f"| {status} | {meaning} |" in readme
     statuses = {0, 1, 2, NO_PLACE, 130, CLOSED_PIPE}
     assert statuses == set(STATUSES)
 

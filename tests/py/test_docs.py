@@ -71,7 +71,7 @@ def test_every_rule_operator_and_type_is_in_the_reference():
     rules = [row[0] for row in vyre._core._tables["rules"]]
     assert len(rules) >= 39
     for rule in rules:
-        assert f"### {rule}: " in text
+        assert f"\n- {rule}, " in text
     for enum in (vyre.DataType, vyre.BinOp, vyre.UnOp):
         for member in enum:
             assert member.name in text
@@ -87,12 +87,13 @@ def test_pages_say_how_many_cases_and_rules_there_are():
     ]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     said = re.findall(r"\b(\d,\d{3}) cases\b", text)
-    assert len(said) >= 4
+    assert len(said) >= 2
     assert {abs(int(each.replace(",", "")) - cases) <= 25 for each in said} == {True}
     assert set(re.findall(r"rules V001 to (V\d+)", text)) == {last}
 
 
-def test_the_readme_lists_every_environment_variable():
+def test_every_environment_variable_is_documented():
+    """Those for users on the page about devices, those for tests in CONTRIBUTING.md."""
     root = ROOT
     read = re.compile(r'(?:getenv|environ\.get|from)\("(VYRE_[A-Z_]+|XDG_[A-Z_]+)"')
     found = {
@@ -102,15 +103,16 @@ def test_the_readme_lists_every_environment_variable():
         if path.suffix in suffixes
         for name in read.findall(path.read_text(encoding="utf-8"))
     }
-    section = (root / "README.md").read_text(encoding="utf-8").split("## Environment variables")[1].split("\n## ")[0]
+    pages = [root / "python/vyre/docs/devices.md", root / "CONTRIBUTING.md"]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     assert "VYRE_CACHE_DIR" in found
-    assert [name for name in sorted(found) if f"`{name}" not in section] == []
+    assert [name for name in sorted(found) if f"`{name}" not in text] == []
 
 
 @pytest.mark.parametrize(
     ("page", "least"),
     [
-        ("README.md", 8),
+        ("README.md", 4),
         ("python/vyre/docs/kernels.md", 1),
         ("python/vyre/docs/looking-inside.md", 5),
         ("python/vyre/docs/procedures.md", 2),

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
 import io
-import linecache
-import re
-import shlex
 import zipfile
 from pathlib import Path
 
@@ -295,18 +291,3 @@ def test_an_archive_that_is_cut_short_is_one_sentence(files, capsys, end):
     (files / "data.npz").write_bytes(data[:end])
     assert main(["repeat", str(files / "own.bin"), str(files / "data.npz"), "--workgroups", "1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_what_the_readme_says_of_its_racy_program_is_so(tmp_path, monkeypatch, capsys):
-    """Its check saves race.json, which the command of the section after it repeats."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"^\$ (vyre repeat race\.json.*)$", readme, re.MULTILINE)
-    section = readme[readme.index(">>> @vyre.kernel(workgroup_size=4)\n... def last(") :]
-    names = {"vyre": vyre}
-    monkeypatch.chdir(tmp_path)
-    for k, example in enumerate(doctest.DocTestParser().get_examples(section[: section.index("```")])):
-        file = f"<README {k}>"  # a kernel reads its source
-        monkeypatch.setitem(linecache.cache, file, (len(example.source), None, example.source.splitlines(True), file))
-        exec(compile(example.source, file, "exec"), names)
-    assert main(shlex.split(line)[1:]) == 1
-    assert "`last`[0] is " in capsys.readouterr().out
