@@ -22,6 +22,8 @@ def test_each_test_that_is_named_exists():
     assert len(named) > 20
     missing = [name for name in named if name not in tests and not (name[1] == "*" and name[0] in suites)]
     assert missing == []
+    files = {path.name for path in (ROOT / "tests" / "py").rglob("test_*.py")}
+    assert set(re.findall(r"`(test_\w+\.py)`", TEXT)) - files == set()
 
 
 def test_each_fuzz_target_is_named():
