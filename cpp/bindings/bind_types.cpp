@@ -63,7 +63,7 @@ void bind_types(py::module_& m) {
   for (const ir::InfixInfo& row : ir::kInfixes) {
     py::list types;
     for (const ir::TypeInfo& type : ir::kTypes) {
-      if (is_defined(row, type.type)) types.append(type.name);
+      if (ir::meaning(row.op, type.type) != nullptr) types.append(type.name);
     }
     rows.append(infix_row(row.symbol, row.function, row.shape_name, py::tuple(types)));
   }
@@ -73,9 +73,7 @@ void bind_types(py::module_& m) {
       py::module_::import("collections").attr("namedtuple")("ByTypeRow", "function parameters operations meaning");
   for (const ir::ByType& row : ir::kByType) {
     py::dict chosen;
-    for (const auto& [type, operation] : row.rows) {
-      if (!operation.empty()) chosen[py::str(ir::name(type))] = operation;
-    }
+    for (const auto& [function, type, operation] : row.choices) chosen[py::str(ir::name(type))] = operation;
     rows.append(by_type_row(row.name, py::str(row.parameters).attr("split")(), chosen, row.meaning));
   }
   tables["by_type"] = py::tuple(rows);

@@ -127,7 +127,9 @@ class Brief {
 
   // Operators with one operand, and those that are functions in Python, are written as calls.
   void infix(const ir::InfixInfo& row, const ir::ExprData& data, int depth) {
-    if (const ir::UnOp* op = std::get_if<ir::UnOp>(&row.u32)) return list(ir::info(*op).text, data, depth);
+    const ir::Meaning* on_u32 = ir::meaning(row.op, ir::DataType::U32);
+    if (const ir::UnOp* op = on_u32 != nullptr ? std::get_if<ir::UnOp>(&on_u32->what) : nullptr)
+      return list(ir::info(*op).text, data, depth);
     if (row.shape == ir::InfixShape::One || row.symbol == row.function) return list(row.function, data, depth);
     between(row.symbol, data, depth);
   }

@@ -24,11 +24,13 @@ using ir::UnOp;
 std::string meaning(const ir::InfixInfo& row) {
   std::string types;
   for (const ir::TypeInfo& type : ir::kTypes) {
-    if (is_defined(row, type.type)) types += fmt::format("{}{}", types.empty() ? "" : ", ", type.name);
+    if (ir::meaning(row.op, type.type) != nullptr) types += fmt::format("{}{}", types.empty() ? "" : ", ", type.name);
   }
   std::string_view what = "The absolute value; the least I32 stays what it is.";
-  if (const BinOp* op = std::get_if<BinOp>(&row.u32)) what = ir::info(*op).meaning;
-  if (const UnOp* op = std::get_if<UnOp>(&row.u32)) what = ir::info(*op).meaning;
+  if (const ir::Meaning* on_u32 = ir::meaning(row.op, ir::DataType::U32)) {
+    if (const BinOp* op = std::get_if<BinOp>(&on_u32->what)) what = ir::info(*op).meaning;
+    if (const UnOp* op = std::get_if<UnOp>(&on_u32->what)) what = ir::info(*op).meaning;
+  }
   return fmt::format("{} Resolved by the type of the operands, which is one of {}.", what, types);
 }
 
@@ -45,8 +47,8 @@ void def_operator(ExprClass& expr, py::module_& m, const std::string& name, Func
 // Returns the docstring of a function of by_type.def. It lists the operations that the function chooses from.
 std::string by_type_text(const ir::ByType& row, const std::vector<std::string>& parameters) {
   std::string chosen;
-  for (const auto& [type, operation] : row.rows) {
-    if (!operation.empty()) chosen += fmt::format("{}`{}` on {}", chosen.empty() ? "" : ", ", operation, ir::name(type));
+  for (const auto& [function, type, operation] : row.choices) {
+    chosen += fmt::format("{}`{}` on {}", chosen.empty() ? "" : ", ", operation, ir::name(type));
   }
   std::string arguments;
   for (std::size_t k = 0; k < parameters.size(); ++k) arguments += fmt::format(", {}", k == 0 ? "vyre.Expr.var(\"a\")" : "1");

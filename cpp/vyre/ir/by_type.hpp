@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "vyre/ir/data_type.hpp"
@@ -13,27 +14,38 @@
 namespace vyre::ir {
 
 struct ByType {
-  struct Row {
+  struct Choice {
+    std::string_view function;
     DataType type;
     std::string_view operation;
   };
 
   std::string_view name;
   std::size_t typed;
-  std::array<Row, 4> rows;
   std::string_view parameters, meaning;
+  std::span<const Choice> choices;
 
   // The operation on `type`; without a type, or with one that has none, the first there is.
   constexpr std::string_view operation(std::optional<DataType> type) const {
-    const auto fits = [&](const Row& row) { return row.type == type && !row.operation.empty(); };
-    if (const auto found = std::ranges::find_if(rows, fits); found != rows.end()) return found->operation;
-    return std::ranges::find_if(rows, [](const Row& row) { return !row.operation.empty(); })->operation;
+    const auto found = std::ranges::find_if(choices, [&](const Choice& each) { return each.type == type; });
+    return (found != choices.end() ? *found : choices.front()).operation;
   }
 };
 
+inline constexpr std::array kChoices = {
+#define CHOOSES(function, type, operation) ByType::Choice{function, DataType::type, operation},
+#include "vyre/ir/by_type.def"
+};
+
+// The rows of a function, which stand together.
+constexpr std::span<const ByType::Choice> choices(std::string_view function) {
+  const auto is_of = [&](const ByType::Choice& each) { return each.function == function; };
+  const auto first = std::ranges::find_if(kChoices, is_of);
+  return {first, std::find_if_not(first, kChoices.end(), is_of)};
+}
+
 inline constexpr std::array kByType = {
-#define BY_TYPE(name, typed, u32, i32, u64, vec4, parameters, meaning) \
-  ByType{name, typed, {{{DataType::U32, u32}, {DataType::I32, i32}, {DataType::U64, u64}, {DataType::Vec4U32, vec4}}}, parameters, meaning},
+#define BY_TYPE(name, typed, parameters, meaning) ByType{name, typed, parameters, meaning, choices(name)},
 #include "vyre/ir/by_type.def"
 };
 

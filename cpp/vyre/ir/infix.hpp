@@ -1,9 +1,10 @@
-// Python's operators as enumerators, with the facts of infix.def. A handle holds them; a Program holds explicit operators alone.
+// Python's operators as enumerators, with the facts of infix.def and their meanings by type. A handle holds them; a Program holds explicit
+// operators alone.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -19,62 +20,38 @@ enum class Infix : std::uint8_t {
 enum class InfixShape : std::uint8_t { Same, Compare, Shift, One };
 
 struct InfixInfo {
-  struct None {};
-  struct Wrapped {};
-  struct Lanes {};
-  struct Truth {};
-
   Infix op;
   std::string_view symbol, function;
   InfixShape shape;
   std::string_view shape_name;  // "Same"
-  std::variant<None, BinOp, UnOp> u32;
-  std::variant<None, Wrapped> i32;
-  std::string_view u64;
-  std::variant<None, Lanes> vectors;
-  std::variant<None, Truth> boolean;
 };
 
-inline constexpr auto kInfixes = [] {
-  constexpr InfixInfo::None None;
-  constexpr InfixInfo::Wrapped Wrapped;
-  constexpr InfixInfo::Lanes Lanes;
-  constexpr InfixInfo::Truth Truth;
-  return std::array{
-#define INFIX(enumerator, symbol, function, shape, u32, i32, u64, vectors, boolean) \
-  InfixInfo{Infix::enumerator, symbol, function, InfixShape::shape, #shape, u32, i32, u64, vectors, boolean},
+inline constexpr std::array kInfixes = {
+#define INFIX(enumerator, symbol, function, shape) InfixInfo{Infix::enumerator, symbol, function, InfixShape::shape, #shape},
 #include "vyre/ir/infix.def"
-  };
-}();
+};
 
 constexpr const InfixInfo& info(Infix op) { return kInfixes[static_cast<std::size_t>(op)]; }
 
-struct InfixOwn {
+// How the operator is written on a type, as meanings.def says.
+enum class How : std::uint8_t { Op, Wrapped, Lanes, Truth, Call, CallAs, Same };
+
+struct Meaning {
   Infix op;
   DataType type;
-  BinOp meaning;
+  How how;
+  std::variant<std::monostate, BinOp, UnOp, std::string_view> what;
 };
 
-inline constexpr std::array kInfixOwns = {
-#define OWN(enumerator, type, op) InfixOwn{Infix::enumerator, DataType::type, BinOp::op},
-#include "vyre/ir/infix.def"
+inline constexpr std::array kMeanings = {
+#define MEANS(infix, type, how, what) Meaning{Infix::infix, DataType::type, How::how, what},
+#include "vyre/ir/meanings.def"
 };
 
-// The operator that `op` is on a type which has one of its own; nothing for the others.
-constexpr std::optional<BinOp> own(Infix op, DataType type) {
-  for (const InfixOwn& row : kInfixOwns) {
-    if (row.op == op && row.type == type) return row.meaning;
-  }
-  return std::nullopt;
-}
-
-constexpr bool is_defined(const InfixInfo& row, DataType type) {
-  if (own(row.op, type)) return true;
-  if (type == DataType::U32) return row.u32.index() != 0 || row.op == Infix::Abs;
-  if (type == DataType::I32) return row.i32.index() != 0 || row.op == Infix::Abs;
-  if (type == DataType::U64) return !row.u64.empty() || row.op == Infix::Abs;
-  if (is_vector(type)) return row.vectors.index() != 0;
-  return type == DataType::Bool && row.boolean.index() != 0;
+// What the operator means on the type; nullptr where it has no meaning.
+constexpr const Meaning* meaning(Infix op, DataType type) {
+  const auto row = std::ranges::find_if(kMeanings, [&](const Meaning& each) { return each.op == op && each.type == type; });
+  return row == kMeanings.end() ? nullptr : &*row;
 }
 
 }  // namespace vyre::ir

@@ -340,7 +340,6 @@ Made Expressions::one(const ExprData& data, const InfixInfo& row) {
     add_mistake({.kind = Mistake::Kind::Truth, .op = row.op, .expr = made.id});
     return made;
   }
-  if (row.op == Infix::Abs && info(type).kind == TypeKind::Unsigned && !is_vector(type)) return value;
   return written(data, row, type, operands);
 }
 
@@ -379,67 +378,66 @@ Made Expressions::two(const ExprData& data, const InfixInfo& row) {
 }
 
 Made Expressions::written(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands) {
+  const Meaning* means = meaning(row.op, type);
+  if (means == nullptr) return undefined(data, row, type, operands);
   const auto add = [&](const Expr& expr) { return builder_.add(expr, data.place); };
   const auto as = [&](DataType target, ExprId value) { return add(Cast{target, value}); };
-  const auto made = [&](ExprId id, DataType result) { return of(id, result, operands, true); };
-  const auto u32 = [&](ExprId left, std::optional<ExprId> right) {
-    if (const UnOp* op = std::get_if<UnOp>(&row.u32)) return add(Unary{*op, left});
-    return add(Binary{std::get<BinOp>(row.u32), left, right.value()});
+  const BinOp* binary = std::get_if<BinOp>(&means->what);
+  const auto applied = [&](ExprId left, std::optional<ExprId> right) {
+    return binary != nullptr ? add(Binary{*binary, left, right.value()}) : add(Unary{std::get<UnOp>(means->what), left});
+  };
+  const auto called = [&] {
+    std::vector<ExprId> arguments;
+    for (const Made& each : operands) arguments.push_back(each.id);
+    return call(std::get<std::string_view>(means->what), arguments, data.place);
   };
   const ExprId left = operands[0].id;
   const std::optional<ExprId> right = operands.size() == 2 ? std::optional(operands[1].id) : std::nullopt;
-  const bool has_u32 = !std::holds_alternative<InfixInfo::None>(row.u32), is_shift = row.shape == InfixShape::Shift;
-  const bool compares = row.shape == InfixShape::Compare;
+  const bool compares = row.shape == InfixShape::Compare, is_shift = row.shape == InfixShape::Shift;
+  const auto made = [&](ExprId id, DataType result) {
+    Made made = of(id, result, operands, true);
+    made.truth = compares && result != DataType::Bool;
+    return made;
+  };
 
-  if (type == DataType::U32 && has_u32) {
-    Made result = made(u32(left, right), DataType::U32);
-    if (const BinOp* op = std::get_if<BinOp>(&row.u32)) {
-      result.truth = compares || (keeps_truths(*op) && operands[0].truth && operands[1].truth);
-    }
-    return result;
-  }
-  if (const std::optional<BinOp> op = own(row.op, type)) {
-    Made result = made(add(Binary{*op, left, right.value()}), info(*op).result);
-    result.truth = compares;
-    return result;
-  }
-  if (type == DataType::I32) {
-    if (row.op == Infix::Abs) return made(as(type, call("primitive.math.sabs", {{left}}, data.place)), type);
-    if (std::holds_alternative<InfixInfo::Wrapped>(row.i32)) {
-      const ExprId bits = as(DataType::U32, left);
-      const ExprId value = u32(bits, right && !is_shift ? std::optional(as(DataType::U32, *right)) : right);
-      Made result = compares ? made(value, DataType::U32) : made(as(type, value), type);
-      result.truth = compares;
+  switch (means->how) {
+    case How::Same:
+      return operands[0];
+    case How::Op: {
+      Made result = made(applied(left, right), binary != nullptr ? info(*binary).result : info(std::get<UnOp>(means->what)).result);
+      if (binary != nullptr && keeps_truths(*binary)) result.truth = operands[0].truth && operands[1].truth;
       return result;
     }
-  }
-  if (type == DataType::U64 && !row.u64.empty()) {
-    const std::string id = fmt::format("primitive.u64.{}", row.u64);
-    const OpTable::Spec spec = operations().find(id);
-    VYRE_ASSERT(spec != nullptr);
-    std::vector<ExprId> arguments{left};
-    if (right) arguments.push_back(*right);
-    Made result = made(call(id, arguments, data.place), spec->function().signature.output);
-    result.truth = compares;
-    return result;
-  }
-  if (is_vector(type) && std::holds_alternative<InfixInfo::Lanes>(row.vectors)) {
-    const auto lane = [&](const Made& value, std::uint32_t k) {
-      return value.type && is_vector(*value.type) ? add(Lane{value.id, k}) : value.id;
-    };
-    std::vector<ExprId> lanes;
-    for (std::uint32_t k = 0; k < info(type).components; ++k) {
-      const ExprId first = lane(operands[0], k);
-      lanes.push_back(u32(first, right ? std::optional(lane(operands[1], k)) : std::nullopt));
+    case How::Wrapped: {
+      const ExprId bits = as(DataType::U32, left);
+      const ExprId value = applied(bits, right && !is_shift ? std::optional(as(DataType::U32, *right)) : right);
+      return compares ? made(value, DataType::U32) : made(as(type, value), type);
     }
-    return made(add(Pack{type, builder_.list(lanes)}), type);
+    case How::Lanes: {
+      const auto lane = [&](const Made& value, std::uint32_t k) {
+        return value.type && is_vector(*value.type) ? add(Lane{value.id, k}) : value.id;
+      };
+      std::vector<ExprId> lanes;
+      for (std::uint32_t k = 0; k < info(type).components; ++k) {
+        const ExprId first = lane(operands[0], k);
+        lanes.push_back(applied(first, right ? std::optional(lane(operands[1], k)) : std::nullopt));
+      }
+      return made(add(Pack{type, builder_.list(lanes)}), type);
+    }
+    case How::Truth: {
+      const ExprId first = as(DataType::U32, left);
+      return made(as(type, applied(first, right ? std::optional(as(DataType::U32, *right)) : std::nullopt)), type);
+    }
+    case How::Call: {
+      const OpTable::Spec spec = operations().find(std::get<std::string_view>(means->what));
+      VYRE_ASSERT(spec != nullptr);
+      return made(called(), spec->function().signature.output);
+    }
+    case How::CallAs:
+      return made(as(type, called()), type);
   }
-  if (type == DataType::Bool && std::holds_alternative<InfixInfo::Truth>(row.boolean)) {
-    const ExprId first = as(DataType::U32, left);
-    const ExprId value = row.op == Infix::Invert ? add(Unary{UnOp::LogicalNot, first}) : u32(first, as(DataType::U32, *right));
-    return made(as(type, value), type);
-  }
-  return undefined(data, row, type, operands);
+  VYRE_ASSERT(false);
+  return {};
 }
 
 ExprId Expressions::call(std::string_view id, const std::vector<ExprId>& arguments, SourcePlace place) {
