@@ -3,10 +3,12 @@
 NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value. It also takes the bounds
 check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that follows. Of a stored vector with the same
 literal in several lanes, it sets the second and later ones too late, if a loop that follows stores the same vector.
+Of two constants that a branch sets a variable to, it may keep the first.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
@@ -51,6 +53,29 @@ def test_a_value_that_a_loop_without_unknowns_ends_with_is_computed_with(target,
         f"x = x | rest\nout[0] = {expression}\n"
     )
     assert result(body, 0, target) == [AFTER_A_LOOP[expression]]
+
+
+INVERSES_OF_ZERO = ["bitnot(x)", "x ^ 4294967295", "4294967295 - x", "negate(x + 1)"]
+
+
+@pytest.mark.parametrize("inverse", INVERSES_OF_ZERO)
+@pytest.mark.parametrize("left", ["", "    if logical_or(x, given[0] == 9) {\n      LEAVE\n    }\n", "    LEAVE\n"])
+def test_a_value_is_inverted_behind_branches_that_left_unless_it_is_zero(target, left, inverse):
+    for leave, test, optimize in itertools.product(("return", "break"), ("x", "x != 0", "x >= 1"), (True, False)):
+        body = (
+            f"let x = wid.z\nloop k in 0..1 {{\n  if {test} {{\n    barrier\n{left.replace('LEAVE', leave)}  }}\n"
+            f"  out[0] = {inverse}\n}}\n"
+        )
+        assert result(body, 0, {**target, "optimize": optimize}) == [BITS - 1], body
+
+
+@pytest.mark.parametrize("constants", [(2, 1), (0, 9), (4000000000, 1, 9)])
+def test_a_branch_sets_a_variable_to_the_last_of_its_constants(target, constants):
+    sets = "".join(f"  v = pack(vec2<u32>, {each}, 0)\n" for each in constants)
+    conditions, before = ("bitnot(0)", "given[0] == 3"), ("7", "given[0]")
+    for condition, first, optimize in itertools.product(conditions, before, (True, False)):
+        body = f"let v = pack(vec2<u32>, {first}, 0)\nif {condition} {{\n{sets}}}\nout[0] = lane(v, 0)\n"
+        assert result(body, 3, {**target, "optimize": optimize}) == [constants[-1]], body
 
 
 OTHER_INDICES = {"i | 1": 1, "i + 5": 5, "given[0] - i": 3, "(i * 5) + 9": 9, "i ^ 3": 3, "min(i, 9) + 1": 1}
@@ -159,3 +184,29 @@ def test_ptx_checks_an_index_that_is_chosen_by_a_sum_that_is_not_known_to_be_it(
     compared = re.search(rf"add\.u32 (%r\d+), {selected}, %r\d+;", text)[1]
     assert re.search(rf"setp\.lt\.u32 %p\d+, {compared}, %r\d+;", text)
     assert not re.search(rf"setp\.lt\.u32 %p\d+, {selected},", text)
+
+
+def test_spirv_hides_only_conditions_that_could_tell_that_an_inverted_value_is_zero():
+    def hidden(body):
+        text = vyre.lower(
+            vyre.parse(f"vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n\nlet x = wid.z\n{body}"),
+            target="spirv-asm",
+        )
+        return text.count("OpSelect ")
+
+    around = "if x {\n  barrier\n  if logical_or(x, wid.y) {\n    return\n  }\n}\n"
+    assert hidden(around + "out[0] = bitnot(x)\n") == 1
+    assert hidden(around + "out[0] = bitnot(wid.x)\n") == 0
+    assert hidden(around + "out[0] = x + 1\n") == 0
+    assert hidden("if x {\n  barrier\n  return\n}\nout[0] = bitnot(x)\n") == 0
+
+
+def test_ptx_inverts_with_ones_that_are_not_known():
+    text = vyre.lower(
+        vyre.parse(
+            "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n\nout[0] = out[0] ^ 4294967295\n"
+        ),
+        target="ptx",
+    )
+    assert re.search(r"xor\.b32 %r\d+, %r\d+, %r\d+;", text)
+    assert "4294967295" not in text

@@ -105,7 +105,10 @@ Word Emitter::unknown_zero() {
   if (!unknown_zero_) {
     const Word upper = parameter(4);  // of the address of the first buffer, which is below 2^57
     unknown_zero_ = fresh();
-    at_entry("shr.u32 {}, {}, 25", text(*unknown_zero_), text(upper));
+    // Not as a shift: ptxas makes the sum of one and a constant a multiplication with a 64-bit summand, and where a branch writes two such
+    // sums to one variable, it takes the first constant for both.
+    at_entry("and.b32 {}, {}, {}", text(*unknown_zero_), text(upper), 0xFE000000u);
+    at_entry("popc.b32 {}, {}", text(*unknown_zero_), text(*unknown_zero_));
   }
   return *unknown_zero_;
 }
@@ -207,7 +210,11 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
   const Word word = gives_truth ? Word{} : fresh();
   if (!place.guard.empty()) line("mov.u32 {}, 0", text(word));
   body_ += "  " + place.guard;
-  const auto operand = [&](ValueId value) { return takes_truths ? fmt::format("%p{}", this->predicate(value)) : text(bits(value)); };
+  const auto operand = [&](ValueId value) {
+    if (takes_truths) return fmt::format("%p{}", this->predicate(value));
+    const Word word = bits(value);
+    return text(code.op == Opcode::Xor && word.is_literal && word.number == ~0u ? unknown_ones() : word);
+  };
   for (std::size_t end; (end = spelling.find_first_of("$;")) != std::string_view::npos;) {
     body_ += spelling.substr(0, end);
     if (spelling[end] == ';') {

@@ -74,7 +74,8 @@ class Emitter {
   std::uint32_t address_parameter(std::uint32_t offset);
   // 0 and 2^32 - 1 as the driver's compiler does not know them. ptxas 12.9, and that of driver 580, loses a `not` or a minus before a value
   // that turns out to be constant late: behind a branch that compared it with a constant, or after a loop that the compiler has evaluated.
-  // So `not` is an exclusive or with all ones, and a variable that is set to a constant is not known to have it.
+  // So `not` is an exclusive or with all ones that are unknown, as is one that is written so, and a variable that is set to a constant is
+  // not known to have it.
   Word unknown_zero();
   Word unknown_ones();
   Word local_id(std::uint32_t axis);

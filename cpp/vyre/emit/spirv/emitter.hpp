@@ -10,6 +10,7 @@
 
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
+#include "vyre/emit/spirv/hidden_conditions.hpp"
 #include "vyre/emit/spirv/module.hpp"
 #include "vyre/emit/spirv/options.hpp"
 #include "vyre/emit/unused_lanes.hpp"
@@ -95,6 +96,7 @@ class Emitter {
   void barrier();
 
   // control_flow.cpp
+  Word condition(std::uint32_t at);
   void begin_if(std::uint32_t at);
   void begin_else();
   void end_if();
@@ -137,6 +139,7 @@ class Emitter {
   std::vector<Value> values_;
   const emit::Uses uses_{kernel_};
   std::vector<Region> regions_;
+  const std::vector<bool> hidden_conditions_ = emit::hidden_conditions(kernel_);
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended
