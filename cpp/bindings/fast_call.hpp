@@ -30,6 +30,10 @@ class FastCall {
   virtual py::object call(std::span<PyObject* const> given, const Asked& asked) = 0;
 };
 
+// Whether names of Python are still bound to the same objects. Each item of the tuple `bindings` is (a dict of globals, the name, its
+// object or None if it has none), (the cell of a closure's variable, None, its object) or (a function, its code, its defaults or None).
+bool same_bindings(PyObject* bindings);
+
 // Wraps a FastCall in a capsule, which Python passes to _remember_call.
 py::capsule in_capsule(std::shared_ptr<FastCall> call);
 

@@ -30,6 +30,7 @@ struct KnownCall {
   std::vector<py::object> names;  // of the keyword arguments, in their order, without `backend` and `device`
   // Has `is_current()`, which says whether the Python values that the kernel has captured are unchanged. Null if it has captured none.
   py::object plan;
+  py::object bindings;  // if all of these are unchanged, so are the captured values; see same_bindings. Null if that is not enough.
 };
 
 struct KernelCalls {
@@ -110,7 +111,11 @@ PyObject* call_known(KernelCalls* self, PyObject* args, PyObject* kwargs) {
     // These are copies, because another call may change the list meanwhile.
     const std::shared_ptr<FastCall> call = known.call;
     const Held plan(Py_XNewRef(known.plan.ptr()));
-    if (plan && !(call->takes(given.values(), given.asked()) && is_current(plan.handle()))) continue;
+    const Held bindings(Py_XNewRef(known.bindings.ptr()));
+    if (plan && !(call->takes(given.values(), given.asked()) &&
+                  ((bindings && same_bindings(bindings.handle().ptr())) || is_current(plan.handle())))) {
+      continue;
+    }
     py::object result = call->call(given.values(), given.asked());
     if (result) return result.release().ptr();
   }
@@ -125,7 +130,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method ? PyObject_Call(method.handle().ptr(), args, kwargs) : nullptr;
 }
 
-void remember_call(PyObject* self, std::shared_ptr<FastCall> call, py::object plan, std::vector<py::object> names) {
+void remember_call(PyObject* self, KnownCall known) {
   KernelCalls* const calls = kernel_calls(self);
   if (calls->known == nullptr) calls->known = new std::vector<KnownCall>;
   KnownCall dropped;  // destroyed after the list is complete again, because its destructor may run Python code
@@ -133,13 +138,16 @@ void remember_call(PyObject* self, std::shared_ptr<FastCall> call, py::object pl
     dropped = std::move(calls->known->back());
     calls->known->pop_back();
   }
-  calls->known->insert(calls->known->begin(), {std::move(call), std::move(names), plan.is_none() ? py::object() : std::move(plan)});
+  calls->known->insert(calls->known->begin(), std::move(known));
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (kernel_calls(self)->known == nullptr) return 0;
-  for (const KnownCall& known : *kernel_calls(self)->known) Py_VISIT(known.plan.ptr());
+  for (const KnownCall& known : *kernel_calls(self)->known) {
+    Py_VISIT(known.plan.ptr());
+    Py_VISIT(known.bindings.ptr());
+  }
   return 0;
 }
 
@@ -173,6 +181,29 @@ py::object make_class(const py::module_& m) {
 
 }  // namespace
 
+bool same_bindings(PyObject* bindings) {
+  if (!PyTuple_Check(bindings)) return false;
+  const Py_ssize_t count = PyTuple_GET_SIZE(bindings);
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    PyObject* const binding = PyTuple_GET_ITEM(bindings, k);
+    if (!PyTuple_Check(binding) || PyTuple_GET_SIZE(binding) != 3) return false;
+    PyObject* const holder = PyTuple_GET_ITEM(binding, 0);
+    PyObject* const name = PyTuple_GET_ITEM(binding, 1);
+    PyObject* now = nullptr;
+    if (PyDict_Check(holder)) {
+      now = PyDict_GetItemWithError(holder, name);
+      if (now == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    } else if (PyCell_Check(holder)) {
+      now = PyCell_GET(holder);
+    } else {
+      if (!PyFunction_Check(holder) || PyFunction_GetCode(holder) != name) return false;
+      now = PyFunction_GetDefaults(holder);
+    }
+    if ((now == nullptr ? Py_None : now) != PyTuple_GET_ITEM(binding, 2)) return false;
+  }
+  return true;
+}
+
 py::capsule in_capsule(std::shared_ptr<FastCall> call) {
   auto held = std::make_unique<std::shared_ptr<FastCall>>(std::move(call));
   py::capsule made(held.get(), kCapsule,
@@ -187,15 +218,18 @@ void bind_kernel_calls(py::module_& m) {
   const py::object kind = make_class(m);
   m.attr("_KernelCalls") = kind;
   // Makes `call` run later calls of the kernel that it takes. `plan` says whether `call` is still valid, or is None if it always is.
-  // `names` are the names of the keyword arguments.
-  m.def("_remember_call", [kind](const py::object& kernel, const py::object& call, py::object plan, const py::tuple& names) {
-    if (!py::isinstance(kernel, kind)) throw ArgumentError("argument `kernel` of _remember_call is no kernel. Fix: pass a kernel.");
-    const auto* const held = static_cast<std::shared_ptr<FastCall>*>(PyCapsule_GetPointer(call.ptr(), kCapsule));
-    if (held == nullptr) throw py::error_already_set();
-    std::vector<py::object> listed;
-    for (const py::handle name : names) listed.push_back(py::reinterpret_borrow<py::object>(name));
-    remember_call(kernel.ptr(), *held, std::move(plan), std::move(listed));
-  });
+  // `bindings` are those that this depends on, or None if it depends on more. `names` are the names of the keyword arguments.
+  m.def("_remember_call",
+        [kind](const py::object& kernel, const py::object& call, py::object plan, py::object bindings, const py::tuple& names) {
+          if (!py::isinstance(kernel, kind)) throw ArgumentError("argument `kernel` of _remember_call is no kernel. Fix: pass a kernel.");
+          const auto* const held = static_cast<std::shared_ptr<FastCall>*>(PyCapsule_GetPointer(call.ptr(), kCapsule));
+          if (held == nullptr) throw py::error_already_set();
+          KnownCall known{*held, {}, plan.is_none() ? py::object() : std::move(plan), {}};
+          if (!bindings.is_none()) known.bindings = std::move(bindings);
+          for (const py::handle name : names) known.names.push_back(py::reinterpret_borrow<py::object>(name));
+          remember_call(kernel.ptr(), std::move(known));
+        });
+  m.def("_same_bindings", [](const py::tuple& bindings) { return same_bindings(bindings.ptr()); });
   // Sets or clears a reason to send this thread's calls to Python, such as a recording. Each reason has a bit of its own.
   m.def("_leave_calls", [](unsigned bit, bool on) { left_to_python = on ? left_to_python | bit : left_to_python & ~bit; });
 }

@@ -194,13 +194,15 @@ class ProcedureLaunch {
 
   // Runs a call. Returns a null object if the arguments do not fit; Python then checks them and raises the error.
   py::object call(const py::tuple& given) const {
-    if (given.size() != parameters_.size()) return {};
+    if (given.size() != parameters_.size() + 1) return {};
+    PyObject* const bindings = PyTuple_GET_ITEM(given.ptr(), 0);
+    if (bindings != Py_None && !same_bindings(bindings)) return {};
     py::list arrays;
     std::vector<std::uint64_t> numbers;
     const PyArray* first = nullptr;
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
       const Parameter& parameter = parameters_[k];
-      const py::handle value = PyTuple_GET_ITEM(given.ptr(), static_cast<Py_ssize_t>(k));
+      const py::handle value = PyTuple_GET_ITEM(given.ptr(), static_cast<Py_ssize_t>(k + 1));
       if (parameter.element == nullptr) {
         const auto number = number_in(value, parameter.range);
         if (!number) return {};
@@ -261,8 +263,9 @@ void bind_run_procedure(py::module_& m) {
         py::arg("device"), py::arg("timeout") = py::none(), py::arg("function") = "vyre.run", py::arg("of_host") = false,
         py::arg("operation") = "");
   m.def("_check_place_is_free", check_place_is_free, py::arg("backend"), py::arg("device"), py::arg("function"));
-  // Returns the fast path for later calls: a function that takes a call's positional arguments, and returns NotImplemented if Python has to
-  // handle the call. A parameter is (element, axes) or a range (least, most). `results` are indices into the inputs, in_outs and outputs.
+  // Returns the fast path for later calls: a function that takes the bindings that have to be unchanged, or None, and a call's positional
+  // arguments. It returns NotImplemented if Python has to handle the call. A parameter is (element, axes) or a range (least, most).
+  // `results` are indices into the inputs, in_outs and outputs.
   m.def(
       "_procedure_launch",
       [](const py::object& procedure, const py::list& parameters, const std::vector<std::size_t>& results, const std::string& operation) {

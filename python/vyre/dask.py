@@ -314,9 +314,10 @@ def task(
 ) -> Task:
     """Make a kernel into a function that travels to a worker and runs on its device.
 
-    It goes wherever dask takes a function. A kernel travels by value, even one from a notebook. Its InOut arrays come
-    back as new ones, because blocks are shared and never written. Any other function travels as dask pickles it, and
-    runs with the worker's device as ``vyre.default_device``.
+    It goes wherever dask takes a function. A kernel travels by value, even one from a notebook,
+    with what it has captured when the task is made. Its InOut arrays come back as new ones, because
+    blocks are shared and never written. Any other function travels as dask pickles it, and runs
+    with the worker's device as ``vyre.default_device``.
 
     Args:
         kernel: the kernel, or a function.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from vyre import _core
 from vyre._calls import explain_calls
 from vyre._core import Convention, Expr, Node, OpLaw, OpSignature, OpSpec, Procedure, Program
+from vyre._taken import Version, note_taken
 from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
@@ -45,7 +46,10 @@ def get(id: str) -> OpSpec:
     >>> get("primitive.bitwise.xor@1").version
     1
     """
-    return _core._op_get(id)
+    spec = _core._op_get(id)
+    if "@" not in id:
+        note_taken([Version(spec)])
+    return spec
 
 
 def call(id: str, *args: Any) -> Expr:
@@ -62,8 +66,9 @@ def call(id: str, *args: Any) -> Expr:
 def invoke(id: str, /, *args: Any, **kwargs: Any) -> Any:
     """Call a registered procedure: in a function under ``@vyre.procedure`` it becomes a step, elsewhere it runs.
 
-    The procedure of this id is taken when the step is recorded, and stays in the procedure that invokes it: what is
-    registered later changes nothing. Parameters are its arrays, then its numbers, in the order of
+    The procedure of this id becomes part of the Procedure that is recorded. The function under
+    ``@vyre.procedure`` is recorded anew at the first call after a higher version was registered.
+    Parameters are its arrays, then its numbers, in the order of
     ``get(id).parameters``. Expressions and kernels cannot call it (V020).
 
     Args:

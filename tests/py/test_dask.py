@@ -83,6 +83,20 @@ def test_inout_arrays_come_back_as_new_ones(client):
     assert work(frozen, 1)[0].tolist() == (frozen + 1).tolist()
 
 
+def test_a_task_has_what_the_kernel_has_captured_when_it_is_made():
+    factor, x = 3, np.arange(4, dtype=np.uint32)
+
+    @vyre.kernel
+    def scaled(x: In[u32], y: Out[u32]):
+        i = vyre.gid(0)
+        y[i] = x[i] * factor
+
+    before = vyre.dask.task(scaled, backend="cpu")
+    factor = 5
+    assert before(x).tolist() == (x * 3).tolist()
+    assert vyre.dask.task(scaled, backend="cpu")(x).tolist() == (x * 5).tolist()
+
+
 def test_a_task_is_a_function_of_dask_arrays(client):
     whole = np.concatenate(BLOCKS)
     chunked = dask.array.from_array(whole, chunks=3000)

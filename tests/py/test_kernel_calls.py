@@ -230,19 +230,6 @@ def test_arrays_without_elements_run_nothing(target):
     assert saxpy(A[:0], A[:0], 1, **target).tolist() == []
 
 
-def test_a_captured_integer_that_changes_compiles_anew():
-    space = {"vyre": vyre, "In": In, "Out": Out, "u32": u32}
-    import linecache
-
-    text = "FACTOR = 3\ndef scaled(a: In[u32], out: Out[u32]):\n    i = vyre.gid(0)\n    out[i] = a[i] * FACTOR\n"
-    linecache.cache["<captured>"] = (len(text), None, text.splitlines(keepends=True), "<captured>")
-    exec(compile(text, "<captured>", "exec"), space)
-    scaled = vyre.kernel(space["scaled"])
-    assert scaled(A, backend="reference").tolist() == (A * 3).tolist()
-    space["FACTOR"] = 5
-    assert scaled(A, backend="reference").tolist() == (A * 5).tolist()
-
-
 def powers_of(x: In[u32], k: vyre.const, n: u32, y: Out[u32], base: vyre.const = 1):
     i = vyre.gid(0)
     if i < len(y):

@@ -231,7 +231,7 @@ def test_a_procedure_invokes_another_one_by_its_id(target):
     assert vyre.Procedure.parse(both.text) == both.procedure == vyre.Procedure.from_bytes(both.procedure.to_bytes())
 
 
-def test_the_step_keeps_the_version_that_it_was_recorded_with():
+def test_a_value_keeps_the_version_that_it_was_recorded_with_and_a_function_follows():
     spec = registered(padded.procedure)
 
     @vyre.procedure
@@ -244,10 +244,12 @@ def test_the_step_keeps_the_version_that_it_was_recorded_with():
         added(x, k + 100, y)
         return y
 
-    before = newest(X, backend="cpu")
+    before, value = newest(X, backend="cpu"), newest.procedure
     ops.register(OpSpec(spec.id, procedure=otherwise.procedure, version=2))
     assert ops.get(spec.id).version == 2
-    np.testing.assert_array_equal(newest(X, backend="cpu"), before)
+    (kept,) = vyre.run(value, {"x": X}, backend="cpu").values()
+    np.testing.assert_array_equal(kept, before)
+    np.testing.assert_array_equal(newest(X, backend="cpu"), X + np.uint32(101))
     np.testing.assert_array_equal(ops.Operation(spec)(X, 1, 0, backend="cpu"), before)
     np.testing.assert_array_equal(ops.invoke(spec.id, X, 1, 0, backend="cpu"), X + np.uint32(101))
 

@@ -347,11 +347,13 @@ def test_a_launch_of_a_procedure_refuses_parts_that_are_not_its_own():
     u, v, k = (vyre.DataType.U32, 1), (vyre.DataType.Vec4U32, 1), (-(2**31), 2**31 - 1)
     launch = vyre._core._procedure_launch(both.procedure, [u, v, k], [1, 2])
     x, vectors = vyre.array(numbers(17, 8), backend="cpu"), vyre.zeros((3, 4), backend="cpu")
-    changed, made = launch(x, vectors, 3)
+    changed, made = launch((), x, vectors, 3)
     assert changed is vectors
     assert (made.numpy() == x.numpy() * np.uint32(3)).all()
     for wrong in (vyre.zeros((), backend="cpu"), vyre.zeros(8, backend="cpu"), vyre.zeros((2, 2), backend="cpu"), 1):
-        assert launch(x, wrong, 3) is NotImplemented
+        assert launch((), x, wrong, 3) is NotImplemented
+    for bindings in (x, (1,), ((1, 2, 3),), ((globals(), "u32", None),)):
+        assert launch(bindings, x, vectors, 3) is NotImplemented
     for parts in (
         [u],
         [u, v],

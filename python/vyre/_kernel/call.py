@@ -29,6 +29,7 @@ from vyre._kernel.trace import PARAMS, RECORDS, Traced
 from vyre._kernel.tracer import _ACTIVE
 from vyre._kernel.whole_outs import whole_outs
 from vyre._kernel.wider import widened
+from vyre._taken import note_taken
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError, CapabilityError, DispatchTimeoutError
 
@@ -298,6 +299,7 @@ def run_resident(
     whole: Collection[str] | None = None,
 ) -> Any:
     """``whole`` has the Out parameters that need not begin as zeros, where that is known."""
+    note_taken(traced.captured.all)
     for name in ("backend", "device", "timeout"):
         if options.get(name) is not None:
             raise ArgumentError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["are_alike", "told_apart"]
+__all__ = ["told_apart"]
 
 _FLOATS = (float, complex, np.floating, np.complexfloating)  # in these classes 0.0 and -0.0 are equal
 
@@ -37,28 +37,3 @@ def told_apart(value: Any) -> Any:
         except TypeError:  # its own hash leaves out what has none
             pass
     return kind, value
-
-
-def are_alike(left: Any, right: Any) -> bool:
-    """Whether equal containers of Python hold values of equal types.
-
-    >>> are_alike([1, (2, 0)], [1, (2, False)]), are_alike([1, (2, 0)], [1, (2, 0)])
-    (False, True)
-    """
-    open_ = [(left, right)]
-    while open_:
-        a, b = open_.pop()
-        if type(a) is not type(b):
-            return False
-        if isinstance(a, dict):
-            a, b = [*a, *a.values()], [*b, *b.values()]
-        elif isinstance(a, (set, frozenset)):
-            if {*map(told_apart, a)} != {*map(told_apart, b)}:
-                return False
-            continue
-        if isinstance(a, (list, tuple)):
-            if list(map(type, a)) != list(map(type, b)):
-                return False
-            held = (list, tuple, dict, set, frozenset)
-            open_.extend((x, y) for x, y in zip(a, b, strict=True) if isinstance(x, held))
-    return True

@@ -290,7 +290,7 @@ class Kernel(_core._KernelCalls):
     def _traced(self, constants: dict[str, Any]) -> Traced:
         key = tuple([self._key_of(name, value) for name, value in constants.items()])
         known = self._programs.get(key)
-        if known is not None and all(each.is_same() for each in known.captured):
+        if known is not None and known.captured.is_same():
             self._programs.move_to_end(key)
             return known
         began = time.perf_counter()

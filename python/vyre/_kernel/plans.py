@@ -158,10 +158,7 @@ class _Plan:
 
     def is_current(self) -> bool:
         """Whether the values of Python that the kernel has captured are as they were."""
-        for each in self.traced.captured:
-            if not each.is_same():
-                return False
-        return True
+        return self.traced.captured.is_same()
 
     def remember_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let the core do the next call like this one, if it can."""
@@ -178,7 +175,8 @@ class _Plan:
         self._tried.add(where)
         made = self.fast_call(_values(args, kwargs), kwargs)
         if made is not None:
-            _core._remember_call(self._kernel, made, self if self.traced.captured else None, self._names)
+            captured = self.traced.captured
+            _core._remember_call(self._kernel, made, self if captured.all else None, captured.bindings, self._names)
 
     def _where(self, kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the rest of the key, beside the types and shapes of the arrays."""

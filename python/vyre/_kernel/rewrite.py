@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from vyre._kernel.captured import all_code
 from vyre._kernel.exits import leave_by_branches
 from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import refuse, spot_at
@@ -105,7 +106,8 @@ class Definition:
             mark_lines(tree, self._file)
         leave_by_branches(tree, self._is_kernel)
         Rewriter(tree, self._is_kernel).rewrite()
-        local = set(code.co_varnames)
+        outside = {name for each in all_code(code) for name in (*each.co_names, *code.co_freevars)}
+        local = {name for each in all_code(code) for name in each.co_varnames} - outside | {*code.co_varnames}
         captured = tuple(chain for chain in self._read if chain[0] not in local)
         made = _compiled(tree, self._file, code.co_freevars)
         return Rewritten(self._function.__name__, made, self._function, self._spot, captured)

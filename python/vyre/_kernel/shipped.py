@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._kernel.call import host_call
+from vyre._kernel.captured import Captures
 from vyre._kernel.smaller import in_halves
 from vyre._kernel.trace import Traced
 from vyre.errors import ArgumentError, CapabilityError
@@ -56,7 +57,7 @@ class ShippedKernel:
             traced.program,
             dict(traced.tables),
             traced.words,
-            [],
+            Captures(),
             traced.grid_axes,
             is_size_chosen=traced.is_size_chosen,
         )

@@ -3,20 +3,15 @@
 ``trace`` runs the rewritten function with a Tracer and expressions for its arguments, declares a buffer for each array
 that it used, and validates the Program. Whatever goes wrong becomes a KernelError at a place in the user's source:
 mistakes of the kernel, rules that the Program breaks, in the words of kernels, and Python's own exceptions. The values
-that the function captured are kept (Captured), because the Program holds only as long as they stay the same.
+that the function captured are kept (captured.py), because the Program holds only as long as they stay the same.
 """
 
 from __future__ import annotations
 
 import builtins
-import copy
 import functools
-import os
 import re
-import sys
-import sysconfig
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +22,14 @@ from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._interrupts import is_of_signal_handler
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, at_spot, note_lets
-from vyre._kernel.constants import are_alike
+from vyre._kernel.captured import Captures, all_code, captured_of, is_compared, is_library, read_by
 from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre._kernel.user_terms import in_user_terms
 from vyre._kernel.usual_size import usual_size
+from vyre._taken import taking
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
 if TYPE_CHECKING:
@@ -44,55 +40,18 @@ if TYPE_CHECKING:
     from vyre._kernel.parameters import Parameter
     from vyre._kernel.recorder import Recorder
 
-__all__ = ["PARAMS", "RECORDS", "Captured", "Traced", "trace"]
+__all__ = ["PARAMS", "RECORDS", "Traced", "trace"]
 
 # The buffer of sizes and scalars, in the words of the layout.
 PARAMS = "__params"
 # The buffer of what a Recorder records.
 RECORDS = "__vyre_records"
 _MOST_INLINED = 200
-_MOST_COMPARED = 10_000  # values of a captured container
 # Types whose name in the package is not the lower-case name of their member of DataType.
 _ALIASES = {"Bool": "boolean"}
-_STANDARD = sysconfig.get_path("stdlib") + os.sep
-_NUMPY_FOLDER = str(Path(np.__file__).parent) + os.sep
-_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 
 _BY_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)  # they have no binding
-_CONTAINERS = (list, dict, set, tuple)
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a container holds numbers, texts and such containers alone, so that copies compare."""
-    open_ = [value]
-    for each in open_:
-        if type(each) in _CONTAINERS:
-            open_.extend([*each, *each.values()] if type(each) is dict else each)
-        elif not isinstance(each, (int, float, str, bytes, np.generic, type(None))):
-            return False
-        if len(open_) > _MOST_COMPARED:
-            return False
-    return True
-
-
-class Captured:
-    """A value of Python that a trace has read: a global, a variable of a closure, or an attribute of one."""
-
-    __slots__ = ("_function", "_held", "_names", "_value")
-
-    def __init__(self, function: FunctionType, names: tuple[str, ...], value: Any) -> None:
-        self._function, self._names, self._value = function, names, value
-        # A value that can change in place is copied, to be compared later.
-        held = copy.deepcopy(value) if type(value) in _CONTAINERS and _is_plain(value) else None
-        self._held = None if held is value else held  # a tuple of what cannot change is its own copy
-
-    def is_same(self) -> bool:
-        now = _look_up(self._function, self._names)
-        if now is self._value:
-            return self._held is None or (_equal(now, self._held) and are_alike(now, self._held))
-        is_kept = type(now) is type(self._value) and isinstance(now, (int, str, tuple))
-        return is_kept and _equal(now, self._value) and are_alike(now, self._value)
 
 
 @dataclass
@@ -100,7 +59,7 @@ class Traced:
     program: Program
     tables: dict[str, np.ndarray]  # in the order of their bindings
     words: int  # of PARAMS
-    captured: list[Captured]
+    captured: Captures
     grid_axes: tuple[int, ...] = ()  # the axes that vyre.grid_size asks about
     inlined: dict[FunctionType, int] = field(default_factory=dict)  # each helper, and how often
     seen: Callable[[Any], None] | None = None  # takes the words of RECORDS after a run
@@ -128,7 +87,7 @@ def trace(
     tracer = Tracer(inliner.find, copies)
     program = None
     try:
-        with tracer:
+        with tracer, taking() as taken:
             arguments, words = _arguments(tracer, parameters, constants)
             tracer.grid_word = words
             if recorder is not None:
@@ -173,7 +132,7 @@ def trace(
         program,
         tables,
         words,
-        inliner.captured(),
+        inliner.captured(taken),
         tuple(tracer.grid_axes),
         inliner.inlined,
         copied=tracer.copied,
@@ -415,33 +374,28 @@ def _layout(
 class _Inliner:
     """Plain functions of the user become part of the kernel where they are called."""
 
-    def __init__(self, kernel: Rewritten, helper: Callable[[FunctionType], Rewritten]) -> None:
+    def __init__(self, kernel: Rewritten, helper: Callable[[FunctionType, CodeType], Rewritten]) -> None:
         self._helper = helper
-        self._code: set[CodeType] = {*_all_code(kernel.code)}
+        self._code: set[CodeType] = {*all_code(kernel.code)}
         self._used: dict[FunctionType, Rewritten] = {kernel.original: kernel}
         self._stack: list[FunctionType] = [kernel.original]
-        self._native: dict[FunctionType, None] = {}  # called as they are
+        self._native: dict[int, Any] = {}  # called as they are, by their ids
         self.inlined: dict[FunctionType, int] = {}
 
     def is_traced(self, code: object) -> bool:
         return code in self._code
 
-    def captured(self) -> list[Captured]:
-        read = [(function, names) for function, rewritten in self._used.items() for names in rewritten.captured]
-        for function in self._native:
-            code = function.__code__
-            read += [(function, (name,)) for name in (*code.co_names, *code.co_freevars)]
-        # Calls read the defaults of helpers. Those of the kernel were read when it was decorated.
-        helpers = [function for function in self._used if function is not self._stack[0]]
-        read += [(function, ()) for function in helpers if function.__defaults__ or function.__kwdefaults__]
-        found = []
-        for function, names in read:
-            value = _look_up(function, names)
-            mine = getattr(value, "__module__", None)
-            is_mine = isinstance(mine, str) and mine.startswith("vyre.")
-            if value is not _MISSING and not isinstance(value, ModuleType) and not is_mine:
-                found.append(Captured(function, names, value))
-        return found
+    def captured(self, taken: Sequence[Any]) -> Captures:
+        """What the trace depends on; ``taken`` has what it took beside the names that the functions read."""
+        found = [*taken, *read_by(self._native.values())]
+        for function, rewritten in self._used.items():
+            if is_compared(function):
+                # The kernel itself was read when it was decorated.
+                names = sorted(rewritten.captured, key=len)
+                if function is not self._stack[0]:
+                    names.insert(0, ())
+                found += [each for chain in names if (each := captured_of(function, chain)) is not None]
+        return Captures(found)
 
     def find(self, function: Any) -> Callable[..., Any] | None:
         if type(function) is MethodType and type(function.__func__) is FunctionType:
@@ -455,12 +409,10 @@ class _Inliner:
                 if inner is None
                 else lambda tracer, args, kwargs: inner(tracer, (*given, *args), {**named, **kwargs})
             )
-        if type(function) is not FunctionType:
+        if type(function) is not FunctionType or function.__name__ == "<lambda>":
+            self._native[id(function)] = function
             return None
-        if function.__name__ == "<lambda>":
-            self._native[function] = None
-            return None
-        if _is_library(function.__code__.co_filename):
+        if is_library(function.__code__.co_filename):
             return None
         if function in self._stack:
             if function is self._stack[0]:
@@ -477,8 +429,8 @@ class _Inliner:
     def _inline(self, function: FunctionType, tracer: Tracer, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         rewritten = self._used.get(function)
         if rewritten is None:
-            rewritten = self._used[function] = self._helper(function)
-            self._code.update(_all_code(rewritten.code))
+            rewritten = self._used[function] = self._helper(function, function.__code__)
+            self._code.update(all_code(rewritten.code))
         if len(self._stack) > _MOST_INLINED:
             raise Mistake("K007", f"more than {_MOST_INLINED} helpers call each other", "write a loop")
         self.inlined[function] = self.inlined.get(function, 0) + 1
@@ -492,66 +444,11 @@ class _Inliner:
             tracer.loops, tracer.inlining = loops, caller
 
 
-def _is_library(file: str) -> bool:
-    """Whether a file is of vyre, numpy or Python: its functions are called as they are, and all others are inlined."""
-    if file.startswith(_PACKAGE):
-        return not file.startswith((f"{_PACKAGE}demo{os.sep}", f"{_PACKAGE}std{os.sep}"))
-    if file.startswith(_NUMPY_FOLDER):
-        return True
-    return file.startswith(_STANDARD) and "site-packages" not in Path(file).parts
-
-
 @functools.lru_cache(maxsize=512)
-def _rewritten_helper(function: FunctionType) -> Rewritten:
+def _rewritten_helper(function: FunctionType, code: CodeType) -> Rewritten:
+    """The helper, by its code too: what reloads modules gives functions other code."""
     return Definition(function, is_kernel=False).rewritten()
 
 
-def _marked_helper(function: FunctionType) -> Rewritten:
+def _marked_helper(function: FunctionType, code: CodeType) -> Rewritten:
     return Definition(function, is_kernel=False).marked()
-
-
-def _all_code(code: CodeType) -> list[CodeType]:
-    found = [code]
-    for each in found:
-        found.extend(inner for inner in each.co_consts if isinstance(inner, CodeType))
-    return found
-
-
-_MISSING = object()
-
-
-def _look_up(function: FunctionType, names: tuple[str, ...]) -> Any:
-    if not names:
-        return (function.__defaults__, tuple((function.__kwdefaults__ or {}).items()))
-    name = names[0]
-    free = function.__code__.co_freevars
-    value: Any = _MISSING
-    if name in free and function.__closure__ is not None:
-        try:
-            value = function.__closure__[free.index(name)].cell_contents
-        except ValueError:
-            return _MISSING
-    else:
-        value = function.__globals__.get(name, _MISSING)
-    for attribute in names[1:]:
-        if isinstance(value, ModuleType):
-            value = sys.modules.get(value.__name__, value).__dict__.get(attribute, _MISSING)
-        else:
-            value = _attribute(value, attribute)
-    return value
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    """An attribute that is plain data of an object or of its class. Finding it runs no code of the user."""
-    for each in (owner, *(owner.__mro__ if isinstance(owner, type) else type(owner).__mro__)):
-        found = getattr(each, "__dict__", {}).get(name, _MISSING) if owner is not _MISSING else _MISSING
-        if found is not _MISSING:
-            return _MISSING if hasattr(type(found), "__get__") else found
-    return _MISSING
-
-
-def _equal(left: Any, right: Any) -> bool:
-    try:
-        return bool(left == right)
-    except Exception:  # the `==` of a user's class may raise anything
-        return False

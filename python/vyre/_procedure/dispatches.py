@@ -14,6 +14,7 @@ from vyre._procedure.making import scratch, written
 from vyre._procedure.recorder import calling_line
 from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
 from vyre._procedure.steps import Dispatch, Require
+from vyre._taken import note_taken
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
 
@@ -39,6 +40,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     given = matched(kernel, args, kwargs)
     constants = {each.name: given[each.name] for each in kernel._constants}
     traced = kernel._traced(constants)
+    note_taken(traced.captured.all)
     arrays = _arrays(recorder, kernel, given)
     grid, counts, most, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
     words: list[Any] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
@@ -14,10 +14,12 @@ from vyre._absent import refuse_of_procedure
 from vyre._calls import explain_calls
 from vyre._core import DataType, Procedure
 from vyre._graph import is_recording
+from vyre._kernel.captured import Captures, read_by
 from vyre._kernel.constants import told_apart
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.parameters import parameters_of
 from vyre._kernel.recording import RECORDING
+from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.core import core_procedure
 from vyre._procedure.dispatches import record_kernel
@@ -26,6 +28,7 @@ from vyre._procedure.recorder import ACTIVE, Recorder, active
 from vyre._procedure.running import launch_of, run
 from vyre._procedure.sizes import Size
 from vyre._procedure.steps import ArrayDecl, Recorded
+from vyre._taken import note_taken, taking
 from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
@@ -83,7 +86,8 @@ class ProcedureFunction:
                 )
         self.is_vouched = False  # see vouched.py
         self._made: OrderedDict[Any, Recorded] = OrderedDict()
-        self._launch: Any = None  # see launch_of, once a call was right
+        self._copies: deque[Any] = deque(maxlen=_MOST_MADE)  # what the last recordings copied, see Recorder
+        self._launch: Any = None  # see launch_of, and what it captured, once a call was right
         self._lock = threading.Lock()
 
     @property
@@ -119,7 +123,7 @@ class ProcedureFunction:
                     "value that does not change."
                 ) from None
         known = self._made.get(tuple(key))
-        if known is None:
+        if known is None or not known.captured.is_same():
             known = self._record(constants)
             with self._lock:
                 self._made[tuple(key)] = known
@@ -130,6 +134,7 @@ class ProcedureFunction:
     def _record(self, constants: dict[str, Any]) -> Recorded:
         outer = ACTIVE.recorder
         recorder = Recorder(self.name, self, outer)
+        recorder.known = tuple(self._copies)
         levels, outermost = 0, recorder
         while outer is not None:
             if outer.function is self:
@@ -163,7 +168,8 @@ class ProcedureFunction:
         before = ACTIVE.recorder, RECORDING.call
         ACTIVE.recorder, RECORDING.call = recorder, functools.partial(record_kernel, recorder)
         try:
-            returned = self._function(**arguments)
+            with taking() as taken:
+                returned = self._function(**arguments)
         finally:
             ACTIVE.recorder, RECORDING.call = before
         recorder.refuse_lost_steps()
@@ -205,23 +211,37 @@ class ProcedureFunction:
             )
         made = Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept, recorder)
         made.is_vouched = self.is_vouched
+        if recorder.copied:
+            self._copies.append(recorder.copied)
+        made.captured = Captures([*read_by([self._function, *constants.values()]), *taken])
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._launch is not None and not kwargs and ACTIVE.recorder is None and not is_recording():
-            result = self._launch(*args)
-            if result is not NotImplemented:
-                return result
+            launch, captured = self._launch
+            bindings = captured.bindings
+            if bindings is not None or captured.is_same():
+                result = launch(bindings, *args)
+                if result is not NotImplemented:
+                    return result
+        if is_tracing():
+            raise Mistake(
+                "K004",
+                f"procedure `{self.name}` is called in a kernel, and works on whole arrays",
+                "call it beside this kernel, in a function under @vyre.procedure or where the kernel is called",
+            )
         options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
         given = self._given(args, kwargs)
         constants = {each.name: given[each.name] for each in self._parameters if each.kind == "const"}
         made = self._recorded(constants)
+        note_taken(made.captured.all)
         recorder = active()
         if recorder is not None:
             return invoke(self, recorder, made, given, options)
         result = self._run(made, given, options)
-        if self._launch is None and not options:
-            self._launch = launch_of(self, made, args)
+        if not options and (self._launch is None or self._launch[1] is not made.captured):
+            launch = launch_of(self, made, args)
+            self._launch = None if launch is None else (launch, made.captured)
         return result
 
     def check(

@@ -80,6 +80,9 @@ class Recorder:
 
     def __init__(self, name: str, function: Any, outer: Recorder | None) -> None:
         self.name, self.function, self.outer = name, function, outer
+        # The numpy arrays that are tables, by their ids, each with its copy; None if it had several contents.
+        self.copied: dict[int, tuple[np.ndarray, np.ndarray | None]] = {}
+        self.known: tuple[dict[int, tuple[np.ndarray, np.ndarray | None]], ...] = ()  # of earlier recordings
         self.arrays: list[ArrayDecl] = []
         self._numbered: dict[str, int] = {}  # the names of arrays, and the number for the next of that name
         self._tables: dict[Any, ArrayDecl] = {}  # by type, shape and digest
@@ -113,7 +116,8 @@ class Recorder:
         return decl
 
     def table(self, values: np.ndarray, name: str) -> ProcedureArray:
-        """An array with contents, once however often it is used."""
+        """An array with contents, once however often it is used. An earlier recording's copy of it stays."""
+        given = values
         if _core._is_masked(values):
             raise BindingError(
                 "a table of a procedure is a masked array. Fix: write .filled(0) to give the masked elements a value."
@@ -123,7 +127,8 @@ class Recorder:
                 f"a table of a procedure has {values.size} elements, and an array has at most {_MOST_ELEMENTS}. "
                 "Fix: process the data in parts."
             )
-        values = np.ascontiguousarray(values)
+        seen = next((tables[id(given)][1] for tables in self.known if id(given) in tables), None)
+        values = np.ascontiguousarray(values) if seen is None else seen
         element = _DTYPES.get(values.dtype.name)
         if element is None or not values.dtype.isnative:
             fix = "uint32" if element is None else values.dtype.name
@@ -132,14 +137,16 @@ class Recorder:
                 f"Fix: write table.astype(np.{fix})."
             )
         key = element, values.shape, hashlib.sha256(values.data).digest()
-        known = self._tables.get(key)
-        if known is not None:
-            return ProcedureArray(self, known, known.element, known.shape)
-        kept = values.copy()
-        kept.flags.writeable = False
-        decl = ArrayDecl(name, "table", element, kept.ndim, kept.shape, contents=kept)
-        self._tables[key] = self.declare(decl)
-        return ProcedureArray(self, decl, element, kept.shape)
+        decl = self._tables.get(key)
+        if decl is None:
+            kept = values.copy()
+            kept.flags.writeable = False
+            decl = ArrayDecl(name, "table", element, kept.ndim, kept.shape, contents=kept)
+            self._tables[key] = self.declare(decl)
+        first = self.copied.setdefault(id(given), (given, decl.contents))
+        if first[1] is not decl.contents:
+            self.copied[id(given)] = given, None
+        return ProcedureArray(self, decl, element, decl.shape)
 
     def refuse_lost_steps(self) -> None:
         """Raise ArgumentError where a block that the body asked for has not the steps that stand in it."""

@@ -136,7 +136,8 @@ def _of_numpy(function: ProcedureFunction, name: str) -> ArgumentError:
 def launch_of(function: ProcedureFunction, made: Recorded, args: tuple[Any, ...]) -> Any:
     """The procedure as one function of the core, for calls with resident arrays of any lengths, once a call was right.
 
-    It gives NotImplemented for anything else. None for a procedure that needs more than that.
+    It takes what has to be unchanged (``Captures.bindings``) before the arguments, and gives
+    NotImplemented for anything else. None for a procedure that needs more than that.
     """
     parameters: list[tuple[Any, int]] = []
     for each in function._parameters:

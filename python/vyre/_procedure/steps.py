@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vyre import _source
 from vyre._calls import explain_calls
+from vyre._kernel.captured import Captures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,6 +141,7 @@ class Recorded:
     is_checked: bool = False  # whether the Procedure keeps its rules
     is_vouched: bool = False  # see vouched.py
     is_loaded: bool = False  # whether its steps and its own arrays are in `core` alone
+    captured: Captures = field(default_factory=Captures)
     source: Recorded | None = None  # the recording that a loaded procedure comes from, where there is one
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import vyre
 from vyre import DataType, i32, u32, u64
-from vyre._core import OpLaw
+from vyre._core import OpLaw, OpSpec
 from vyre._text import shown
 from vyre.errors import ArgumentError
 
@@ -85,7 +85,7 @@ def _identity(name: str, element: DataType) -> int:
     return 1 if name == "mul" else 0
 
 
-_KNOWN: dict[tuple[str, DataType, int | None], Operator] = {}
+_KNOWN: dict[tuple[Any, DataType, int | None], Operator] = {}
 
 
 def operator_of(op: Any, element: DataType, identity: int | None, where: str) -> Operator:
@@ -95,13 +95,15 @@ def operator_of(op: Any, element: DataType, identity: int | None, where: str) ->
     """
     if not isinstance(op, str):
         raise ArgumentError(f'argument `op` of {where} must be a str, got {shown(op)}. Fix: write op="add".')
-    key = (op, element, identity)
+    # An id means its highest version, which may be another one in the next call.
+    spec = None if op in _COMBINE or "." not in op else vyre.ops.get(op)
+    key = (spec or op, element, identity)
     if key not in _KNOWN:
-        _KNOWN[key] = _made(op, element, identity, where)
+        _KNOWN[key] = _made(op, spec, element, identity, where)
     return _KNOWN[key]
 
 
-def _made(op: str, element: DataType, identity: int | None, where: str) -> Operator:
+def _made(op: str, spec: OpSpec | None, element: DataType, identity: int | None, where: str) -> Operator:
     if op in _COMBINE:
         own = _identity(op, element)
         if identity is not None and identity != own:
@@ -110,12 +112,11 @@ def _made(op: str, element: DataType, identity: int | None, where: str) -> Opera
             )
         return Operator(op, element, _COMBINE[op], own, commutes=True)
     names = ", ".join(f'"{name}"' for name in NAMES)
-    if "." not in op:
+    if spec is None:
         raise ArgumentError(
             f"argument `op` of {where} names no operator, got {shown(op)}. "
             f"Fix: use one of {names}, or the id of a registered operation."
         )
-    spec = vyre.ops.get(op)
     if spec.signature is None:
         raise ArgumentError(
             f"argument `op` of {where} is `{op}`, a procedure on whole arrays. "

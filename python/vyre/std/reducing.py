@@ -18,7 +18,7 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._extremes import extreme_index
 from vyre.std._host import check_order, count_of, elements, is_empty, place_of, refuse_empty
-from vyre.std._operators import TYPES, Operator, operator_of
+from vyre.std._operators import NAMES, TYPES, Operator, operator_of
 from vyre.std._reductions import reducer
 
 if TYPE_CHECKING:
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["all", "any", "argmax", "argmin", "max", "min", "reduce", "sum"]
 
 _RANGES = {"uint32": (0, 2**32 - 1), "int32": (-(2**31), 2**31 - 1), "uint64": (0, 2**64 - 1)}
-# The procedures of calls that gave an operator's name and a resident array, by that name and the array's dtype.
-_known: dict[tuple[str, np.dtype], Any] = {}
+# The procedures of calls that gave an operator's name and a resident array, by that name and the array's dtype, each
+# with the version that the operation of this id had; None for an operator of NAMES.
+_known: dict[tuple[str, np.dtype] | None, tuple[Any, int | None]] = {}
 
 
 def reduce(
@@ -204,8 +205,11 @@ def _reduced(name: str, x: Any, op: Any, identity: Any, backend: Any, device: An
     # An array like one that passed the checks below passes them too; they take longer than a small sum.
     alike = isinstance(x, Array) and isinstance(op, str) and identity is backend is device is None and x.ndim == 1
     key = (op, x.dtype) if alike else None
-    if key in _known and x.size and active() is None:
-        return _known[key](x)
+    known = _known.get(key)
+    if known is not None and x.size and active() is None:
+        procedure, version = known
+        if version is None or vyre.ops.get(op).version == version:
+            return procedure(x)
     where = f"vyre.std.{name}"
     x = elements(x, f"argument `x` of {where}", list(TYPES))
     if identity is not None:
@@ -218,7 +222,7 @@ def _reduced(name: str, x: Any, op: Any, identity: Any, backend: Any, device: An
         return _constant(name, operator.identity, x, backend, device)
     procedure = reducer(operator)
     if key is not None:
-        _known[key] = procedure
+        _known[key] = procedure, None if op in NAMES else vyre.ops.get(op).version
     return _run(name, procedure, x, backend, device)
 
 

@@ -1,0 +1,427 @@
+"""Whatever is taken by name is followed when the name means something else, or refused by name: each kind of thing that
+can be captured, by each kind of work that captures it.
+
+Each row first gives 3 and after its change 5, and what captures it multiplies an array by that.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import linecache
+import sys
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import DataType, Expr, OpLaw, OpSignature, OpSpec, ops, u32
+from vyre.std._operators import operator_of
+from vyre.std._reductions import reducer
+
+HEAD = """\
+import sys
+import types
+
+import numpy as np
+
+import vyre
+from vyre import In, Out, u32
+
+
+@vyre.kernel
+def times(x: In[u32], factor: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] * factor[0]
+
+
+def table(value):
+    return value if isinstance(value, np.ndarray) else np.array([value], np.uint32)
+
+
+@vyre.kernel
+def three(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] * 3
+
+
+@vyre.kernel
+def five(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] * 5
+
+
+"""
+
+# What is captured -> (globals, an expression, a change of it). In a kernel `i` is an invocation.
+VALUES = {
+    "a number": ("n = 3", "n", "n = 5"),
+    "a truth": ("n = True", "(3 if n else 5)", "n = False"),
+    "a string": ("mode = 'x'", "(3 if mode == 'x' else 5)", "mode = 'y'"),
+    "None": ("mode = None", "(3 if mode is None else 5)", "mode = 3"),
+    "a float of another type": ("n = 1", "(3 if type(n) is int else 5)", "n = 1.0"),
+    "a tuple": ("n = (3, 4)", "n[0]", "n = (5, 4)"),
+    "a range": ("n = range(3)", "sum([1 for _ in n])", "n = range(5)"),
+    "a list that is changed": ("n = [3, [4]]", "n[0]", "n[0] = 5"),
+    "a list in a list that is changed": ("n = [[3]]", "n[0][0]", "n[0][0] = 5"),
+    "a dict that is changed": ("n = {'x': 3}", "n['x']", "n['x'] = 5"),
+    "a number of a class": ("class C:\n    n = 3", "C.n", "C.n = 5"),
+    "a number of an object": ("c = types.SimpleNamespace(n=3)", "c.n", "c.n = 5"),
+    "a number of an object with slots": (
+        "class C:\n    __slots__ = ('n',)\nc = C()\nc.n = 3",
+        "c.n",
+        "c.n = 5",
+    ),
+    "a number of a module": ("m = types.ModuleType('m')\nm.n = 3", "m.n", "m.n = 5"),
+    "a module": (
+        "m, other = types.ModuleType('m'), types.ModuleType('m')\nm.n, other.n = 3, 5",
+        "m.n",
+        "m = other",
+    ),
+    "a function of Python": ("f = min", "f(3, 5)", "f = max"),
+    "a function of vyre": ("f = vyre.min", "(3 if f is vyre.min else 5)", "f = vyre.max"),
+    "a name of Python": ("", "min(3, 5)", "min = max"),
+    "a helper": ("def h():\n    return 3", "h()", "def h():\n    return 5"),
+    "a helper of a class": (
+        "class C:\n    def h(self):\n        return 3\nc = C()",
+        "c.h()",
+        "C.h = lambda self: 5",
+    ),
+    "a lambda": ("h = lambda: 3", "h()", "h = lambda: 5"),
+    "the code of a helper, as modules are reloaded": (
+        "def h():\n    return 3\ndef g():\n    return 5",
+        "h()",
+        "h.__code__ = g.__code__",
+    ),
+    "the default of a helper": ("def h(n=3):\n    return n", "h()", "h.__defaults__ = (5,)"),
+    "the list in the default of a helper": ("def h(n=[3]):\n    return n[0]", "h()", "h.__defaults__[0][0] = 5"),
+    "the keyword default of a helper": ("def h(*, n=3):\n    return n", "h()", "h.__kwdefaults__['n'] = 5"),
+    "a number that a helper reads": ("n = 3\ndef h():\n    return n", "h()", "n = 5"),
+    "a number that a helper's helper reads": (
+        "n = 3\ndef g():\n    return n\ndef h():\n    return g()",
+        "h()",
+        "n = 5",
+    ),
+    "a number that a lambda's helper reads": ("n = 3\ndef g():\n    return n\nh = lambda: g()", "h()", "n = 5"),
+    "a number that a method reads": (
+        "n = 3\nclass C:\n    def h(self):\n        return n\nc = C()",
+        "c.h()",
+        "n = 5",
+    ),
+    "a number that a class reads": (
+        "n = 3\nclass C:\n    def __init__(self):\n        self.n = n",
+        "C().n",
+        "n = 5",
+    ),
+    "a number that a partial helper reads": (
+        "import functools\nn = 3\ndef g(k):\n    return n\nh = functools.partial(g, 1)",
+        "h()",
+        "n = 5",
+    ),
+    "a helper in a list": (
+        "def g():\n    return 3\ndef h():\n    return 5\nhelpers = [g]",
+        "helpers[0]()",
+        "helpers[0] = h",
+    ),
+    "a number that a helper in a tuple reads": (
+        "n = 3\ndef g():\n    return n\nhelpers = (g,)",
+        "helpers[0]()",
+        "n = 5",
+    ),
+    "a variable of a closure": (
+        "def make():\n    n = 3\n    def h():\n        return n\n"
+        "    def change(v):\n        nonlocal n\n        n = v\n    return h, change\nh, change = make()",
+        "h()",
+        "change(5)",
+    ),
+    "a table": ("t = np.array([3], np.uint32)", "t[i - i]", "t = np.array([5], np.uint32)"),
+    "a table in a dict": ("t = {'x': np.array([3], np.uint32)}", "t['x'][i - i]", "t['x'] = np.array([5], np.uint32)"),
+}
+
+IN_A_KERNEL = """
+@vyre.kernel
+def who(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] * {}
+"""
+IN_A_PROCEDURE = """
+@vyre.procedure
+def who(x: In[u32]):
+    return times(x, table({}))
+"""
+# Who captures it -> the source, where {} stands for the expression.
+BY = {
+    "a kernel": IN_A_KERNEL,
+    "a procedure": IN_A_PROCEDURE,
+    "a procedure that calls the kernel": IN_A_KERNEL.replace("who", "inner")
+    + "\n@vyre.procedure\ndef who(x: In[u32]):\n    return inner(x)\n",
+    "a procedure in a procedure": IN_A_PROCEDURE.replace("who", "inner")
+    + "\n@vyre.procedure\ndef outer(x: In[u32]):\n    return inner(x)\n"
+    + "\n@vyre.procedure\ndef who(x: In[u32]):\n    return outer(x)\n",
+    "a function that a procedure calls": "\ndef part(x):\n    return times(x, table({}))\n"
+    + "\n@vyre.procedure\ndef who(x: In[u32]):\n    return part(x)\n",
+}
+# What works on whole arrays -> (globals, an expression, a change of it, what a kernel is told that calls it).
+OF_A_KERNEL = "K004: kernel `three` is called in a kernel"
+OF_A_PROCEDURE = "K004: procedure `p` is called in a kernel, and works on whole arrays"
+WHOLE = {
+    "a kernel": ("k = three", "k(x)", "k = five", OF_A_KERNEL),
+    "a kernel of a module": (
+        "m = types.ModuleType('m')\nm.k = three",
+        "m.k(x)",
+        "m.k = five",
+        OF_A_KERNEL,
+    ),
+    "a kernel in a dict": ("kernels = {'x': three}", "kernels['x'](x)", "kernels['x'] = five", OF_A_KERNEL),
+    "a procedure": (
+        "def p(x: In[u32]):\n    return three(x)\np = vyre.procedure(p)",
+        "p(x)",
+        "def p(x: In[u32]):\n    return five(x)\np = vyre.procedure(p)",
+        OF_A_PROCEDURE,
+    ),
+    "a kernel that a procedure calls": (
+        "k = three\n@vyre.procedure\ndef p(x: In[u32]):\n    return k(x)",
+        "p(x)",
+        "k = five",
+        OF_A_PROCEDURE,
+    ),
+    "a number that a kernel of a constant reads": (
+        "n = 3\n@vyre.kernel\ndef k(x: In[u32], c: vyre.const, y: Out[u32]):\n    i = vyre.gid(0)\n"
+        "    y[i] = x[i] * (n + c)",
+        "k(x, 0)",
+        "n = 5",
+        "K004: kernel `k` is called in a kernel",
+    ),
+    "a number that the procedure of a constant reads": (
+        "n = 3\n@vyre.procedure\ndef p(x: In[u32], c: vyre.const):\n    return times(x, table(n + c))",
+        "p(x, 0)",
+        "n = 5",
+        OF_A_PROCEDURE,
+    ),
+    "a number that a helper reads which is a constant": (
+        "n = 3\ndef h():\n    return n\n@vyre.procedure\ndef p(x: In[u32], c: vyre.const):\n"
+        "    return times(x, table(c()))",
+        "p(x, h)",
+        "n = 5",
+        OF_A_PROCEDURE,
+    ),
+}
+X = np.arange(1, 5, dtype=np.uint32)
+NUMBERS = itertools.count()
+
+
+def run(source: str, space: dict) -> None:
+    """Run source with lines that Python's tools find, as in a notebook's cell."""
+    name = f"<captures {next(NUMBERS)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    exec(compile(source, name, "exec"), space)
+
+
+def made(before: str, by: str, use: str) -> dict:
+    space: dict = {"__name__": "captures"}
+    in_kernel = by.partition("@")[2].startswith("vyre.kernel")
+    run(f"{HEAD}{before}\n\n{by.format(use if in_kernel else use.replace('[i - i]', ''))}", space)
+    return space
+
+
+def factors(who, order: str) -> list[float]:
+    """What calls multiply by: of numpy's arrays (h), and of resident ones (r), whose second call takes a short way."""
+    resident = vyre.array(X, backend="cpu")
+    found = [who(X, backend="cpu") if kind == "h" else who(resident).numpy() for kind in order]
+    return [float((each / X).mean()) for each in found]
+
+
+ORDERS = pytest.mark.parametrize("order", ["hhr", "rrh"])
+
+
+@ORDERS
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("name", VALUES)
+def test_a_value_is_followed(name, by, order):
+    before, use, change = VALUES[name]
+    space = made(before, BY[by], use)
+    assert factors(space["who"], "hhrrr") == [3] * 5
+    run(change, space)
+    assert factors(space["who"], order) == [5] * 3
+
+
+WHOLE_BY = {name: source.replace("times(x, table({}))", "{}") for name, source in BY.items() if "kernel" not in name}
+
+
+@ORDERS
+@pytest.mark.parametrize("by", WHOLE_BY)
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_kernel_and_a_procedure_are_followed(name, by, order):
+    before, use, change, _ = WHOLE[name]
+    space = made(before, WHOLE_BY[by], use)
+    assert factors(space["who"], "hhrrr") == [3] * 5
+    run(change, space)
+    assert factors(space["who"], order) == [5] * 3
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_kernel_calls_no_kernel_and_no_procedure(name):
+    before, use, _, refusal = WHOLE[name]
+    space = made(before, IN_A_KERNEL, use)
+    with pytest.raises(vyre.KernelError) as error:
+        space["who"](X, backend="cpu")
+    diagnostic = error.value.diagnostics[0]
+    assert f"{diagnostic.rule}: {diagnostic.message}".replace("vyre kernel: ", "").startswith(refusal)
+
+
+@pytest.mark.parametrize("by", BY)
+def test_a_table_that_is_changed_in_place_stays_as_it_was_first_seen(by):
+    space = made("n = 1\nt = np.array([3], np.uint32)", BY[by], "(t[i - i] if n else 0)")
+    assert factors(space["who"], "hrr") == [3] * 3
+    space["t"][0] = 5
+    assert factors(space["who"], "hrr") == [3] * 3
+    space["n"] = 2  # it is traced or recorded anew, for another reason
+    assert factors(space["who"], "hrr") == [3] * 3
+    space["t"] = np.array([5], np.uint32)
+    assert factors(space["who"], "hrr") == [5] * 3
+
+
+def test_a_table_that_the_body_fills_anew_has_what_each_step_was_given():
+    space = made(
+        "",
+        "t = np.array([0], np.uint32)\n@vyre.procedure\ndef who(x: In[u32]):\n    for k in (2, 3):\n"
+        "        t[0] = k\n        x = times(x, t)\n    return x",
+        "",
+    )
+    assert factors(space["who"], "hr") == [6] * 2
+
+
+def register(id: str, version: int, value: int) -> None:
+    """An operation that gives the value, whatever it is given."""
+    laws = [OpLaw.Associative, OpLaw.Commutative]
+    signature = OpSignature([DataType.U32] * 2, DataType.U32)
+    ops.register(OpSpec(id, signature, parameters=["a", "b"], result=Expr.u32(value), version=version, laws=laws))
+
+
+def register_procedure(id: str, version: int, value: int) -> None:
+    space = made("", f"@vyre.procedure\ndef who(x: In[u32]):\n    return times(x, table({value}))\n", "")
+    ops.register(OpSpec(id, procedure=space["who"].procedure, version=version))
+
+
+IN_A_BODY = "@vyre.procedure\ndef who(x: In[u32]):\n    return {}\n"
+KERNEL_OF_OPERATION = (
+    "@vyre.kernel\ndef who(x: In[u32], y: Out[u32]):\n    y[vyre.gid(0)] = vyre.ops.call(ID, x[0], 0)\n"
+)
+# What takes an operation by its id -> the source of a function of x; the last element that it gives tells the version.
+TAKEN = {
+    "a kernel": KERNEL_OF_OPERATION,
+    "a helper": "def h(v):\n    return vyre.ops.call(ID, v, 0)\n"
+    + KERNEL_OF_OPERATION.replace("vyre.ops.call(ID, x[0], 0)", "h(x[0])"),
+    "a kernel that asks for the version": KERNEL_OF_OPERATION.replace(
+        "vyre.ops.call(ID, x[0], 0)", "vyre.ops.get(ID).version"
+    ),
+    "a procedure that calls the kernel": KERNEL_OF_OPERATION.replace("who", "k") + IN_A_BODY.format("k(x)"),
+    "a procedure that reduces": IN_A_BODY.format("vyre.std.reduce(x, ID)"),
+    "a procedure in a procedure that reduces": IN_A_BODY.format("vyre.std.reduce(x, ID)").replace("who", "p")
+    + IN_A_BODY.format("p(x)"),
+    "reduce": "who = lambda x, **where: vyre.std.reduce(x, ID, **where)",
+    "scan": "who = lambda x, **where: vyre.std.scan(x, ID, **where)",
+    "segmented_reduce": "who = lambda x, **where: vyre.std.segmented_reduce(x, SEGMENTS(x), ID, **where)",
+    "segmented_scan": "who = lambda x, **where: vyre.std.segmented_scan(x, SEGMENTS(x), ID, **where)",
+}
+INVOKED = {
+    "invoke": "who = lambda x, **where: vyre.ops.invoke(ID, x, **where)",
+    "a procedure that invokes": IN_A_BODY.format("vyre.ops.invoke(ID, x)"),
+    "a procedure in a procedure that invokes": IN_A_BODY.format("vyre.ops.invoke(ID, x)").replace("who", "p")
+    + IN_A_BODY.format("p(x)"),
+}
+
+
+def segments(x):
+    offsets = np.array([0, len(X)], np.uint32)
+    return offsets if isinstance(x, np.ndarray) else vyre.array(offsets, backend="cpu")
+
+
+def taking(source: str, id: str):
+    space = made(f"ID = {id!r}", source.replace("{", "{{").replace("}", "}}"), "")
+    space["SEGMENTS"] = segments
+    return space["who"]
+
+
+def last(who, order: str) -> list[int]:
+    resident = vyre.array([1, 1, 1, 1], dtype=u32, backend="cpu")
+    found = [who(np.ones(4, np.uint32), backend="cpu") if kind == "h" else who(resident).numpy() for kind in order]
+    return [int(np.ravel(each)[-1]) for each in found]
+
+
+@pytest.mark.parametrize("name", {**TAKEN, **INVOKED})
+def test_the_highest_version_of_an_operation_is_followed(name):
+    id = f"test.captured_{next(NUMBERS)}"
+    add = register_procedure if name in INVOKED else register
+    add(id, 1, 1 if "version" in name else 3)
+    source = {**TAKEN, **INVOKED}[name]
+    who, first = taking(source, id), taking(source, f"{id}@1")
+    before = last(who, "hrrr")
+    assert before == last(first, "hrrr") == [1 if "version" in name else 3] * 4
+    add(id, 2, 2 if "version" in name else 5)
+    assert last(who, "rhr") == [2 if "version" in name else 5] * 3
+    assert last(first, "rhr") == before[:3]
+
+
+@pytest.mark.parametrize("name", ["a helper", "a lambda", "a number"])
+def test_a_library_call_takes_operations_by_id_alone(name):
+    space = made(VALUES[name][0], "", "")
+    with pytest.raises(vyre.ArgumentError, match=r"argument `op` of vyre\.std\.reduce must be a str, got "):
+        vyre.std.reduce(X, space.get("h", 3), backend="cpu")
+
+
+def test_arguments_of_library_calls_are_those_of_each_call():
+    table, at = np.array([3, 4], np.uint32), np.zeros(2, np.uint32)
+    for op, wanted in (("max", 4), ("min", 1)):
+        assert vyre.std.reduce(X, op, backend="cpu") == wanted
+    assert vyre.std.gather(table, at, backend="cpu").tolist() == [3, 3]
+    table[0] = 5
+    assert vyre.std.gather(table, at, backend="cpu").tolist() == [5, 5]
+
+
+def test_constants_are_told_apart_and_follow_together():
+    space = made(
+        "n = 3", "@vyre.procedure\ndef who(x: In[u32], c: vyre.const):\n    return times(x, table(n * c))\n", ""
+    )
+    who = space["who"]
+    for space["n"] in (3, 5, 3):
+        for c in (1, 2, 1):
+            assert (who(X, c, backend="cpu") == X * np.uint32(space["n"] * c)).all()
+            assert who.specialize(c=c) == who.specialize(c=c)
+    text = who.specialize(c=1).to_text()
+    space["n"] = 4
+    assert who.specialize(c=1).to_text() != text
+
+
+def test_a_helper_of_a_module_that_is_reloaded_is_read_anew(write_module, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    module = write_module("captured_helpers", "def h():\n    return 3\n")
+    spaces = [made("import captured_helpers as m", by, "m.h()") for by in BY.values()]
+    for each in spaces:
+        assert factors(each["who"], "hrr") == [3] * 3
+    write_module("captured_helpers", "# A line more.\ndef h():\n    return 5\n")
+    importlib.reload(module)
+    for each in spaces:
+        assert factors(each["who"], "hrr") == [5] * 3
+
+
+def test_nothing_is_recorded_anew_for_equal_values(monkeypatch):
+    recorded = []
+    record = vyre.ProcedureFunction._record
+    monkeypatch.setattr(
+        vyre.ProcedureFunction, "_record", lambda self, given: recorded.append(self) or record(self, given)
+    )
+    space = made("n, t, mode = 1000, (7, 8), 'x' * 3", BY["a procedure"], "n * t[0] * len(mode)")
+    for _ in range(3):
+        assert factors(space["who"], "hrr") == [21000] * 3
+        run("n, t, mode = int('1000'), tuple([7, 8]), 'x' + 'xx'", space)
+    assert len(recorded) == 1
+
+
+def test_the_library_compares_nothing_at_its_calls():
+    vyre.std.sum(X, backend="cpu")
+    assert reducer(operator_of("add", u32, None, ""))._recorded({}).captured.all == ()
