@@ -9,6 +9,7 @@
 #include "graph.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/registry.hpp"
 #include "waiting.hpp"
 
 namespace vyre::python {
@@ -91,8 +92,40 @@ void Graph::add(const Place& place, std::span<const PyArray* const> arrays, Call
   calls_.push_back(std::move(call));
 }
 
+void Graph::note_calls(const ir::Program& program) {
+  std::optional<ir::OpTable> table;  // most programs call nothing
+  std::unordered_set<const ir::OpSpec*> seen;
+  std::vector<const ir::Program*> open = {&program};
+  while (!open.empty()) {
+    const ir::Program& each = *open.back();
+    open.pop_back();
+    for (const ir::Expr& expr : each.exprs()) {
+      const auto* const call = std::get_if<ir::Call>(&expr);
+      if (call == nullptr) continue;
+      const std::string_view id = each.text(call->op);
+      if (!table) table = run::registered_ops();
+      const ir::OpTable::Spec spec = table->find(id);
+      if (spec == nullptr) continue;
+      if (id.find('@') == std::string_view::npos) operations_.try_emplace(std::string(id), spec);
+      if (spec->inlinable() && seen.insert(spec.get()).second) open.push_back(&*spec->function().body);
+    }
+  }
+}
+
+void Graph::check_operations() {
+  if (run::op_generation() == generation_) return;
+  const run::OpSnapshot now = run::op_snapshot();
+  for (const auto& [id, spec] : operations_) {
+    if (now.table.find(id) == spec) continue;
+    throw ArgumentError(
+        fmt::format("the graph was recorded with another version of operation `{}`. Fix: record the calls in a new vyre.graph().", id));
+  }
+  generation_ = now.generation;
+}
+
 void Graph::append(const Graph& other) {
   check_joins(other.place_, other.dispatches_);
+  operations_.insert(other.operations_.begin(), other.operations_.end());
   for (const std::shared_ptr<run::Storage>& storage : other.storages_) keep(storage);
   place_ = other.place_;
   dispatches_ += other.dispatches_;
@@ -109,6 +142,7 @@ void Graph::check_ready() const {
 
 void Graph::replay(std::uint64_t times) {
   check_ready();
+  check_operations();
   if (!sequence_) return;
   if (Graph* const other = recording()) {
     // The thread records another graph, which gets this graph's calls instead of a submission.

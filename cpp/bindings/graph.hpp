@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "resident.hpp"
+#include "vyre/ir/op_spec.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre::python {
@@ -44,6 +46,8 @@ class Graph {
     std::size_t dispatches = 1;
   };
   void add(const Place& place, std::span<const PyArray* const> arrays, Call call);
+  // Notes which versions the operations have that the program calls by ids without a version. A replay throws if one has another by then.
+  void note_calls(const ir::Program& program);
 
   void replay(std::uint64_t times);
   void wait(std::optional<std::chrono::duration<double>> timeout) const;
@@ -55,6 +59,7 @@ class Graph {
   // Records all calls of the other graph.
   void append(const Graph& other);
   void keep(const std::shared_ptr<run::Storage>& storage);
+  void check_operations();
   // Throws if the graph cannot take `count` more dispatches, or if `place` differs from the place of the calls recorded so far.
   void check_joins(const Place& place, std::size_t count) const;
 
@@ -66,9 +71,11 @@ class Graph {
   Place place_;                   // the backend and device of all calls
   std::vector<Call> calls_;
   std::size_t dispatches_ = 0;
-  std::vector<std::shared_ptr<run::Storage>> storages_;  // the memory that the calls use, each storage once
-  std::unordered_set<const run::Storage*> known_;        // the elements of storages_, for look-up
-  std::shared_ptr<run::Sequence> sequence_;              // last, to be destroyed before the calls and storages that it uses
+  std::map<std::string, ir::OpTable::Spec, std::less<>> operations_;  // what note_calls() has noted, by id
+  std::uint64_t generation_ = 0;                                      // of the registered operations, when a replay last compared them
+  std::vector<std::shared_ptr<run::Storage>> storages_;               // the memory that the calls use, each storage once
+  std::unordered_set<const run::Storage*> known_;                     // the elements of storages_, for look-up
+  std::shared_ptr<run::Sequence> sequence_;                           // last, to be destroyed before the calls and storages that it uses
 };
 
 }  // namespace vyre::python

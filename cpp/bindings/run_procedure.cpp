@@ -85,6 +85,12 @@ py::object output(const ir::Procedure& procedure, const ir::ArrayDecl& decl, con
 // Looks up the operation of this id, which has its version. Returns null for an empty id.
 ir::OpTable::Spec operation_of(const std::string& id) { return id.empty() ? nullptr : run::registered_op(id); }
 
+// The recursion is as deep as procedures invoke each other, at most 32.
+void note_calls(Graph& graph, const ir::Procedure& procedure) {
+  for (const ir::Program& program : procedure.programs()) graph.note_calls(program);
+  for (const ir::Procedure& invoked : procedure.procedures()) note_calls(graph, invoked);
+}
+
 py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const ir::OpSpec* operation, const py::list& given,
                 const std::vector<std::uint64_t>& numbers, const py::list& outputs,
                 std::optional<std::chrono::duration<double>> timeout = std::nullopt, bool of_host = false) {
@@ -120,6 +126,7 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
   if (Graph* const graph = Graph::recording()) {
     std::optional<run::Step> step;
     while_waiting({}, [&](const run::RunOptions&) { step = plan->step(views, numbers); });
+    note_calls(*graph, procedure);
     if (step) graph->add(place, arrays, {plan, std::move(*step), plan->dispatches()});
     return results;
   }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._calls import explain_calls
+from vyre._taken import note_taken, taking
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from types import TracebackType
     from typing import Any
+
+    from vyre._kernel.captured import Captures
 
 __all__ = ["Graph", "graph"]
 
@@ -43,14 +46,17 @@ class Graph:
     at once on a GPU; the bytes are the same.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_captured", "_core", "_taken", "_taking")
 
     def __init__(self) -> None:
         self._core = _core._Graph()
+        self._captured: Captures | None = None
+        self._taking = taking()
 
     def __enter__(self) -> Graph:
         self._core.begin()
         _OF_THREAD.recording = True
+        self._taken = self._taking.__enter__()
         return self
 
     def __exit__(
@@ -58,6 +64,11 @@ class Graph:
     ) -> None:
         self._core.end(failed=kind is not None)
         _OF_THREAD.recording = False
+        self._taking.__exit__(None, None, None)
+        if self._taken:
+            from vyre._kernel.captured import Captures  # with what was recorded; `import vyre` does without
+
+            self._captured = Captures(self._taken)
 
     def replay(self, times: int = 1, *, progress: bool | Callable[[int, int], object] = False) -> None:
         """Submit the recorded calls, ``times`` times in turn. On a GPU this returns at once.
@@ -67,7 +78,8 @@ class Graph:
             progress: True shows a bar (needs tqdm), a function is called with (replays done, times) now and then. With
                 either the call waits until all is done.
 
-        Raises: ArgumentError (also for a graph whose with-block raised), DeviceError. Errors of the calls themselves
+        Raises: ArgumentError (also for a graph whose with-block raised, and where a name that its
+            calls take means something else by now), DeviceError. Errors of the calls themselves
             come at the latest when one of their arrays is read. Ctrl-C ends it between two replays.
         """
         count = as_count(times)
@@ -77,6 +89,13 @@ class Graph:
                 "Fix: write replay(100)."
             )
         times = count
+        if self._captured is not None:
+            if not self._captured.is_same():
+                raise ArgumentError(
+                    f"the graph was recorded with another {self._captured.changed()}. "
+                    "Fix: record the calls in a new vyre.graph()."
+                )
+            note_taken(self._captured.all)  # where another graph records this replay
         if progress is False or progress is None:
             self._core.replay(times)
         elif callable(progress):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import linecache
+import re
 import sys
 
 import numpy as np
@@ -273,6 +274,46 @@ def test_a_kernel_calls_no_kernel_and_no_procedure(name):
     assert f"{diagnostic.rule}: {diagnostic.message}".replace("vyre kernel: ", "").startswith(refusal)
 
 
+# The first that has changed, as the refusal of a graph names it.
+TOLD = {
+    "a module": "value of `m`",
+    "a helper": "value of `h`",
+    "the code of a helper, as modules are reloaded": "definition of `h`",
+    "the default of a helper": "definition of `h`",
+    "the list in the default of a helper": "definition of `h`",
+    "the keyword default of a helper": "definition of `h`",
+    "a number that a helper reads": "value of `n`, which `h` reads",
+    "a number that a helper's helper reads": "value of `n`, which `g` reads",
+}
+
+
+@pytest.mark.parametrize(("name", "by"), [*itertools.product(VALUES, BY), *itertools.product(WHOLE, WHOLE_BY)])
+def test_a_graph_refuses_by_name(name, by):
+    before, use, change = {**VALUES, **WHOLE}[name][:3]
+    space = made(before, WHOLE_BY[by] if name in WHOLE else BY[by], use)
+    x, who = vyre.array(X, backend="cpu"), space["who"]
+    with vyre.graph() as graph:
+        y = who(x)
+    with vyre.graph() as outer:
+        graph.replay()
+    outer.replay()
+    assert y.numpy().tolist() == (X * 3).tolist()
+    run(change, space)
+    for each in (graph, outer):
+        with pytest.raises(vyre.ArgumentError) as error:
+            each.replay()
+        assert TOLD.get(name, "") in str(error.value)
+        assert re.fullmatch(
+            r"the graph was recorded with another (value of `[\w.]+`, which `\w+` reads|definition of `\w+`)\. "
+            r"Fix: record the calls in a new vyre\.graph\(\)\.",
+            str(error.value),
+        )
+    with vyre.graph() as graph:
+        y = who(x)
+    graph.replay()
+    assert y.numpy().tolist() == (X * 5).tolist()
+
+
 @pytest.mark.parametrize("by", BY)
 def test_a_table_that_is_changed_in_place_stays_as_it_was_first_seen(by):
     space = made("n = 1\nt = np.array([3], np.uint32)", BY[by], "(t[i - i] if n else 0)")
@@ -362,9 +403,36 @@ def test_the_highest_version_of_an_operation_is_followed(name):
     who, first = taking(source, id), taking(source, f"{id}@1")
     before = last(who, "hrrr")
     assert before == last(first, "hrrr") == [1 if "version" in name else 3] * 4
+    x = vyre.array([1, 1, 1, 1], dtype=u32, backend="cpu")
+    with vyre.graph() as graph:
+        who(x)
+    with vyre.graph() as of_first:
+        first(x)
+    register(f"{id}.unrelated", 1, 0)
+    graph.replay()
     add(id, 2, 2 if "version" in name else 5)
     assert last(who, "rhr") == [2 if "version" in name else 5] * 3
     assert last(first, "rhr") == before[:3]
+    of_first.replay()
+    with pytest.raises(vyre.ArgumentError) as error:
+        graph.replay()
+    assert str(error.value) == (
+        f"the graph was recorded with another version of operation `{id}`. Fix: record the calls in a new vyre.graph()."
+    )
+
+
+def test_a_graph_sees_another_version_that_an_operation_calls():
+    inner, outer = (f"test.captured_{next(NUMBERS)}" for _ in range(2))
+    register(inner, 1, 3)
+    call = Expr.call(inner, [Expr.var("a"), 0])
+    ops.register(OpSpec(outer, OpSignature([DataType.U32] * 2, DataType.U32), parameters=["a", "b"], result=call))
+    who, x = taking(TAKEN["a kernel"], f"{outer}@1"), vyre.array([1, 1], dtype=u32, backend="cpu")
+    with vyre.graph() as graph:
+        who(x)
+    graph.replay()
+    register(inner, 2, 5)
+    with pytest.raises(vyre.ArgumentError, match=f"another version of operation `{inner}`"):
+        graph.replay()
 
 
 @pytest.mark.parametrize("name", ["a helper", "a lambda", "a number"])
