@@ -31,7 +31,7 @@ PyArray allocate(const ElementType& element, std::vector<py::ssize_t> shape, py:
   const PlaceToRun place = to_place(backend, device, function);
   array.backend = place.backend;
   while_waiting({}, [&](const run::RunOptions&) {
-    array.device = place.device ? *place.device : default_device(*array.backend);
+    array.device = place.device ? *place.device : array.backend->default_device();
     array.storage = array.backend->allocate(array.device, array.bytes(), zeroed);
   });
   return array;

@@ -64,7 +64,7 @@ py::tuple driver_facts(const PyProgram& self, const PlaceToRun& given, const run
   PlaceToRun place = given;
   std::vector<run::DriverFact> facts;
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
-    if (!place.device) place.device = default_device(*place.backend);
+    if (!place.device) place.device = place.backend->default_device();
     const auto executable = prepared(checked, {checked.program(), checked.hash(), place.backend, place.device, optimize}, waiting);
     facts = executable->driver_facts(waiting);
   });

@@ -175,11 +175,22 @@ void bind_run(py::module_& m) {
     return directory ? path_text(run::pipelines_below(*directory)) : py::none();
   });
   m.def("_devices", list_devices, py::arg("backend") = py::none());
+  m.def(
+      "_try_devices",
+      [](const std::optional<std::string>& name) {
+        const WithoutGil unlocked;
+        for (Backend* backend : run::backends()) {
+          if (!name || backend->name() == *name) backend->try_devices();
+        }
+      },
+      py::arg("backend"));
   py::module_::import("atexit").attr("register")(py::cpp_function(leave));
   forget_calls_when_forked();
   // Creates the backends and the table of operations now. If a thread created them later during a fork, the child would wait for that
   // thread for ever.
-  run::backends();
+  py::list names;
+  for (Backend* backend : run::backends()) names.append(lenient_str(backend->name()));
+  m.attr("_tables")["backends"] = py::tuple(names);
   run::op_snapshot();
 }
 

@@ -175,7 +175,7 @@ py::tuple pack_strings(const py::tuple& given, const py::function& convert, cons
   const PlaceToRun place = to_place(backend, device, function);
   PyArray words, first, sizes;
   while_waiting({}, [&](const run::RunOptions& options) {
-    const std::size_t number = place.device ? *place.device : default_device(*place.backend);
+    const std::size_t number = place.device ? *place.device : place.backend->default_device();
     const Words filled(strings->total / sizeof(std::uint32_t));
     strings->fill_slots(filled.bytes());
     words = uploaded(filled.all(), *place.backend, number, options);

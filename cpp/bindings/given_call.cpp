@@ -37,7 +37,7 @@ void MadeArrays::place(const PyArray* beside) {
   }
   backend_ = to_backend(py::none(), "a Program's call");
   const WithoutGil unlocked;
-  device_ = default_device(*backend_);
+  device_ = backend_->default_device();
 }
 
 const PyArray* MadeArrays::array(ValuesInUse& values, const BufferDecl& decl, py::handle object) {

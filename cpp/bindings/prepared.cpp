@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
-#include <mutex>
 
 #include "convert.hpp"
 #include "lru.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/base/fork.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/profile.hpp"
@@ -125,22 +122,6 @@ std::vector<ListedDevice> listed_devices() {
     for (std::size_t index = 0; index < devices.size(); ++index) listed.push_back({backend, index, std::move(devices[index])});
   }
   return listed;
-}
-
-std::size_t default_device(Backend& backend) {
-  static ForkSafeMutex mutex;
-  static constinit std::map<Backend*, std::size_t>* known = nullptr;
-  {
-    const std::lock_guard lock(mutex);
-    if (known == nullptr) known = new std::map<Backend*, std::size_t>;
-    if (const auto found = known->find(&backend); found != known->end()) return found->second;
-  }
-  const std::vector<run::DeviceInfo> devices = backend.devices();
-  const auto chosen = std::find_if(devices.begin(), devices.end(), [](const run::DeviceInfo& device) { return device.is_default; });
-  // If no device is the default, the first device is used, and its errors say why it does not work.
-  const std::size_t index = chosen == devices.end() ? 0 : static_cast<std::size_t>(chosen - devices.begin());
-  const std::lock_guard lock(mutex);
-  return known->emplace(&backend, index).first->second;
 }
 
 std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key, const run::RunOptions& waiting) {

@@ -34,9 +34,6 @@ std::vector<ListedDevice> listed_devices();
 // The backends that work on this machine, best first, each once. Must be called without the GIL.
 std::vector<run::Backend*> available_backends();
 
-// The device of `backend` that runs calls without a device argument. It is looked up once for each backend. Must be called without the GIL.
-std::size_t default_device(run::Backend& backend);
-
 // Identifies an executable in the cache. It is also the argument of forget_prepared(), after a device has failed.
 struct PreparedKey {
   ir::Program program;

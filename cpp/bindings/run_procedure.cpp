@@ -158,7 +158,7 @@ py::list run_procedure(const ir::Procedure& procedure, const py::list& given, co
 void check_place_is_free(py::handle backend, py::handle device, const std::string& function) {
   const PlaceToRun place = to_place(backend, device, function);
   while_waiting({}, [&](const run::RunOptions&) {
-    place.backend->check_nothing_is_abandoned(place.device ? *place.device : default_device(*place.backend));
+    place.backend->check_nothing_is_abandoned(place.device ? *place.device : place.backend->default_device());
   });
 }
 

@@ -93,7 +93,7 @@ def check_backend(backend: object, where: str, otherwise: str) -> None:
 
     Raises: ArgumentError.
     """
-    if not isinstance(backend, str) or backend not in (*_core._available(), *_core._unavailable()):
+    if not isinstance(backend, str) or backend not in _core._tables["backends"]:
         known = [*backends(), *_core._unavailable()]
         none = " or None" if otherwise.startswith("None ") else ""
         raise ArgumentError(
@@ -105,6 +105,8 @@ def check_backend(backend: object, where: str, otherwise: str) -> None:
 def devices(backend: str | None = None) -> list[Device]:
     """The GPUs and software GPUs of this machine, with their limits, usable or not.
 
+    The first list opens each of them once, because only that shows whether its driver works.
+
     Args:
         backend: only those that this backend uses; None for all.
 
@@ -115,6 +117,7 @@ def devices(backend: str | None = None) -> list[Device]:
     """
     if backend is not None:
         check_backend(backend, "argument `backend` of vyre.devices", "None lists all devices")
+    _core._try_devices(backend)
     return Devices(Device(**row) for row in _core._devices() if backend in (None, row["backend"]))
 
 

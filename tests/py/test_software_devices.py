@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+RADV = next(iter(sorted(Path("/usr/share/vulkan/icd.d").glob("radeon_icd*.json"))), None)
 LLVMPIPE = next(iter(sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))), None)
 SWIFTSHADER = next(
     (Path(part) for part in os.environ.get("VK_ADD_DRIVER_FILES", "").split(":") if "swiftshader" in part), None
@@ -65,9 +66,10 @@ def answers(body: str, *drivers: Path, **variables: str) -> list:
 
 @pytest.fixture(autouse=True)
 def _both_drivers():
-    if os.environ.get("VYRE_ALLOW_NO_VULKAN") == "1" and not (LLVMPIPE and SWIFTSHADER):
+    if os.environ.get("VYRE_ALLOW_NO_VULKAN") == "1" and not (RADV and LLVMPIPE and SWIFTSHADER):
         pytest.skip("VYRE_ALLOW_NO_VULKAN=1")
     assert LLVMPIPE, "llvmpipe is not installed"
+    assert RADV, "radv is not installed"
     assert SWIFTSHADER, "SwiftShader is not in VK_ADD_DRIVER_FILES. Fix: source .ci/env."
 
 
@@ -84,6 +86,31 @@ def test_the_listing_says_which_device_is_the_default_for_what():
 def test_a_device_alone_is_the_default_for_all():
     assert answers(LISTING, LLVMPIPE) == [["llvmpipe", True, "calls that name no device"]]
     assert answers(LISTING, SWIFTSHADER) == [["SwiftShader", True, "calls that name no device"]]
+
+
+@pytest.mark.parametrize("family", ["gfx1100", "navi21"])
+def test_a_device_without_hardware_is_not_usable_and_no_default(family):
+    """Mesa's driver lists one when it is told to, as a discrete GPU. It has a queue and memory, but no timelines."""
+    body = """
+        x = vyre.array([1, 2], dtype=vyre.u32, backend="vulkan")
+        on = vyre.devices()[x.device].name.split()[0]
+        listed = [(d.name, d.kind, d.usable, d.default, d.reasons) for d in vyre.devices()]
+        show(listed, on, vyre.backends(), vyre.backends().unavailable())
+    """
+    listed, on, backends, unavailable = answers(body, RADV, LLVMPIPE, RADV_FORCE_FAMILY=family)
+    (nothing, llvmpipe) = sorted(listed)
+    assert nothing[0].startswith("Null hardware ")
+    assert nothing[1:4] == ["discrete gpu", False, False]
+    (reason,) = nothing[4]
+    failed = f"vkCreateSemaphore failed on device `{nothing[0]}` (VkResult -1000072003)"
+    assert reason == f"{failed}. Fix: check the Vulkan driver's installation, or use another device."
+    assert (on, llvmpipe[2:]) == ("llvmpipe", [True, True, []])
+    assert [name for name in backends if name != "cuda"] == ["cpu", "vulkan", "reference"]
+    assert "vulkan" not in unavailable
+    body = """
+        show([(d.usable, d.default) for d in vyre.devices()], vyre.backends().unavailable()["vulkan"])
+    """
+    assert answers(body, RADV, RADV_FORCE_FAMILY=family) == [[[False, False]], [reason]]
 
 
 def test_a_program_goes_to_llvmpipe_where_its_loops_are_proven_to_fit():

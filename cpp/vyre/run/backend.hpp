@@ -105,8 +105,8 @@ class Executable {
 struct DeviceInfo {
   std::string name;
   std::string driver;
-  std::string kind;  // "discrete gpu", "integrated gpu", "software gpu", "cpu"
-  bool usable = false;
+  std::string kind;     // "discrete gpu", "integrated gpu", "software gpu", "cpu"
+  bool usable = false;  // whether it fits, and could be opened the last time
   // Whether calls that name no device run on this one, except those that the `default_for` of another device describes.
   bool is_default = false;
   // Describes which calls that name no device run on this one; empty if none do.
@@ -120,11 +120,18 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // Returns why the backend does not work here, one sentence for each reason. The list is empty if the backend works.
+  // Opens the default device. Returns why the backend does not work here, one sentence for each
+  // reason, or nothing if it works.
   virtual std::vector<std::string> reasons_unavailable() = 0;
+  // Lists the devices and opens none: what is found out by opening them is what is known so far.
   virtual std::vector<DeviceInfo> devices() = 0;
   // The versions of ir::Convention that it takes. Planning a procedure refuses any other one (procedure.hpp).
   virtual std::vector<std::size_t> conventions() const { return {1, 2, 3}; }
+  // Opens each device once, so that devices() knows all about them.
+  virtual void try_devices() {}
+  // Opens the device for calls that name none, and returns its index, which stays the same. Throws
+  // DeviceError if no device can be opened.
+  virtual std::size_t default_device() { return 0; }
   // `device` is an index into devices(). Throws CapabilityError when a limit of the device is exceeded, LoweringError when
   // the program cannot be lowered; and DispatchTimeoutError or Interrupted as `waiting` says, while a driver compiles. The reference
   // lowers nothing and ignores `optimize`: see with_passes (backends.hpp).

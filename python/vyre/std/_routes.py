@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import vyre
+from vyre import _core
 
 __all__ = ["ROUTES", "Route", "is_hardware"]
 
@@ -53,5 +53,4 @@ ROUTES = {
 
 def is_hardware(backend: str, device: int) -> bool:
     """Whether a device is no software on the processor."""
-    kinds = {each.index: each.kind for each in vyre.devices(backend)}
-    return kinds.get(device) not in ("software gpu", "cpu")
+    return _core._devices(backend)[device]["kind"] not in ("software gpu", "cpu")

@@ -85,6 +85,36 @@ TEST_F(VulkanFailuresTest, each_missing_function_is_a_typed_error) {
   }
 }
 
+TEST_F(VulkanFailuresTest, a_device_that_cannot_be_opened_is_not_usable_and_another_is_the_default) {
+  // Mesa's drivers list a device without hardware, which has a queue and memory types, and no timelines.
+  for (const char* lacking : {"vkCreateDevice", "vkCreateSemaphore"}) {
+    SCOPED_TRACE(lacking);
+    auto backend = this->backend();
+    const std::size_t best = backend_.default_device();
+    vulkan_.fail(lacking, 1, VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    backend.try_devices();
+    const std::vector<DeviceInfo> devices = backend.devices();
+    EXPECT_FALSE(devices[best].usable);
+    EXPECT_FALSE(devices[best].is_default);
+    EXPECT_EQ(devices[best].reasons, std::vector<std::string>{std::string(lacking) + " failed on device `" + devices[best].name +
+                                                              "` (VkResult -1000072003). Fix: check the Vulkan driver's installation, "
+                                                              "or use another device."});
+    if (usable_.size() == 1) {
+      EXPECT_EQ(backend.reasons_unavailable(), std::vector<std::string>());
+      continue;
+    }
+    const std::size_t other = backend.default_device();
+    EXPECT_NE(other, best);
+    EXPECT_TRUE(devices[other].usable && devices[other].is_default);
+    EXPECT_TRUE(backend.reasons_unavailable().empty());
+    EXPECT_NO_THROW(backend.allocate(std::nullopt, 4, true));
+    // The one that failed can be opened by now. That makes it usable again, and does not move calls that name no device.
+    EXPECT_NO_THROW(backend.allocate(best, 4, true));
+    EXPECT_TRUE(backend.devices()[best].usable);
+    EXPECT_EQ(backend.default_device(), other);
+  }
+}
+
 class UnfitDevices : public VulkanFailuresTest {
  protected:
   void expect_reasons(const std::string& end) {

@@ -2,7 +2,6 @@
 
 import zlib
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
+from vyre import _core
 from vyre.std import _polynomials, crc
 from vyre.std._messages import Messages
 from vyre.std.crc import TAPS, crc32, crc32c
@@ -82,8 +82,7 @@ def test_four_words_at_a_time_on_every_device(rng, slow_target):
 
 def test_single_words_are_taken_on_a_processor(monkeypatch):
     assert [crc.width_on(backend, 0) for backend in ("cpu", "reference")] == [1, 1]
-    devices = [SimpleNamespace(index=0, kind="software gpu"), SimpleNamespace(index=1, kind="discrete gpu")]
-    monkeypatch.setattr(vyre, "devices", lambda backend: devices)
+    monkeypatch.setattr(_core, "_devices", lambda backend: [{"kind": "software gpu"}, {"kind": "discrete gpu"}])
     assert [crc.width_on.__wrapped__("vulkan", index) for index in (0, 1)] == [1, crc.QUAD]
 
 

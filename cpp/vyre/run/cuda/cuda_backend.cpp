@@ -75,6 +75,10 @@ std::vector<DeviceInfo> CudaBackend::devices() {
   }
 }
 
+void CudaBackend::try_devices() {
+  if (reasons_unavailable().empty()) devices_->try_all();
+}
+
 std::unique_ptr<Executable> CudaBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                                  const Optimize& options, const RunOptions& waiting) {
   return std::make_unique<CudaExecutable>(devices_, device ? *device : devices_->choose(), program, options, waiting);

@@ -15,6 +15,8 @@ class CudaBackend final : public Backend {
   std::string_view name() const override { return "cuda"; }
   std::vector<std::string> reasons_unavailable() override;
   std::vector<DeviceInfo> devices() override;
+  void try_devices() override;
+  std::size_t default_device() override { return devices_->choose(); }
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                       const Optimize& options = {}, const RunOptions& waiting = {}) override;
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;

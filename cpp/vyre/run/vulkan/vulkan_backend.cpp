@@ -113,6 +113,10 @@ std::vector<DeviceInfo> VulkanBackend::devices() {
   }
 }
 
+void VulkanBackend::try_devices() {
+  if (reasons_unavailable().empty()) devices_->try_all();
+}
+
 std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                                    const Optimize& options, const RunOptions& waiting) {
   const auto proven = [&](std::uint32_t loop_budget) { return proven_within(loop_budget, program, options); };

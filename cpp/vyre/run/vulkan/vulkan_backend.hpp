@@ -15,6 +15,8 @@ class VulkanBackend final : public Backend {
   std::string_view name() const override { return "vulkan"; }
   std::vector<std::string> reasons_unavailable() override;
   std::vector<DeviceInfo> devices() override;
+  void try_devices() override;
+  std::size_t default_device() override { return devices_->choose(); }
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                       const Optimize& options = {}, const RunOptions& waiting = {}) override;
 

@@ -25,7 +25,7 @@ int rank(VkPhysicalDeviceType type) {
 
 bool is_llvmpipe(const PhysicalDevice& device) { return device.driver == VK_DRIVER_ID_MESA_LLVMPIPE; }
 
-// The usable devices, best first. Among software devices llvmpipe comes first, because it is 7 to 30 times as fast as SwiftShader. The
+// The devices that fit, best first. Among software devices llvmpipe comes first, because it is 7 to 30 times as fast as SwiftShader. The
 // loader lists drivers in the order of a directory, which differs between machines, so devices of equal rank are ordered by name.
 std::vector<std::size_t> ranked_devices(const std::vector<PhysicalDevice>& devices) {
   const auto order = [&](std::size_t i) {
@@ -40,76 +40,56 @@ std::vector<std::size_t> ranked_devices(const std::vector<PhysicalDevice>& devic
   return found;
 }
 
-// `first` is the default device. `unbounded` is the device for programs that may need more loop turns than the driver of `first`
-// allows. Both are known before either device is opened.
-struct DeviceChoice {
-  std::optional<std::size_t> first, unbounded;
-};
-
-DeviceChoice choice_of(const std::vector<PhysicalDevice>& devices) {
+// The device for programs that may need more loop turns than the driver of `first`, the default device, allows.
+std::optional<std::size_t> unbounded(const std::vector<PhysicalDevice>& devices, std::size_t first, const std::vector<DeviceInfo>& infos) {
+  if (!is_llvmpipe(devices[first])) return std::nullopt;
   const std::vector<std::size_t> order = ranked_devices(devices);
-  if (order.empty()) return {};
-  DeviceChoice choice{order.front(), std::nullopt};
-  const auto other = std::ranges::find_if(order, [&](std::size_t i) { return !is_llvmpipe(devices[i]); });
-  if (is_llvmpipe(devices[order.front()]) && other != order.end()) choice.unbounded = *other;
-  return choice;
+  const auto other = std::ranges::find_if(order, [&](std::size_t i) { return infos[i].usable && !is_llvmpipe(devices[i]); });
+  return other == order.end() ? std::nullopt : std::optional(*other);
 }
 
 }  // namespace
 
 Devices::Devices(FindLoader find_loader, Options options)
-    : options_(std::move(options)),
-      opened_([find = std::move(find_loader)] { return std::make_shared<Instance>(find()); }, vulkan::check_process) {}
+    : opened_({.make = [find = std::move(find_loader)] { return std::make_shared<Instance>(find()); },
+               .refuse = vulkan::check_process,
+               .open =
+                   [options = std::move(options)](const std::shared_ptr<Instance>& instance, const PhysicalDevice& physical) {
+                     auto device = Device::open(instance, physical, options);
+                     device->context().probes = probe(*device);
+                     return device;
+                   }}) {}
 
 std::vector<DeviceInfo> Devices::infos() {
   const std::vector<PhysicalDevice>& devices = opened_.instance().devices();
-  std::vector<DeviceInfo> list;
-  for (const PhysicalDevice& device : devices) {
-    list.push_back(device.info);
-    list.back().probes = probes_seen(device);
-  }
-  const DeviceChoice choice = choice_of(devices);
-  if (!choice.first) return list;
-  DeviceInfo& first = list[*choice.first];
-  first.is_default = true;
-  first.default_for = "calls that name no device";
-  if (!choice.unbounded) return list;
-  first.default_for = "arrays, and programs proven to stay within the loop turns that its driver allows";
-  list[*choice.unbounded].default_for = "programs that may need more loop turns than llvmpipe allows";
+  std::vector<DeviceInfo> list = opened_.infos();
+  for (std::size_t i = 0; i < list.size(); ++i) list[i].probes = probes_seen(devices[i]);
+  const auto first = std::ranges::find_if(list, &DeviceInfo::is_default);
+  if (first == list.end()) return list;
+  first->default_for = "calls that name no device";
+  const auto other = unbounded(devices, static_cast<std::size_t>(first - list.begin()), list);
+  if (!other) return list;
+  first->default_for = "arrays, and programs proven to stay within the loop turns that its driver allows";
+  list[*other].default_for = "programs that may need more loop turns than llvmpipe allows";
   return list;
 }
 
 std::size_t Devices::choose() {
-  const std::vector<PhysicalDevice>& devices = opened_.instance().devices();
-  if (const auto first = choice_of(devices).first) return *first;
-  std::vector<std::string> reasons;
-  for (const PhysicalDevice& device : devices) reasons.insert(reasons.end(), device.info.reasons.begin(), device.info.reasons.end());
-  if (reasons.empty()) {
+  if (opened_.instance().devices().empty()) {
     throw NoVulkanError(
         "no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
         "mesa-vulkan-drivers`.");
   }
-  throw_unusable(reasons);
+  return opened_.first(ranked_devices);
 }
 
 std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_within) {
   const std::size_t first = choose();
-  const auto unbounded = choice_of(opened_.instance().devices()).unbounded;
-  if (!unbounded) return first;
+  const auto other = unbounded(opened_.instance().devices(), first, opened_.infos());
+  if (!other) return first;
   const std::optional<std::uint32_t> budget = open(first)->context().probes.loop_budget;
-  if (!budget || proven_within(*budget) || open(*unbounded)->context().probes.loop_budget) return first;
-  return *unbounded;
-}
-
-std::shared_ptr<Device> Devices::open(std::size_t index) {
-  return opened_.device(
-      index,
-      [this](const std::shared_ptr<Instance>& instance, const PhysicalDevice& physical) {
-        auto device = Device::open(instance, physical, options_);
-        device->context().probes = probe(*device);
-        return device;
-      },
-      [](Device&) {});
+  if (!budget || proven_within(*budget) || open(*other)->context().probes.loop_budget) return first;
+  return *other;
 }
 
 }  // namespace vyre::run::vulkan

@@ -24,10 +24,13 @@ class Devices {
   // that a thread of the parent may have held.
   void check_process() const { opened_.check_process(); }
 
-  // All devices in the loader's order, with the results of the probes that ran so far. Throws NoVulkanError if there is no Vulkan.
+  // All devices in the loader's order, with what is known of them so far. Throws NoVulkanError if there is no Vulkan.
   std::vector<DeviceInfo> infos();
-  // The device to use when the caller names none: a GPU if there is one, otherwise a software device, preferably llvmpipe. Throws
-  // DeviceError with the reasons of all devices if none is usable.
+  // Opens and probes the devices that were not opened yet, and closes them again.
+  void try_all() { opened_.try_all(); }
+  // The device to use when the caller names none: the first that can be opened, of the GPUs and then
+  // of the software devices, llvmpipe before others. It stays the same. Throws DeviceError with the
+  // reasons of all devices if none is usable.
   std::size_t choose();
   // The default device for a program. If the driver of the first choice ends loops after a number of rounds, and the program is not proven
   // to need no more rounds, this chooses another software device without the limit, if there is one. `proven_within` is called only if the
@@ -35,10 +38,9 @@ class Devices {
   std::size_t choose(const std::function<bool(std::uint32_t loop_budget)>& proven_within);
   std::string name(std::size_t index) { return opened_.instance().devices().at(index).info.name; }
   // An open, probed device. Throws ArgumentError for an index out of range, DeviceError for a device that is not usable.
-  std::shared_ptr<Device> open(std::size_t index);
+  std::shared_ptr<Device> open(std::size_t index) { return opened_.device(index); }
 
  private:
-  const Options options_;
   OpenDevices<Instance, Device> opened_;
 };
 
