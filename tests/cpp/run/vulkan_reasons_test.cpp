@@ -115,6 +115,21 @@ TEST_F(VulkanFailuresTest, a_device_that_cannot_be_opened_is_not_usable_and_anot
   }
 }
 
+TEST_F(VulkanFailuresTest, a_device_that_computes_nothing_is_not_usable) {
+  // With another version of its driver, the device has to be probed anew.
+  vulkan_.change("vkGetPhysicalDeviceProperties2",
+                 [](void* properties) { static_cast<VkPhysicalDeviceProperties2*>(properties)->properties.driverVersion ^= 1; });
+  auto backend = this->backend();
+  const std::size_t best = backend_.default_device();
+  vulkan_.fail("vkCmdDispatch", 2, VK_SUCCESS);  // the first one has the driver compile the program
+  backend.try_devices();
+  const DeviceInfo info = backend.devices()[best];
+  EXPECT_FALSE(info.usable);
+  EXPECT_EQ(info.reasons,
+            std::vector<std::string>{"device `" + info.name +
+                                     "` computes a loop of 65600 turns wrongly. Fix: update its driver, or use another device."});
+}
+
 class UnfitDevices : public VulkanFailuresTest {
  protected:
   void expect_reasons(const std::string& end) {

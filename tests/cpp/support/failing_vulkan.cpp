@@ -223,13 +223,12 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
     const std::lock_guard lock(books.mutex);
     ++books.calls[kIndex];
     real = books.real[kIndex];
-    if constexpr (std::is_same_v<R, VkResult>) {
-      if (books.failing == kIndex && --books.calls_until_failure == 0) {
-        books.failed = true;
-        // A device that is lost has ended its work, whatever it answers.
-        if constexpr (kIndex == k_vkDeviceWaitIdle) reinterpret_cast<R (*)(A...)>(real)(arguments...);
-        return books.failure;
-      }
+    if (books.failing == kIndex && --books.calls_until_failure == 0) {
+      books.failed = true;
+      // A device that is lost has ended its work, whatever it answers.
+      if constexpr (kIndex == k_vkDeviceWaitIdle) reinterpret_cast<R (*)(A...)>(real)(arguments...);
+      if constexpr (std::is_same_v<R, VkResult>) return books.failure;
+      if constexpr (std::is_void_v<R>) return;
     }
     const auto all = std::tuple(arguments...);
     if constexpr (kIndex == k_vkQueueSubmit) {

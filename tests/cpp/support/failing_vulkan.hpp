@@ -26,7 +26,7 @@ class FailingVulkan {
   // Every function of the table that returns a VkResult, in the table's order.
   static std::vector<std::string> fallible();
 
-  // The nth call of a function from now on (1: the next) returns `result` and does nothing; `work()` ends the order.
+  // The nth call of a function from now on (1: the next) returns `result`, if it returns any, and does nothing; `work()` ends the order.
   void fail(std::string_view function, int nth, VkResult result);
   void work();
   // Whether the ordered failure has happened.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -120,10 +121,11 @@ std::optional<std::uint32_t> loop_budget(Device& device) {
   const BufferView view{std::as_writable_bytes(std::span(data)), 4};
   run_host_call(device, {device.pipeline(loop()), nullptr}, {&view, 1}, {}, {});
 
+  const std::uint32_t turns = data[1];
   std::uint32_t state = kTurns;
-  for (std::uint32_t turn = 0; turn < kTurns; ++turn) state = state * kFactor + kSummand;
-  if (data[1] == kTurns && data[2] == state) return std::nullopt;
-  if (data[1] < kTurns) return data[1];
+  for (std::uint32_t turn = 0; turn < std::min(turns, kTurns); ++turn) state = state * kFactor + kSummand;
+  if (turns == kTurns && data[2] == state) return std::nullopt;
+  if (turns > 0 && turns < kTurns && data[2] == state) return turns;
   throw DeviceError(fmt::format("device `{}` computes a loop of {} turns wrongly. Fix: update its driver, or use another device.",
                                 device.name(), kTurns));
 }
