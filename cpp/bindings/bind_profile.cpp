@@ -119,14 +119,6 @@ void bind_profile(py::module_& m) {
   type.def("report", report);
   m.def(
       "_profile", [](std::size_t most_events) { return std::make_unique<PyProfile>(most_events); }, py::arg("most_events"));
-  // Calls a function without recording it in profiles. The package runs programs of its own with it, which are no part of the user's work.
-  m.def(
-      "_unprofiled",
-      [](const py::function& function) {
-        const run::Unprofiled unprofiled;
-        return function();
-      },
-      py::arg("function"));
 }
 
 }  // namespace vyre::python

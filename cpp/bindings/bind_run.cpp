@@ -135,7 +135,7 @@ void bind_run(py::module_& m) {
     std::vector<Backend*> found;
     {
       const WithoutGil unlocked;
-      found = available_backends();
+      found = run::available_backends(run::backends(), run::default_backend());
     }
     py::list names;
     for (Backend* backend : found) names.append(lenient_str(backend->name()));
@@ -145,7 +145,9 @@ void bind_run(py::module_& m) {
     std::vector<std::pair<Backend*, std::vector<std::string>>> found;
     {
       const WithoutGil unlocked;
-      for (Backend* backend : run::backends()) found.emplace_back(backend, backend->reasons_unavailable());
+      for (Backend* backend : run::backends()) {
+        found.emplace_back(backend, run::reasons_unavailable(*backend, run::default_backend()));
+      }
     }
     py::dict result;
     for (const auto& [backend, reasons] : found) {
@@ -157,6 +159,14 @@ void bind_run(py::module_& m) {
     return result;
   });
   // For `vyre doctor`.
+  m.def("_default_backend", [] {
+    const run::DefaultBackend* chosen = nullptr;
+    {
+      const WithoutGil unlocked;
+      chosen = &run::default_backend();
+    }
+    return py::make_tuple(lenient_str(chosen->backend->name()), lenient_str(chosen->why));
+  });
   m.def("_driver_places", [] {
     const run::DriverPlaces found = run::driver_places();
     py::list places;

@@ -51,26 +51,21 @@ std::string device_fix(py::handle object) {
   return "write device=vyre.devices()[0], or leave it out";
 }
 
-// Returns the backend that vyre/_routes.py chooses for calls that name none. Needs the GIL.
+// Returns the backend of calls that name none. Needs the GIL, and releases it for the first call alone, because choosing opens devices.
 Backend* best_backend() {
-  // Found once: asking opens devices, and a call must not change its backend because a device went away.
   static Backend* best = nullptr;
-  if (best != nullptr) return best;
-  Backend* const found = run::find_backend(py::module_::import("vyre._routes").attr("best")().cast<std::string>());
-  // Another thread may have set `best` in the meantime.
-  if (best == nullptr) best = found;
+  if (best == nullptr) {
+    Backend* found = nullptr;
+    {
+      const WithoutGil unlocked;
+      found = run::default_backend().backend;
+    }
+    best = found;
+  }
   return best;
 }
 
 }  // namespace
-
-std::vector<Backend*> available_backends() {
-  std::vector<Backend*> result;
-  for (const run::Choice& choice : run::ranked(run::backends())) {
-    if (std::find(result.begin(), result.end(), choice.backend) == result.end()) result.push_back(choice.backend);
-  }
-  return result;
-}
 
 Backend* to_backend(py::handle object, const std::string& function) {
   if (object.is_none()) return best_backend();

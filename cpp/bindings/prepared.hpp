@@ -31,9 +31,6 @@ struct ListedDevice {
 };
 std::vector<ListedDevice> listed_devices();
 
-// The backends that work on this machine, best first, each once. Must be called without the GIL.
-std::vector<run::Backend*> available_backends();
-
 // Identifies an executable in the cache. It is also the argument of forget_prepared(), after a device has failed.
 struct PreparedKey {
   ir::Program program;

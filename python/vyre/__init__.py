@@ -19,7 +19,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 from vyre import _core, _elementwise, _enums
-from vyre import _routes as _routes  # the core asks it: a child forked while a thread imports it would wait for ever
 from vyre._array import array, empty
 from vyre._calls import explain_calls
 from vyre._core import *  # noqa: F403

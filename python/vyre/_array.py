@@ -189,14 +189,11 @@ def _is_cuda(backend: str | None, device: int | Device | None) -> bool:
     """Whether a place is backend `cuda`'s, or none is named and calls go there."""
     if backend is not None:
         return backend == "cuda"
+    if isinstance(device, int):
+        return [row["backend"] for row in _core._devices()][device : device + 1] == ["cuda"]
     if device is not None:
-        from vyre._devices import devices
-
-        where = devices()[device] if isinstance(device, int) and 0 <= device < len(devices()) else device
-        return getattr(where, "backend", None) == "cuda"
-    from vyre._routes import best
-
-    return best() == "cuda"
+        return getattr(device, "backend", None) == "cuda"
+    return _core._default_backend()[0] == "cuda"
 
 
 def _nearest(wanted: np.dtype[Any], function: str) -> str:

@@ -2,7 +2,7 @@
 
 The choice is a context variable, so that a thread or a task of asyncio has its own. Without one the environment
 variables VYRE_BACKEND and VYRE_DEVICE decide, which are read when vyre is imported and looked at when they are first
-needed; without those, the best backend here: ``vyre._routes`` says which that is, and why.
+needed; without those, the core chooses, and ``vyre doctor`` says why.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def place(backend: str | None, device: int | Device | None) -> tuple[str | None,
 
 def _from_environment() -> _Place:
     global _in_environment
-    from vyre._devices import check_backend, devices
+    from vyre._devices import check_backend
 
     backend, device = _BACKEND or None, None
     if backend is not None:
         check_backend(backend, "environment variable `VYRE_BACKEND`", "unset it for the best one")
     if _DEVICE:
         # The reference and the cpu backend are this processor, which vyre.devices() does not list.
-        names = [row["name"] for row in _core._devices(backend)] if backend else [each.name for each in devices()]
+        names = [row["name"] for row in _core._devices(backend)]
         device = int(_DEVICE) if _DEVICE.isascii() and _DEVICE.isdigit() and len(_DEVICE) < 5 else -1
         if not 0 <= device < len(names):
             what = "a device of vyre.devices()" if backend is None else f"a device of backend `{backend}`"
@@ -125,8 +125,7 @@ def default_device(backend: str | Device | None = None, device: int | Device | N
         device: an index into vyre.devices(), or one of its elements. With ``backend`` an index counts that backend's.
 
     Without arguments, and where nothing was chosen, the environment variables VYRE_BACKEND and VYRE_DEVICE say where,
-    by the same names and indices; without them it is the best backend here. On NVIDIA's GPUs that is "cuda" where it
-    works, else "vulkan"; ``vyre doctor`` says which it is and why.
+    by the same names and indices; without them it is the first of ``vyre.backends()``.
 
     Returns: the choice, with ``.backend`` and ``.device``.
 

@@ -30,17 +30,15 @@ class Backends(list[str]):
 
 
 def backends() -> Backends:
-    """The names of the backends that work here, best first: a GPU, the processor, software Vulkan, the reference.
+    """The names of the backends that work here, best first.
 
-    A call that names no backend runs on the first. Where CUDA and Vulkan both reach one GPU, the first is the one that
-    was measured ahead, if a tiny program gives the right bytes on it; ``vyre doctor`` says which one it is and why.
+    The order is CUDA, a GPU by Vulkan, the processor, software Vulkan, the reference. A call that names no backend runs
+    on the first, which was found to compute a small program correctly; ``vyre doctor`` says why it is the first.
 
     >>> "reference" in backends()
     True
     """
-    from vyre._routes import ordered
-
-    return Backends(ordered())
+    return Backends(_core._available())
 
 
 @dataclass(frozen=True)

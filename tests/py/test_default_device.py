@@ -234,3 +234,21 @@ def test_wrong_environment_variables_are_told_by_every_call_that_needs_them():
         "environment variable `VYRE_DEVICE` must be the index of a device of backend `cpu`, got '1'. "
         f"Fix: write one of 0 ({name}), or unset it."
     )
+
+
+SILENT = """
+import vyre
+def drivers():
+    return [name for name in ("libvulkan", "libcuda") if name in open("/proc/self/maps").read()]
+x = vyre.array([1], dtype=vyre.u32, backend="cpu")
+with vyre.default_device("reference"):
+    vyre.empty(1)
+print(drivers())
+print(vyre.empty(1).backend, vyre.backends()[0], vyre.devices() == [] or drivers() != [])
+"""
+
+
+def test_no_driver_is_looked_for_until_a_default_is_needed():
+    done = run_with(SILENT)
+    best = vyre.backends()[0]
+    assert (done.returncode, done.stdout) == (0, f"[]\n{best} {best} True\n"), done.stderr

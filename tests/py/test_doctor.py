@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre import _looked_for
+from vyre import _core, _looked_for
 
 
 def doctor(*options: str, **variables: str) -> str:
@@ -214,3 +214,22 @@ def test_the_cache_says_how_many_files_it_has(nowhere, monkeypatch):
 def test_no_cache_is_said_so(nowhere, monkeypatch):
     monkeypatch.delenv("HOME")
     assert _looked_for._cache() == "kept in memory alone, without VYRE_CACHE_DIR, XDG_CACHE_HOME and HOME"
+
+
+def test_it_says_what_the_default_is_and_why():
+    for environment in ({}, {"VK_DRIVER_FILES": "/nonexistent/icd.json"}):
+        chosen = {"VYRE_BACKEND": "", "VYRE_DEVICE": "", **environment}
+        found = json.loads(doctor("--json", **chosen))["default_backend"]
+        assert found["backend"] == json.loads(doctor("--json", **chosen))["backends"][0]
+        assert f"\ndefault: {found['backend']}, because {found['why']}.\n" in doctor(**chosen)
+        if found["backend"] == "cpu":
+            assert found["why"].startswith("cpu works here, and what comes before it does not: CUDA (")
+
+
+@pytest.mark.parametrize("variables", [{"VYRE_BACKEND": "reference"}, {"VYRE_DEVICE": "0"}], ids=["backend", "device"])
+def test_it_says_that_the_environment_chose(variables):
+    found = json.loads(doctor("--json", **{"VYRE_BACKEND": "", "VYRE_DEVICE": "", **variables}))["default_backend"]
+    assert found["backend"] == variables.get("VYRE_BACKEND", vyre.devices()[0].backend)
+    (given,) = (f"{name}={text}" for name, text in variables.items())
+    best, why = _core._default_backend()
+    assert found["why"] == f"the environment says {given}; without it they would run on {best}, because {why}"

@@ -45,7 +45,7 @@ def test_import_leaves_out_numpy_and_what_looks_for_mistakes():
 
 OWN = (
     *("vyre", "vyre._array", "vyre._calls", "vyre._core", "vyre._default", "vyre._diagnostics", "vyre._elementwise"),
-    *("vyre._enums", "vyre._frames", "vyre._graph", "vyre._routes", "vyre._run", "vyre._taken", "vyre._text"),
+    *("vyre._enums", "vyre._frames", "vyre._graph", "vyre._run", "vyre._taken", "vyre._text"),
     *("vyre.errors", "vyre.ops"),
 )
 STANDARD = "__future__, atexit, contextvars, enum, importlib, operator, threading, typing"

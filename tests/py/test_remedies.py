@@ -207,3 +207,14 @@ def test_names_of_debian_are_those_of_its_archive():
         if not done.stdout:
             pytest.skip("no package lists here")
         assert f"Package: {package}\n" in done.stdout
+
+
+@pytest.mark.parametrize("loader", [True, False])
+def test_where_cuda_works_an_nvidia_machine_lacks_nothing(loader):
+    row = next(each for each in SYSTEMS if each.name == "Debian")
+    machine = Machine(row, "Debian", True, False, True, ("nvidia",), (), "")
+    vulkan = NOTHING._replace(loader=loader)
+    assert mend(machine, vulkan) is not None
+    assert mend(machine, vulkan._replace(cuda=True)) is None
+    # A GPU of another maker still wants its driver.
+    assert mend(machine._replace(gpus=("amd", "nvidia")), vulkan._replace(cuda=True)) is not None

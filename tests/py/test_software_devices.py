@@ -92,12 +92,13 @@ def test_a_device_alone_is_the_default_for_all():
 def test_a_device_without_hardware_is_not_usable_and_no_default(family):
     """Mesa's driver lists one when it is told to, as a discrete GPU. It has a queue and memory, but no timelines."""
     body = """
+        from vyre import _core
         x = vyre.array([1, 2], dtype=vyre.u32, backend="vulkan")
         on = vyre.devices()[x.device].name.split()[0]
         listed = [(d.name, d.kind, d.usable, d.default, d.reasons) for d in vyre.devices()]
-        show(listed, on, vyre.backends(), vyre.backends().unavailable())
+        show(listed, on, vyre.backends(), vyre.backends().unavailable(), _core._default_backend()[1])
     """
-    listed, on, backends, unavailable = answers(body, RADV, LLVMPIPE, RADV_FORCE_FAMILY=family)
+    listed, on, backends, unavailable, why = answers(body, RADV, LLVMPIPE, RADV_FORCE_FAMILY=family)
     (nothing, llvmpipe) = sorted(listed)
     assert nothing[0].startswith("Null hardware ")
     assert nothing[1:4] == ["discrete gpu", False, False]
@@ -107,6 +108,7 @@ def test_a_device_without_hardware_is_not_usable_and_no_default(family):
     assert (on, llvmpipe[2:]) == ("llvmpipe", [True, True, []])
     assert [name for name in backends if name != "cuda"] == ["cpu", "vulkan", "reference"]
     assert "vulkan" not in unavailable
+    assert "cuda" in backends or why.endswith(f", Vulkan on a GPU ({failed})")
     body = """
         show([(d.usable, d.default) for d in vyre.devices()], vyre.backends().unavailable()["vulkan"])
     """

@@ -1,7 +1,19 @@
 #include "vyre/run/backends.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/base/fork.hpp"
+#include "vyre/ir/parse.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cuda/backend.hpp"
 #include "vyre/run/profile.hpp"
@@ -12,15 +24,70 @@
 namespace vyre::run {
 namespace {
 
-// Devices of a smaller rank are preferred.
-enum class Rank { Gpu = 0, Cpu = 1, SoftwareGpu = 2, Reference = 3 };
+// What the choice tries, best first.
+struct Candidate {
+  const char* backend;
+  const char* title;
+  bool gpu = false;  // whether it has to be a GPU that the backend uses
+};
+constexpr Candidate kOrder[] = {
+    {"cuda", "CUDA"}, {"vulkan", "Vulkan on a GPU", true}, {"cpu", "cpu"}, {"vulkan", "software Vulkan"}, {"reference", "the reference"},
+};
 
-Rank rank(const Backend& backend, const DeviceInfo& device) {
-  if (backend.name() == "reference") return Rank::Reference;
-  if (backend.name() == "cpu") return Rank::Cpu;
-  const bool software = device.kind == "software gpu" || device.kind == "cpu";
-  return software ? Rank::SoftwareGpu : Rank::Gpu;
+Backend* find(std::span<Backend* const> backends, std::string_view name) {
+  const auto found = std::ranges::find(backends, name, &Backend::name);
+  return found == backends.end() ? nullptr : *found;
 }
+
+bool is_gpu(const DeviceInfo& device) { return device.usable && device.kind != "software gpu" && device.kind != "cpu"; }
+
+// Why the backend is not this candidate; nothing if it is. A software device is not opened to learn that it is no GPU.
+std::vector<std::string> reasons_against(const Candidate& candidate, Backend& backend) {
+  if (!candidate.gpu) return backend.reasons_unavailable();
+  std::vector<DeviceInfo> devices = backend.devices();
+  if (devices.empty()) return backend.reasons_unavailable();
+  if (std::ranges::any_of(devices, is_gpu)) {
+    backend.reasons_unavailable();  // opens the GPUs until one works
+    devices = backend.devices();
+    if (std::ranges::any_of(devices, is_gpu)) return {};
+  }
+  std::vector<std::string> reasons;
+  for (const DeviceInfo& device : devices) reasons.insert(reasons.end(), device.reasons.begin(), device.reasons.end());
+  return reasons.empty() ? std::vector<std::string>{"it has software devices only"} : reasons;
+}
+
+constexpr std::uint32_t kWords = 1024;
+constexpr std::uint32_t kFactor = 2654435761;
+constexpr auto kPatience = std::chrono::seconds(60);
+
+// Runs a small program on the default device of a backend. Returns what went wrong, or nothing if the bytes are right.
+std::string trial(Backend& backend) {
+  constexpr std::string_view kProgram = R"(vyre 1
+workgroup_size 64 1 1
+buffer x: read_write u32 binding 0
+
+if gid.x < len(x) {
+    x[gid.x] = rotl(x[gid.x] * 2654435761, gid.x & 31)
+}
+)";
+  const Unprofiled unprofiled;  // profiles are about the user's calls
+  std::vector<std::uint32_t> words(kWords), wanted;
+  std::iota(words.begin(), words.end(), 1u);
+  for (std::uint32_t k = 0; k < kWords; ++k) wanted.push_back(std::rotl(words[k] * kFactor, static_cast<int>(k % 32)));
+  const BufferView view{std::as_writable_bytes(std::span(words)), kWords};
+  RunOptions options;
+  options.timeout = kPatience;
+  try {
+    const validate::Verdict verdict = validate::validate(ir::parse(kProgram), {});
+    backend.prepare(*verdict.program, backend.default_device(), {}, options)->run({&view, 1}, {kWords / 64, 1, 1}, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return words == wanted ? "" : "it gave wrong bytes";
+}
+
+// A message without its Fix, which stands where the backend itself is described.
+std::string problem(const std::string& message) { return message.substr(0, message.find(". Fix: ")); }
 
 }  // namespace
 
@@ -37,37 +104,60 @@ const std::vector<Backend*>& backends() {
   return list;
 }
 
-Backend* find_backend(std::string_view name) {
-  auto found = std::find_if(backends().begin(), backends().end(), [&](const Backend* backend) { return backend->name() == name; });
-  return found == backends().end() ? nullptr : *found;
+Backend* find_backend(std::string_view name) { return find(backends(), name); }
+
+DefaultBackend choose_default(std::span<Backend* const> backends) {
+  DefaultBackend chosen;
+  std::string passed_over;
+  for (const Candidate& candidate : kOrder) {
+    Backend* const backend = find(backends, candidate.backend);
+    if (backend == nullptr || chosen.failed.contains(backend)) continue;
+    std::string against;
+    for (const std::string& reason : reasons_against(candidate, *backend)) against += (against.empty() ? "" : ", ") + problem(reason);
+    if (against.empty()) {
+      // The others are held against the reference, so nothing can be held against it.
+      const std::string wrong = backend->name() == "reference" ? "" : trial(*backend);
+      if (wrong.empty()) {
+        chosen.backend = backend;
+        chosen.why = candidate.title + std::string(" works here, and ") +
+                     (passed_over.empty() ? "comes first" : "what comes before it does not: " + passed_over);
+        return chosen;
+      }
+      chosen.failed[backend] = "the first program failed on backend `" + std::string(backend->name()) + "`: " + wrong;
+      against = "its first program failed: " + problem(wrong);
+    }
+    passed_over += fmt::format("{}{} ({})", passed_over.empty() ? "" : ", ", candidate.title, against);
+  }
+  VYRE_ASSERT(false);
 }
 
-std::vector<Choice> ranked(std::span<Backend* const> backends) {
-  struct Ranked {
-    Rank rank;
-    Choice choice;
-  };
-  std::vector<Ranked> all;
-  for (Backend* backend : backends) {
-    if (!backend->reasons_unavailable().empty()) continue;
-    const std::vector<DeviceInfo> devices = backend->devices();
-    for (std::size_t index = 0; index < devices.size(); ++index) {
-      if (!devices[index].usable) continue;
-      const Rank here = rank(*backend, devices[index]);
-      const auto known =
-          std::find_if(all.begin(), all.end(), [&](const Ranked& other) { return other.choice.backend == backend && other.rank == here; });
-      if (known == all.end()) {
-        all.push_back({here, {backend, index}});
-      } else if (devices[index].is_default) {
-        known->choice.device = index;
-      }
-    }
+const DefaultBackend& default_backend() {
+  static ForkSafeMutex mutex;
+  static constinit const DefaultBackend* known = nullptr;  // never destroyed
+  {
+    const std::lock_guard lock(mutex);
+    if (known != nullptr) return *known;
   }
-  std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });
-  std::vector<Choice> choices;
-  choices.reserve(all.size());
-  for (const Ranked& each : all) choices.push_back(each.choice);
-  return choices;
+  // Choosing opens devices, so no lock is held. If two threads choose, all take the first result.
+  auto chosen = std::make_unique<const DefaultBackend>(choose_default(backends()));
+  const std::lock_guard lock(mutex);
+  if (known == nullptr) known = chosen.release();
+  return *known;
+}
+
+std::vector<std::string> reasons_unavailable(Backend& backend, const DefaultBackend& chosen) {
+  const auto failed = chosen.failed.find(&backend);
+  return failed == chosen.failed.end() ? backend.reasons_unavailable() : std::vector{failed->second};
+}
+
+std::vector<Backend*> available_backends(std::span<Backend* const> backends, const DefaultBackend& chosen) {
+  std::vector<Backend*> found;
+  for (const Candidate& candidate : kOrder) {
+    Backend* const backend = find(backends, candidate.backend);
+    if (backend == nullptr || std::ranges::count(found, backend) != 0 || !reasons_unavailable(*backend, chosen).empty()) continue;
+    if (!candidate.gpu || reasons_against(candidate, *backend).empty()) found.push_back(backend);
+  }
+  return found;
 }
 
 validate::ValidProgram with_passes(const validate::ValidProgram& program, const Backend& backend, const std::optional<Optimize>& optimize) {

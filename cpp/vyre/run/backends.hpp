@@ -1,9 +1,14 @@
 // Lists the backends, and chooses one for calls that name none.
+//
+// The choice is an order: CUDA, a GPU by Vulkan, the processor, software Vulkan, the reference. The
+// first of these that works here and computes a small program correctly is the default. No driver is
+// asked for more than that.
 #pragma once
 
-#include <memory>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,15 +22,21 @@ const std::vector<Backend*>& backends();
 // Returns null if there is no backend with this name.
 Backend* find_backend(std::string_view name);
 
-// A backend, and the index of one of its devices.
-struct Choice {
+struct DefaultBackend {
   Backend* backend = nullptr;
-  std::optional<std::size_t> device;
+  std::string why;  // a sentence without its full stop
+  // The backends that work as far as they know, but failed the small program, each with what went wrong.
+  std::map<Backend*, std::string> failed;
 };
+// Chooses the default of these backends. The reference must be one of them.
+DefaultBackend choose_default(std::span<Backend* const> backends);
+// The default of this process. The first call chooses it.
+const DefaultBackend& default_backend();
 
-// The backends that work here, best first: a real GPU, then cpu, then software Vulkan, then the reference. There is one choice for each
-// backend and rank, so a backend with a GPU and a software device is in the list twice.
-std::vector<Choice> ranked(std::span<Backend* const> backends);
+// Returns why a backend does not work here, or nothing if it works.
+std::vector<std::string> reasons_unavailable(Backend& backend, const DefaultBackend& chosen);
+// The backends that work here, each once, best first.
+std::vector<Backend*> available_backends(std::span<Backend* const> backends, const DefaultBackend& chosen);
 
 // Returns the program that `backend` should prepare. `optimize` is what the caller asked for, if anything. Most backends run the passes
 // when they lower, so they get `program` itself. The reference lowers nothing: it gets the optimised program if the caller asked for the

@@ -11,7 +11,6 @@ from vyre import _core
 from vyre._default import check_place, place
 from vyre._looked_for import drivers_left_out, loaded, looked_for, named_drivers
 from vyre._remedies import Machine, Remedy, Vulkan, mend, this_machine
-from vyre._routes import choice
 from vyre.commands import backends, devices
 from vyre.commands._listing import add_json, print_json
 
@@ -115,18 +114,15 @@ def _refused() -> str | None:
 def _default() -> tuple[str, str]:
     """The backend of calls that name none, and why in a sentence without its full stop."""
     backend, device = os.environ.get("VYRE_BACKEND"), os.environ.get("VYRE_DEVICE")
-    best = choice()
+    best, why = _core._default_backend()
     if not backend and not device:
-        other = {"cuda": "vulkan", "vulkan": "cuda"}.get(best.backend)
-        also = f"; VYRE_BACKEND={other} chooses the other route" if other in vyre.backends() else ""
-        return best.backend, best.why + also
+        return best, why
     named = " and ".join(
         f"{name}={text}" for name, text in (("VYRE_BACKEND", backend), ("VYRE_DEVICE", device)) if text
     )
     if not backend and device and device.isdecimal() and int(device) < len(vyre.devices()):
         backend = vyre.devices()[int(device)].backend
-    without = f"the environment says {named}; without it they would run on {best.backend}, because {best.why}"
-    return backend or best.backend, without
+    return backend or best, f"the environment says {named}; without it they would run on {best}, because {why}"
 
 
 def _vulkan() -> Vulkan:
