@@ -41,7 +41,8 @@ Backend* find(std::span<Backend* const> backends, std::string_view name) {
 
 bool is_gpu(const DeviceInfo& device) { return device.usable && device.kind != "software gpu" && device.kind != "cpu"; }
 
-// Why the backend is not this candidate; nothing if it is. A software device is not opened to learn that it is no GPU.
+// Returns why the backend is not this candidate, or nothing if it is. A software device is not opened
+// to learn that it is no GPU.
 std::vector<std::string> reasons_against(const Candidate& candidate, Backend& backend) {
   if (!candidate.gpu) return backend.reasons_unavailable();
   std::vector<DeviceInfo> devices = backend.devices();
@@ -60,7 +61,8 @@ constexpr std::uint32_t kWords = 1024;
 constexpr std::uint32_t kFactor = 2654435761;
 constexpr auto kPatience = std::chrono::seconds(60);
 
-// Runs a small program on the default device of a backend. Returns what went wrong, or nothing if the bytes are right.
+// Runs a small program on the default device of a backend. Returns what went wrong, or nothing if the
+// bytes are right.
 std::string trial(Backend& backend) {
   constexpr std::string_view kProgram = R"(vyre 1
 workgroup_size 64 1 1
@@ -70,7 +72,6 @@ if gid.x < len(x) {
     x[gid.x] = rotl(x[gid.x] * 2654435761, gid.x & 31)
 }
 )";
-  const Unprofiled unprofiled;  // profiles are about the user's calls
   std::vector<std::uint32_t> words(kWords), wanted;
   std::iota(words.begin(), words.end(), 1u);
   for (std::uint32_t k = 0; k < kWords; ++k) wanted.push_back(std::rotl(words[k] * kFactor, static_cast<int>(k % 32)));
@@ -83,7 +84,7 @@ if gid.x < len(x) {
   } catch (const Error& error) {
     return error.what();
   }
-  return words == wanted ? "" : "it gave wrong bytes";
+  return words == wanted ? "" : "it gave wrong bytes. Fix: update its driver, or use another backend.";
 }
 
 // A message without its Fix, which stands where the backend itself is described.
@@ -107,6 +108,7 @@ const std::vector<Backend*>& backends() {
 Backend* find_backend(std::string_view name) { return find(backends(), name); }
 
 DefaultBackend choose_default(std::span<Backend* const> backends) {
+  const Unprofiled unprofiled;  // profiles are about the user's calls
   DefaultBackend chosen;
   std::string passed_over;
   for (const Candidate& candidate : kOrder) {
