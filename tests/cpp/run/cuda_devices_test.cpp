@@ -113,5 +113,28 @@ TEST_F(CudaTwoDevicesTest, one_goes_on_when_the_other_is_lost) {
   EXPECT_TRUE(second.right());
 }
 
+TEST_F(CudaTwoDevicesTest, one_that_cannot_be_opened_is_not_usable_and_the_other_is_the_default) {
+  CudaBackend cuda = backend();
+  driver_.fail("cuDevicePrimaryCtxRetain", 1, run::cuda::CUDA_ERROR_UNKNOWN);
+  cuda.try_devices();
+  const std::vector<run::DeviceInfo> devices = cuda.devices();
+  EXPECT_FALSE(devices[0].usable);
+  ASSERT_EQ(devices[0].reasons.size(), 1u);
+  EXPECT_TRUE(devices[0].reasons[0].starts_with("cuDevicePrimaryCtxRetain failed on device `Fake 0`")) << devices[0].reasons[0];
+  EXPECT_TRUE(devices[1].usable && devices[1].is_default);
+  EXPECT_EQ(cuda.default_device(), 1u);
+}
+
+TEST_F(CudaTwoDevicesTest, one_that_is_only_listed_is_opened_once_and_closed_again) {
+  CudaBackend cuda = backend();
+  EXPECT_EQ(cuda.devices().size(), 2u);
+  EXPECT_EQ(driver_.calls("cuDevicePrimaryCtxRetain"), 0);
+  for (int turn = 0; turn < 2; ++turn) {
+    cuda.try_devices();
+    EXPECT_EQ(driver_.calls("cuDevicePrimaryCtxRetain"), 2);
+    EXPECT_EQ(driver_.calls("cuDevicePrimaryCtxRelease"), 1) << "the default stays open";
+  }
+}
+
 }  // namespace
 }  // namespace vyre::test
