@@ -329,9 +329,8 @@ array([2, 3], dtype=uint32))");
     return self.shape[0];
   });
   array.def("__repr__", [](const PyArray& self) {
-    const bool only = self.backend->name() == "cpu" || self.backend->name() == "reference";
     return lenient_str(fmt::format("<{} on {}{}{}>", self.describe().substr(2), self.backend->name(),
-                                   only ? "" : fmt::format(" device {}", self.device), shown(self)));
+                                   self.backend->is_host() ? "" : fmt::format(" device {}", self.device), shown(self)));
   });
   bind_view(array);
   bind_transfers(array);

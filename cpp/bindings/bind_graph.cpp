@@ -24,8 +24,7 @@ thread_local std::shared_ptr<Graph*> current;
 constexpr std::size_t kMostCalls = std::size_t{1} << 20;
 
 std::string place_text(const Graph::Place& place) {
-  const bool only = place.backend->name() == "cpu" || place.backend->name() == "reference";
-  return fmt::format("{}{}", place.backend->name(), only ? "" : fmt::format(" device {}", place.device));
+  return fmt::format("{}{}", place.backend->name(), place.backend->is_host() ? "" : fmt::format(" device {}", place.device));
 }
 
 }  // namespace

@@ -198,9 +198,13 @@ void bind_run(py::module_& m) {
   forget_calls_when_forked();
   // Creates the backends and the table of operations now. If a thread created them later during a fork, the child would wait for that
   // thread for ever.
-  py::list names;
-  for (Backend* backend : run::backends()) names.append(lenient_str(backend->name()));
+  py::list names, hosts;
+  for (Backend* backend : run::backends()) {
+    names.append(lenient_str(backend->name()));
+    if (backend->is_host()) hosts.append(lenient_str(backend->name()));
+  }
   m.attr("_tables")["backends"] = py::tuple(names);
+  m.attr("_hosts") = py::tuple(hosts);
   run::op_snapshot();
 }
 

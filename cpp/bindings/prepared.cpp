@@ -111,8 +111,7 @@ PlaceToRun to_place(py::handle backend, py::handle device, const std::string& fu
 std::vector<ListedDevice> listed_devices() {
   std::vector<ListedDevice> listed;
   for (Backend* backend : run::backends()) {
-    // The reference and cpu backends run on the host's processor, so there is no device to choose.
-    if (backend->name() == "reference" || backend->name() == "cpu") continue;
+    if (backend->is_host()) continue;
     std::vector<run::DeviceInfo> devices = backend->devices();
     for (std::size_t index = 0; index < devices.size(); ++index) listed.push_back({backend, index, std::move(devices[index])});
   }

@@ -119,6 +119,7 @@ __all__ = [
 
 __version__: str
 _tables: dict[str, tuple[Any, ...]]  # rows are named tuples
+_hosts: tuple[str, ...]  # the backends that run on the host's processor, in its memory
 _trace_numbers: dict[str, int]
 _fuzz_plants: tuple[tuple[str, str, str], ...]
 _fuzz_rewrites: tuple[tuple[str, str, str], ...]

@@ -471,7 +471,9 @@ def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
         if capsule is not None:
             return capsule
     made = _dlpack_protocol(array, *args, **kwargs)
-    if "logging" in sys.modules and (kwargs.get("copy") or array.backend not in _HOSTS or array.dtype.name == "bool"):
+    if "logging" in sys.modules and (
+        kwargs.get("copy") or array.backend not in _core._hosts or array.dtype.name == "bool"
+    ):
         from vyre import _log
 
         _log.debug("DLPack copied %d bytes of %s to the host", array.nbytes, array.backend)
@@ -480,8 +482,6 @@ def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
 
 _dlpack_protocol = Array.__dlpack__
 _DLPACK_ARGUMENTS = {"stream", "max_version", "dl_device", "copy"}
-# The backends whose arrays lie in the host's memory.
-_HOSTS = ("cpu", "reference")
 
 
 def _await(array: Array) -> Any:

@@ -24,7 +24,6 @@ __all__ = ["try_compile"]
 # The other process imports what this one has, wherever this one found it.
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from vyre._trial import serve; serve()"
 _MOST_SAID = 200  # letters of what the process said last
-_IN_THIS_PROCESS = {"cpu", "reference"}  # they have no driver that could crash
 
 
 def try_compile(
@@ -66,7 +65,7 @@ def try_compile(
     array([0, 1, 4, 9], dtype=uint32)
     """
     name, index, data = _core._trial_arguments(program, *place(backend, device), optimize, timeout)
-    if name in _IN_THIS_PROCESS:
+    if name in _core._hosts:  # they have no driver that could crash
         _core._prepare(program, name, index, optimize, timeout)
         return
     where = "the first device found" if name is None else f"backend `{name}`"

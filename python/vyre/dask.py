@@ -31,7 +31,7 @@ except ImportError:
         "vyre.dask works on clusters of the package distributed, which is not installed. Fix: pip install 'vyre[dask]'."
     ) from None
 
-from vyre import _log
+from vyre import _core, _log
 from vyre._bisect import bisect
 from vyre._calls import explain_calls
 from vyre._core import Array
@@ -127,7 +127,7 @@ class OneDevice(distributed.WorkerPlugin):
             self._lock = None
 
     def _taken(self) -> Place:
-        if self.backend in ("cpu", "reference"):
+        if self.backend in _core._hosts:
             return Place(self.backend, None)
         found = [each for each in devices(self.backend) if each.usable]
         if self.backend is None:

@@ -120,6 +120,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  // Whether the backend runs on the host's processor and keeps arrays in its memory. There is no
+  // device to choose then.
+  virtual bool is_host() const { return false; }
   // Opens the default device. Returns why the backend does not work here, one sentence for each
   // reason, or nothing if it works.
   virtual std::vector<std::string> reasons_unavailable() = 0;

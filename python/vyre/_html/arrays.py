@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from vyre import _core
 from vyre._graph import is_recording
 from vyre._html.markup import Content, Markup
 from vyre._html.parts import Form, counted, facts, note, sheet, table
@@ -38,7 +39,7 @@ def array_form(shown: Array) -> Form:
     rows = [
         ("shape", str(tuple(shape))),
         ("dtype", str(shown.dtype)),
-        ("on", shown.backend if shown.backend in ("cpu", "reference") else f"{shown.backend} device {shown.device}"),
+        ("on", shown.backend if shown.backend in _core._hosts else f"{shown.backend} device {shown.device}"),
         ("size", counted(shown.nbytes, "byte")),
     ]
     return Form("Array", f"{shown.dtype}{of}", (facts(rows), _values(shown)))

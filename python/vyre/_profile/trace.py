@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from vyre import _core
 from vyre._profile.events import work
 
 if TYPE_CHECKING:
     from vyre._profile import Profile
-
-# Devices that work beside the host, in an order of their own.
-_WITH_QUEUES = ("vulkan", "cuda")
 
 
 def _microseconds(nanoseconds: int) -> float:
@@ -46,9 +44,10 @@ def trace(prof: Profile) -> dict[str, Any]:
             records.append(record)
             continue
         pid = places[event.backend, event.device]
-        # A device on the host's processor works on the threads that call it.
-        queue = 0 if event.backend in _WITH_QUEUES else event.thread
-        tracks[pid, queue] = "queue" if event.backend in _WITH_QUEUES else f"called by {thread}"
+        # The host's processor works on the threads that call it, other devices in an order of their own.
+        has_queue = event.backend not in _core._hosts
+        queue = 0 if has_queue else event.thread
+        tracks[pid, queue] = "queue" if has_queue else f"called by {thread}"
         args["submitted"] = _microseconds(event.submitted_ns)
         name = work(event) if event.program is not None else event.name
         record |= {"name": name, "cat": "device", "pid": pid, "tid": queue}
@@ -59,7 +58,7 @@ def trace(prof: Profile) -> dict[str, Any]:
             records += [record | {"ph": "b", "id": number}, record | {"ph": "e", "id": number, "ts": end, "args": {}}]
             continue
         records.append(record)
-        if event.backend in _WITH_QUEUES:
+        if has_queue:
             arrow = {"name": "submission", "cat": "submission", "id": number}
             began = _microseconds(event.submitted_ns)
             records.append(arrow | {"ph": "s", "pid": host, "tid": event.thread, "ts": began})

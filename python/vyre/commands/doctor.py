@@ -175,9 +175,7 @@ def _trials() -> dict[str, str]:
     )
     a = np.arange(1000, dtype=np.uint32)
     b = a[::-1].copy()
-    targets: list[tuple[str, dict[str, Any]]] = [
-        (name, {"backend": name}) for name in ("reference", "cpu") if name in vyre.backends()
-    ]
+    targets: list[tuple[str, dict[str, Any]]] = [(name, {"backend": name}) for name in _core._hosts]
     targets += [
         (f"{number}: {d.name}", {"backend": d.backend, "device": d})
         for number, d in enumerate(vyre.devices())

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import vyre
+from vyre import _core
 from vyre._files import read_at_most
 from vyre.commands._fuzz_lines import say, what_runs
 from vyre.commands._listing import add_forms, print_json
@@ -222,7 +223,7 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
                 f"--backend {given} names a device, and so does --device. Fix: leave --device out."
             )
         # A device is of those that have several.
-        if device is None and backend not in ("reference", "cpu"):
+        if device is None and backend not in _core._hosts:
             device = chosen.device
         ways += fuzz.ways_of(backend, device, combinations=chosen.combinations)
     if chosen.procedures:

@@ -8,6 +8,7 @@ from collections import deque
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
+from vyre import _core
 from vyre.errors import DeviceError
 from vyre.fuzz.case import Settings
 from vyre.fuzz.compare import Judgement, Way, checked_against, checked_ways
@@ -34,7 +35,7 @@ def describe(ways: Sequence[Way], *, patience: float = PATIENCE) -> str:
     Raises: ArgumentError, or CapabilityError where one does not work here.
     """
     ways = checked_ways(ways, "vyre.fuzz.describe")
-    if all(way.backend in ("reference", "cpu") for way in ways):
+    if all(way.backend in _core._hosts for way in ways):
         return "; ".join(dict.fromkeys(way.backend for way in ways))
     worker = Worker(patience)
     try:

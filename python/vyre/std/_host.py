@@ -101,10 +101,10 @@ def place_of(
         return _place_of_step(recorder, where, backend, device, can_be_step)
     resident = [each for each in values if isinstance(each, Array)]
     if not resident:
-        if backend not in (None, "cpu", "vulkan", "cuda", "reference"):
+        if backend is not None:
             check_backend(backend, f"argument `backend` of {where}", "None takes the best one")
         if isinstance(device, str):
-            fix = f'write backend="{device}"' if device in ("cpu", "cuda", "reference", "vulkan") else "leave it out"
+            fix = f'write backend="{device}"' if device in _core._tables["backends"] else "leave it out"
             raise ArgumentError(
                 f"argument `device` of {where} must be an index into vyre.devices(), or one of its elements, got "
                 f"{shown(device)}. Fix: {fix}."

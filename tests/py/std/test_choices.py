@@ -11,8 +11,6 @@ from vyre.std._routes import ROUTES
 
 FOLDER = Path(std.__file__).parent
 BACKENDS = {"reference", "cpu", "vulkan", "cuda"}
-# The table, and the check of what a caller has written for `backend` and `device`.
-MAY_NAME_BACKENDS = {"_routes.py", "_host.py"}
 
 
 def test_every_backend_has_a_row():
@@ -26,4 +24,4 @@ def test_no_other_file_names_a_backend():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         if any(isinstance(node, ast.Constant) and node.value in BACKENDS for node in ast.walk(tree)):
             named.add(path.name)
-    assert named == MAY_NAME_BACKENDS
+    assert named == {"_routes.py"}

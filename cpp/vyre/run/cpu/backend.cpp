@@ -428,6 +428,7 @@ class CpuBackend : public Backend {
         refusal_(std::move(refusal)) {}
 
   std::string_view name() const override { return "cpu"; }
+  bool is_host() const override { return true; }
   std::vector<std::string> reasons_unavailable() override { return {}; }
   std::vector<DeviceInfo> devices() override {
     DeviceInfo device;

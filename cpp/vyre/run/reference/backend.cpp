@@ -56,6 +56,7 @@ class ReferenceExecutable : public Executable {
 class ReferenceBackend : public Backend {
  public:
   std::string_view name() const override { return "reference"; }
+  bool is_host() const override { return true; }
   std::vector<std::string> reasons_unavailable() override { return {}; }
   std::vector<DeviceInfo> devices() override {
     DeviceInfo device;
