@@ -1,8 +1,8 @@
 """Says what to write in place of a name that other packages have and vyre does not have.
 
 There is a table for each: for arrays the attributes of numpy, CuPy and torch, for the module the functions and types of
-numpy, for a Regex the methods of Python's `re`, for a procedure those of a kernel. Any other name gives Python's usual
-AttributeError.
+numpy, for a Regex the methods of Python's `re`, for a kernel those of CUDA's Python packages, for a procedure those of
+a kernel. Any other name gives Python's usual AttributeError.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from vyre._kernel.kernel import Kernel
     from vyre._procedure.procedure import ProcedureFunction
 
-__all__ = ["NoAttributeError", "refuse_attribute", "refuse_name", "refuse_of_procedure", "refuse_of_regex"]
+__all__ = [
+    *("NoAttributeError", "refuse_attribute", "refuse_name"),
+    *("refuse_of_kernel", "refuse_of_procedure", "refuse_of_regex"),
+]
 
 
 class NoAttributeError(ArgumentError, AttributeError):
@@ -63,7 +67,15 @@ _OF_REGEX = {
     "match": "r.find(data, limit=1), whose match begins at 0 where the data begins with one",
     "fullmatch": "r.find(data, limit=1), whose match is (0, len(data)) where it is all of the data",
 }
-_OF_KERNELS = ("cost", "explain", "notes")  # which a procedure has not, because it calls several
+_OF_KERNELS = {
+    **dict.fromkeys(("configure", "forall", "launch", "launch_async", "run"), "kernel(..., grid=n) for n invocations"),
+    **dict.fromkeys(("inspect_asm", "inspect_llvm", "inspect_sass", "inspect_types", "ptx"), "kernel.explain()"),
+    "py_func": "kernel.__wrapped__",
+}
+_OF_PROCEDURES = {
+    **{name: f"kernel.{name}(...) for each kernel that it calls" for name in ("cost", "explain", "notes")},
+    "program": "procedure.procedure.programs, because it has several",
+}
 
 
 def _refuse(owner: Any, name: str, what: str, usual: str, fix: str | None) -> NoReturn:
@@ -103,14 +115,13 @@ def refuse_of_regex(regex: Any, name: str) -> NoReturn:
     _refuse(regex, name, "a vyre.std.Regex", "'Regex' object", fix and f"{fix}, for a Regex `r`")
 
 
+def refuse_of_kernel(kernel: Kernel, name: str) -> NoReturn:
+    """Raises the AttributeError of ``kernel.name``."""
+    _refuse(kernel, name, f"kernel `{kernel.__name__}`", "'Kernel' object", _OF_KERNELS.get(name))
+
+
 def refuse_of_procedure(procedure: ProcedureFunction, name: str) -> NoReturn:
     """Raises the AttributeError of ``procedure.name``."""
-    fix, why = None, ""
-    if "name" in vars(procedure):  # its making has come so far
-        if name == "program":
-            fix, why = f"{procedure.__name__}.procedure.programs", ", because it has several"
-        elif name in _OF_KERNELS:
-            fix = f"kernel.{name}(...) for each kernel that it calls; {procedure.__name__}.text has its steps"
-    if fix is None:
-        raise AttributeError(f"'ProcedureFunction' object has no attribute '{name}'", name=name, obj=procedure)
-    raise NoAttributeError(f"procedure `{procedure.name}` has no attribute `{name}`{why}. Fix: write {fix}.")
+    made = vars(procedure).get("name")  # its making may not have come so far
+    fix = _OF_PROCEDURES.get(name) if made else None
+    _refuse(procedure, name, f"procedure `{made}`", "'ProcedureFunction' object", fix)

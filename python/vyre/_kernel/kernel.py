@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre import _core, _log
+from vyre._absent import refuse_of_kernel
 from vyre._calls import explain_calls
 from vyre._kernel.arguments import text_without_outs
 from vyre._kernel.call import call, checked_call, noted_call
@@ -22,7 +23,6 @@ from vyre._kernel.constants import told_apart
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
-from vyre._kernel.launches import refuse_attribute
 from vyre._kernel.mistakes import Mistake, Spot, kernel_error
 from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
@@ -383,7 +383,7 @@ class Kernel(_core._KernelCalls):
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
         def __getattr__(self, name: str) -> NoReturn:
-            refuse_attribute(self, name)
+            refuse_of_kernel(self, name)
 
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"
