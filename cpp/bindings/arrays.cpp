@@ -22,13 +22,6 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-// Returns the text of the Fix, which says how to convert the array to the buffer's dtype.
-std::string conversion(const BufferDecl& decl, const py::array& array) {
-  // The user most likely wants to read the bytes as words, which vyre.pack_bytes does.
-  if (decl.element == DataType::U32 && array.dtype().kind() == 'u' && array.itemsize() == 1) return "write vyre.pack_bytes(x)";
-  return py::module_::import("vyre._values").attr("conversion")(array, element_type(decl.element).numpy).cast<std::string>();
-}
-
 py::array zeros(const BufferDecl& decl, const std::vector<py::ssize_t>& shape) {
   try {
     return py::module_::import("numpy").attr("zeros")(py::tuple(py::cast(shape)), element_type(decl.element).numpy).cast<py::array>();
@@ -51,9 +44,11 @@ void check_array(const BufferDecl& decl, const py::array& array) {
   const py::dtype got = array.dtype();
   const bool fits = (got.kind() == element.kind && static_cast<std::size_t>(got.itemsize()) == element.bytes) ||
                     (decl.element == DataType::Bool && got.kind() == 'u' && got.itemsize() == 4);
-  if (!fits) refuse(decl, wanted_array(decl, Home::Host), given(array), conversion(decl, array));
-  if (!got.attr("isnative").cast<bool>())
-    refuse(decl, wanted_array(decl, Home::Host), fmt::format("{} in foreign byte order", given(array)), conversion(decl, array));
+  const bool is_native = got.attr("isnative").cast<bool>();
+  if (!fits || !is_native) {
+    refuse(decl, wanted_array(decl, Home::Host), fmt::format("{}{}", given(array), fits ? " in foreign byte order" : ""),
+           fmt::format("write x.astype(np.{})", decl.element == DataType::Bool ? "bool_" : element.numpy));
+  }
   if (vector_lanes(decl.element) != 0 &&
       (array.ndim() < 1 || array.shape(array.ndim() - 1) != static_cast<py::ssize_t>(ir::lanes(decl.element)))) {
     refuse(decl, wanted_array(decl, Home::Host), given(array), fmt::format("write .reshape(-1, {})", ir::lanes(decl.element)));

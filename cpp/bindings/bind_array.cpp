@@ -79,8 +79,7 @@ PyArray make_array(const py::array& values, py::handle backend, py::handle devic
   const std::string function = "vyre.array";
   const ElementType* element = element_of(values.dtype());
   if (element == nullptr) {
-    reject("argument `values` of " + function, "of dtype " + element_names(), values,
-           py::module_::import("vyre._values").attr("natural")(values).cast<std::string>());
+    reject("argument `values` of " + function, "of dtype " + element_names(), values, "write vyre.array(values, dtype=vyre.u32)");
   }
   PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
   write(array, values);

@@ -17,6 +17,7 @@
 #include "convert.hpp"
 #include "html_form.hpp"
 #include "program.hpp"
+#include "vyre/advise/hints.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedure.hpp"
 #include "vyre/ir/procedure_parse.hpp"
@@ -208,7 +209,7 @@ True)");
         const ir::OpTable ops = run::registered_ops();
         {
           const WithoutGil unlocked;
-          found = validate::validate(self, ops).diagnostics;
+          found = validate::validate(self, ops, {.advice = advise::hints}).diagnostics;
         }
         if (!found.empty()) throw ValidationError(std::move(found));
       },

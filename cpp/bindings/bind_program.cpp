@@ -356,8 +356,7 @@ Traceback (most recent call last):
 ...
 vyre.errors.ValidationError: V003 at workgroup_size[0] (...): vyre IR validation: workgroup_size[0] is 0. Fix: all workgroup dimensions must be >= 1.
     vyre.Program(workgroup_size=(0, 1, 1)).check()
-    ...
-  In Python: write workgroup_size=(1, 1, 1).)");
+    ...)");
   program.def("notes", notes, py::kw_only(), unknown("lengths"), unknown("workgroups"), unknown("invocations"),
               R"(notes(*, lengths=None, workgroups=None, invocations=None) -> Diagnostics
 

@@ -11,12 +11,13 @@
 #include "convert.hpp"
 #include "lru.hpp"
 #include "program.hpp"
+#include "vyre/advise/hints.hpp"
+#include "vyre/advise/note_table.hpp"
+#include "vyre/advise/notes.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
-#include "vyre/validate/note_table.hpp"
-#include "vyre/validate/notes.hpp"
 #include "vyre/validate/procedure_rules.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/valid_procedure.hpp"
@@ -105,8 +106,7 @@ void bind_diagnostic(py::module_& m) {
   diagnostic.def_property_readonly(
       "message", [](const Diagnostic& self) { return lenient_str(self.message); }, "vyre IR validation: <problem>. Fix: <action>.");
   diagnostic.def_property_readonly(
-      "hint", [](const Diagnostic& self) { return lenient_str(self.hint); },
-      "The Fix in Python, with the program's own names, ready to paste; empty when the message says it all.");
+      "hint", [](const Diagnostic& self) { return lenient_str(self.hint); }, "The Fix in Python; empty when the message says it all.");
   diagnostic.def_property_readonly(
       "place", [](const Diagnostic& self) { return self.place; }, "A Place.");
   diagnostic.def("__str__", diagnostic_text);
@@ -140,7 +140,7 @@ validate::ValidProgram valid(const PyProgram& program) {
   const WithoutGil unlocked;
   if (auto known = verdicts.find(key)) return *known;
   const run::Span span("validate");
-  validate::Verdict verdict = validate::validate(program.program, ops.table);
+  validate::Verdict verdict = validate::validate(program.program, ops.table, {.advice = advise::hints});
   if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
   verdicts.insert(key, *verdict.program);
   return *verdict.program;
@@ -174,7 +174,7 @@ std::map<std::string, std::uint32_t, std::less<>> to_lengths(const ir::Program& 
 }  // namespace
 
 py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups, py::handle invocations) {
-  validate::NotedCall call{to_lengths(program.program, lengths), {}, {}};
+  advise::NotedCall call{to_lengths(program.program, lengths), {}, {}};
   if (!invocations.is_none()) {
     const run::Grid asked = to_grid(invocations, "Program.notes", "invocations");
     call.invocations = {asked.x, asked.y, asked.z};
@@ -187,9 +187,9 @@ py::object notes(const PyProgram& program, py::handle lengths, py::handle workgr
   {
     // The program is validated anew, because the remembered result of an equal program has that program's lines.
     const WithoutGil unlocked;
-    validate::Verdict verdict = validate::validate(program.program, run::op_snapshot().table);
+    validate::Verdict verdict = validate::validate(program.program, run::op_snapshot().table, {.advice = advise::hints});
     if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
-    found = validate::notes(*verdict.program, call);
+    found = advise::notes(*verdict.program, call);
   }
   return to_list_of(std::move(found));
 }
@@ -225,11 +225,11 @@ void bind_validate(py::module_& m) {
         if (is<ir::Procedure>(program)) {
           const ir::Procedure& value = program.cast<const ir::Procedure&>();
           const WithoutGil unlocked;
-          found = validate::validate(value, ops).diagnostics;
+          found = validate::validate(value, ops, {.advice = advise::hints}).diagnostics;
         } else {
           const ir::Program& value = to_program(program, "argument `program` of vyre.validate").program;
           const WithoutGil unlocked;
-          found = validate::validate(value, ops).diagnostics;
+          found = validate::validate(value, ops, {.advice = advise::hints}).diagnostics;
         }
         return to_list_of(std::move(found));
       },
@@ -252,13 +252,13 @@ P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it wi
       "_explain",
       [](py::handle rule) {
         const std::string id = to_text(rule, "argument `rule` of vyre.explain");
-        if (const auto note = validate::parse_note(id)) return lenient_str(validate::explain(*note));
+        if (const auto note = advise::parse_note(id)) return lenient_str(advise::explain(*note));
         if (const auto rule = validate::parse_procedure_rule(id)) return lenient_str(validate::explain(*rule));
         const auto found = validate::parse_rule(id);
         std::vector<std::string_view> rule_ids;
-        rule_ids.reserve(std::size(validate::kRules) + std::size(validate::kNotes) + std::size(validate::kProcedureRules));
+        rule_ids.reserve(std::size(validate::kRules) + std::size(advise::kNotes) + std::size(validate::kProcedureRules));
         for (const validate::RuleInfo& row : validate::kRules) rule_ids.push_back(row.id);
-        for (const validate::NoteInfo& row : validate::kNotes) rule_ids.push_back(row.id);
+        for (const advise::NoteInfo& row : advise::kNotes) rule_ids.push_back(row.id);
         for (const validate::ProcedureRuleInfo& row : validate::kProcedureRules) rule_ids.push_back(row.id);
         if (!found)
           throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", quoted_text(id),
@@ -276,7 +276,7 @@ P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it wi
   for (const validate::HintInfo& row : validate::kHints) hints.append(py::make_tuple(validate::id(row.rule), row.sentence));
   m.attr("_tables")["hints"] = py::tuple(hints);
   py::list notes;
-  for (const validate::NoteInfo& row : validate::kNotes)
+  for (const advise::NoteInfo& row : advise::kNotes)
     notes.append(py::make_tuple(row.id, row.title, row.checks, row.why, row.sentence, row.hint, row.example));
   m.attr("_tables")["notes"] = py::tuple(notes);
   py::list procedure_rules;

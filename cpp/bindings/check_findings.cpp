@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "convert.hpp"
+#include "vyre/advise/hints.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
@@ -75,7 +76,7 @@ run::CheckOptions to_checks(py::handle object, const std::string& where) {
 
 validate::ValidProgram valid_but_for_barriers(const ir::Program& program) {
   const WithoutGil unlocked;
-  validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.limits = true, .uniformity = false});
+  validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.uniformity = false, .advice = advise::hints});
   if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
   return *verdict.program;
 }

@@ -23,6 +23,7 @@
 #include "prepared.hpp"
 #include "program.hpp"
 #include "schedule.hpp"
+#include "vyre/advise/hints.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedure.hpp"
 #include "vyre/run/backends.hpp"
@@ -87,7 +88,7 @@ run::Flattened flattened_for_calls(const ir::Procedure& procedure, const std::ve
 run::Flattened flattened_for_checks(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes,
                                     const std::vector<std::uint64_t>& numbers, const run::ProcedurePlace& place) {
   const auto valid = [](const ir::Program& program) -> run::ProfiledProgram {
-    validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.limits = true, .uniformity = false});
+    validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.uniformity = false, .advice = advise::hints});
     if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
     return std::make_shared<const validate::ValidProgram>(*std::move(verdict.program));
   };

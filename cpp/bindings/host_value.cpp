@@ -4,7 +4,6 @@
 #include <pybind11/numpy.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "convert.hpp"
 #include "literals.hpp"
@@ -53,88 +52,6 @@ std::string dtype_code(const BufferDecl& decl) {
   return decl.element == DataType::Bool ? "np.bool_" : fmt::format("np.{}", numpy_name(decl));
 }
 
-// Writes Python source that makes arrays of a buffer's element type: numpy arrays, or arrays that stay on a device.
-class Making {
- public:
-  Making(const BufferDecl& decl, Home home) : dtype_(dtype_code(decl)), resident_(home == Home::Device) {}
-
-  std::string of(const std::string& values) const {
-    return resident_ ? fmt::format("vyre.array({}, dtype={})", values, dtype_) : fmt::format("np.array({}, {})", values, dtype_);
-  }
-  std::string zeros(const std::string& shape) const {
-    return fmt::format("{}({}, {})", resident_ ? "vyre.empty" : "np.zeros", shape, dtype_);
-  }
-  std::string full(std::uint32_t count, const std::string& value) const {
-    return from(fmt::format("np.full({}, {}, {})", count, value, dtype_));
-  }
-  // `code` makes a numpy array.
-  std::string from(const std::string& code) const { return resident_ ? fmt::format("vyre.array({})", code) : code; }
-  const std::string& dtype() const { return dtype_; }
-
- private:
-  std::string dtype_;
-  bool resident_;
-};
-
-// The Fix for a scalar in the place of a buffer that takes only arrays.
-std::string array_fix(const BufferDecl& decl, py::handle object, const Making& making) {
-  if (vector_lanes(decl.element) != 0) {
-    return fmt::format("write {} for one vector", making.of(vector_lanes(decl.element) == 2 ? "[[x, y]]" : "[[x, y, z, w]]"));
-  }
-  const auto filled = [&](const std::string& value) {
-    return decl.count > 1 ? making.full(decl.count, value) : making.of("[" + value + "]");
-  };
-  if (is_boolean(object)) {
-    const bool truth = PyObject_IsTrue(object.ptr()) == 1;
-    return "write " + filled(decl.element == DataType::Bool ? (truth ? "True" : "False") : (truth ? "1" : "0"));
-  }
-  if (!is_integer(object)) return fmt::format("write {} with an integer x", filled("x"));
-  std::string fix;
-  if (fits(decl.element, object)) {
-    fix = fmt::format("write {} for that value", filled(digits_of(object)));
-  } else if (decl.element != DataType::Bool && decl.element != DataType::Bytes) {
-    return fmt::format("write {} with x from {}", filled("x"), range_of(decl.element));
-  }
-  const auto count = small(object);
-  if (decl.count == 0 && count && *count >= 0) {
-    fix += fmt::format("{}{} for that many zeros", fix.empty() ? "write " : ", or ", making.zeros(std::to_string(*count)));
-  }
-  return fix.empty() ? fmt::format("write {}", filled(decl.element == DataType::Bool ? "True" : "x")) : fix;
-}
-
-// Returns a list as a tuple if it could be the shape of an array: up to four lengths that a buffer can have. Otherwise returns a null
-// object.
-py::object as_shape(py::handle object) {
-  constexpr std::size_t kMostAxes = 4;
-  if (!PyList_Check(object.ptr())) return {};
-  const py::tuple items(py::reinterpret_borrow<py::object>(object));  // a copy: looking at an item may run code that changes the list
-  if (items.empty() || items.size() > kMostAxes || !is_shape(items)) return {};
-  for (const py::handle item : items) {
-    const auto count = small(item);
-    if (!count || *count < 0 || static_cast<std::uint64_t>(*count) > kLongestBuffer) return {};
-  }
-  return items;
-}
-
-// The Fix for a number that is not the value of this Uniform buffer.
-std::string value_fix(const BufferDecl& decl, py::handle object) {
-  if (decl.element == DataType::Bool) {
-    const int truth = PyObject_IsTrue(object.ptr());
-    PyErr_Clear();
-    return truth == 0 ? "write False" : "write True";
-  }
-  if (is_boolean(object)) return PyObject_IsTrue(object.ptr()) == 1 ? "write 1" : "write 0";
-  if (is_integer(object)) return wrapped(decl.element);
-  const double number = PyFloat_AsDouble(object.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    return "write an integer";
-  }
-  if (!std::isfinite(number)) return fmt::format("write an integer from {}", range_of(decl.element));
-  if (number == std::floor(number)) return "write int(x)";
-  return "write round(x), or int(x) to drop the fraction";
-}
-
 bool is_scalar(py::handle object) {
   return is_integer(object) || is_boolean(object) || PyFloat_Check(object.ptr()) || PyComplex_Check(object.ptr()) ||
          py::isinstance(object, py::module_::import("numpy").attr("generic"));
@@ -149,40 +66,22 @@ std::string plain_array(const BufferDecl& decl) {
 
 // The Fix for an object that is no array of the kind that `home` requires.
 std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
-  const Making making(decl, home);
-  const bool written = decl.access == BufferAccess::ReadWrite;
-  if (is_shape(object)) {
-    py::object shape = py::reinterpret_borrow<py::object>(object);
-    if (const std::uint32_t lanes = vector_lanes(decl.element)) shape = shape + py::make_tuple(lanes);
-    return fmt::format("write {} for zeros of that shape", making.zeros(py::str(shape).cast<std::string>()));
-  }
-  if (is_scalar(object)) {
-    const bool length = written && PyFloat_Check(object.ptr());
-    return length ? "divide with `//` for a number of elements, as in -(-n // 2), which rounds up" : array_fix(decl, object, making);
-  }
-  const bool text = PyUnicode_Check(object.ptr());
-  if (text || (PyObject_CheckBuffer(object.ptr()) != 0 &&
-               (PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr()) || PyMemoryView_Check(object.ptr())))) {
-    const std::string bytes = text ? "x.encode()" : "x";
-    if (decl.element == DataType::U32) return "write " + making.from(fmt::format("vyre.pack_bytes({})", bytes));
-    const bool any = takes_bytes(decl);
-    if (any || !text) return "write " + making.from(fmt::format("np.frombuffer({}, {})", bytes, making.dtype()));
-  }
-  const py::module_ values = py::module_::import("vyre._values");
   const bool resident = home == Home::Device;
-  const char* const dtype = numpy_name(decl);
+  const auto made = [&](const std::string& code) { return resident ? fmt::format("write vyre.array({})", code) : "write " + code; };
+  const std::string dtype = dtype_code(decl);
   if (py::isinstance<py::array>(object)) {
-    if (py::reinterpret_borrow<py::array>(object).dtype().equal(py::dtype(dtype))) {
-      return "write vyre.array(x), or call vyre.run, which takes numpy arrays";
-    }
-    return values.attr("conversion")(object, dtype, "x", resident).cast<std::string>();
+    const bool fits = py::reinterpret_borrow<py::array>(object).dtype().equal(py::dtype(numpy_name(decl)));
+    return made(fits ? "x" : fmt::format("x.astype({})", dtype));
   }
   if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 0) return resident ? "write vyre.array(x)" : "write np.from_dlpack(x)";
-  auto fix = values.attr("sequence")(object, dtype, resident).cast<std::string>();
-  if (const py::object shape = written ? as_shape(object) : py::object()) {
-    fix += fmt::format(", or {} for zeros of that shape", py::str(shape).cast<std::string>());
+  if (is_scalar(object)) return made(fmt::format("np.array([x], {})", dtype));
+  if (PyUnicode_Check(object.ptr()) || PyObject_CheckBuffer(object.ptr()) != 0) {
+    const char* const bytes = PyUnicode_Check(object.ptr()) ? "x.encode()" : "x";
+    if (decl.element == DataType::U32) return made(fmt::format("vyre.pack_bytes({})", bytes));
+    return made(fmt::format("np.frombuffer({}, {})", bytes, dtype));
   }
-  return fix;
+  if (PySequence_Check(object.ptr()) != 0) return made(fmt::format("np.array(x, {})", dtype));
+  return fmt::format("pass {} of {}", resident ? "a vyre.Array" : "an array", numpy_name(decl));
 }
 
 }  // namespace
@@ -228,7 +127,9 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
 
 py::object value_of(const BufferDecl& decl, py::handle object, Home home) {
   if (!takes_a_value(decl) || !is_scalar(object)) return {};
-  if (!holds(decl.element, object)) refuse(decl, wanted_array(decl, home), given(object), value_fix(decl, object));
+  if (!holds(decl.element, object))
+    refuse(decl, wanted_array(decl, home), given(object),
+           decl.element == DataType::Bool ? "write True or False" : "write an integer in that range");
   return array_of(object, decl);
 }
 

@@ -54,8 +54,6 @@ Expr(u64(1099511627776)))"},
 std::uint32_t bits_of(DataType element) { return 8 * element_type(element).bytes; }
 bool is_signed(DataType element) { return element_type(element).kind == 'i'; }
 
-}  // namespace
-
 bool fits(DataType element, py::handle integer) {
   if (!has_integers(element)) return false;
   const py::int_ number = to_int(integer);
@@ -71,6 +69,13 @@ bool fits(DataType element, py::handle integer) {
   return in_range;
 }
 
+std::string range_of(DataType element) {
+  const std::uint64_t last = ~std::uint64_t{0} >> (64 - bits_of(element) + (is_signed(element) ? 1 : 0));
+  return is_signed(element) ? fmt::format("-{} to {}", last + 1, last) : fmt::format("0 to {}", last);
+}
+
+}  // namespace
+
 bool holds(DataType element, py::handle number) {
   if (ir::info(element).kind == ir::TypeKind::Boolean) return is_boolean(number);
   return is_integer(number) && fits(element, number);
@@ -79,17 +84,6 @@ bool holds(DataType element, py::handle number) {
 std::string numbers_of(DataType element) {
   if (ir::info(element).kind == ir::TypeKind::Boolean) return "True, False";
   return fmt::format("an integer from {}", range_of(element));
-}
-
-std::string range_of(DataType element) {
-  const std::uint64_t last = ~std::uint64_t{0} >> (64 - bits_of(element) + (is_signed(element) ? 1 : 0));
-  return is_signed(element) ? fmt::format("-{} to {}", last + 1, last) : fmt::format("0 to {}", last);
-}
-
-std::string wrapped(DataType element) {
-  const std::uint32_t bits = bits_of(element);
-  if (is_signed(element)) return fmt::format("write (x + 2**{0}) % 2**{1} - 2**{0} for its low {1} bits", bits - 1, bits);
-  return fmt::format("write x & 0x{:X} for its low {} bits", ~std::uint64_t{0} >> (64 - bits), bits);
 }
 
 py::object to_python(const ir::Value& value, DataType type) {

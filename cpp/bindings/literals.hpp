@@ -17,12 +17,6 @@ ir::Value to_value(py::handle object, ir::DataType type, const std::string& wher
 bool holds(ir::DataType element, py::handle number);
 // The values that holds() accepts, for messages: "True, False", "an integer from 0 to 4294967295".
 std::string numbers_of(ir::DataType element);
-// Whether an integer fits an element of the type in a numpy array. False for types without integers.
-bool fits(ir::DataType element, py::handle integer);
-// The integers that an element holds, least and greatest: "0 to 4294967295".
-std::string range_of(ir::DataType element);
-// The Fix for an integer out of the type's range.
-std::string wrapped(ir::DataType element);
 
 // Binds Expr.u32 and the like, one constructor for each type with literals.
 void bind_literals(py::class_<PyExpr>& expr);

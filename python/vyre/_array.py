@@ -91,7 +91,7 @@ def array(
     elif not hasattr(values, "dtype") and not isinstance(values, memoryview) and dtype is None:
         raise ArgumentError(
             f"{where} must be an array, or come with a dtype, got {type(values).__name__}. "
-            f"Fix: {_values.natural(values)}."
+            f"Fix: write vyre.array(values, dtype=vyre.u32)."
         )
     try:
         if dtype is None:

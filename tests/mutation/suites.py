@@ -103,6 +103,7 @@ NEAREST = {
     "cpp/vyre/ir/": ("ir", "ops", "run"),
     "cpp/vyre/ops/": ("ops",),
     "cpp/vyre/validate/": ("validate",),
+    "cpp/vyre/advise/": ("python-api",),
     "cpp/vyre/transform/rewrites.def": ("transform", "proofs"),
     "cpp/vyre/transform/": ("transform",),
     "cpp/vyre/lower/": ("lower", "emit", "vulkan"),

@@ -127,31 +127,13 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
             READ,
             {"data": np.zeros(3)},
             "buffer `data` (u32) wants a numpy array of uint32, got an array of float64 with shape (3,). Fix: write "
-            ".astype(np.uint32).",
-        ),
-        (
-            READ,
-            {"data": np.zeros(3, np.int32)},
-            "buffer `data` (u32) wants a numpy array of uint32, got an array of int32 with shape (3,). Fix: write "
-            ".astype(np.uint32).",
-        ),
-        (
-            READ,
-            {"data": np.zeros(3, np.uint64)},
-            "buffer `data` (u32) wants a numpy array of uint32, got an array of uint64 with shape (3,). Fix: write "
-            ".astype(np.uint32).",
-        ),
-        (
-            BYTES,
-            {"data": np.zeros(3, np.uint16)},
-            "buffer `data` (bytes) wants a numpy array of uint8, or bytes, got an array of uint16 with shape (3,). Fix: "
-            "write .astype(np.uint8).",
+            "x.astype(np.uint32).",
         ),
         (
             READ,
             {"data": np.zeros(3, ">u4")},
             "buffer `data` (u32) wants a numpy array of uint32, got an array of >u4 with shape (3,) in foreign byte order. "
-            "Fix: write .astype(np.uint32).",
+            "Fix: write x.astype(np.uint32).",
         ),
         (
             READ,
@@ -167,31 +149,9 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         ),
         (
             READ,
-            {"data": [1, 2]},
-            "buffer `data` (u32) wants a numpy array of uint32, got an object of type list. Fix: write np.array(x, "
-            "dtype=np.uint32).",
-        ),
-        (
-            READ,
             {"data": np.ma.zeros(3, np.uint32)},
             "buffer `data` (u32) wants a numpy array of uint32, got a masked array. Fix: write .filled(0) to give the masked "
             "elements a value.",
-        ),
-        (
-            READ,
-            {"data": b"abcd"},
-            "buffer `data` (u32) wants a numpy array of uint32, got b'abcd' (bytes). Fix: write vyre.pack_bytes(x).",
-        ),
-        (
-            READ,
-            {"data": True},
-            "buffer `data` (u32) wants a numpy array of uint32, got True (bool). Fix: write np.array([1], np.uint32).",
-        ),
-        (
-            READ,
-            {"data": -1},
-            "buffer `data` (u32) wants a numpy array of uint32, got -1 (int). Fix: write np.array([x], np.uint32) with x from "
-            "0 to 4294967295.",
         ),
         (
             WRITE,
@@ -215,7 +175,7 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
             BOOL,
             {"data": np.zeros(4, np.uint8)},
             "buffer `data` (bool) wants a numpy array of bool or uint32, got an array of uint8 with shape (4,). Fix: write "
-            ".astype(np.bool_).",
+            "x.astype(np.bool_).",
         ),
         (
             BYTES,

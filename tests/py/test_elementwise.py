@@ -330,52 +330,28 @@ def array(dtype="uint32", values=(1, 2, 3), backend="cpu"):
 @pytest.mark.parametrize(
     ("call", "wanted"),
     [
-        (lambda a: a + 1.5, "operator `+` has a vyre.Array of uint32 and 1.5, which is not an integer from 0 to 4294967295. Fix: write an integer: programs have no floats, and x * p // q is x times the fraction p / q."),
-        (lambda a: a * np.float32(2), "operator `*` has a vyre.Array of uint32 and np.float32(2.0), which is not an integer from 0 to 4294967295. Fix: write an integer: programs have no floats, and x * p // q is x times the fraction p / q."),
-        (lambda a: a + True, "operator `+` has a vyre.Array of uint32 and True, which is not an integer from 0 to 4294967295. Fix: write int(x)."),
-        (lambda a: a + np.array(1), "operator `+` has a vyre.Array of uint32 and array(1), which is not an integer from 0 to 4294967295. Fix: write int(x)."),
-        (lambda a: a + -1, "operator `+` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write `- 1`."),
-        (lambda a: a - -2, "operator `-` has a vyre.Array of uint32 and -2, which is not an integer from 0 to 4294967295. Fix: write `+ 2`."),
-        (lambda a: a & -1, "operator `&` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write -1 & 0xFFFFFFFF for the same bits."),
-        (lambda a: -1 - a, "operator `-` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write -1 & 0xFFFFFFFF for the same bits."),
-        (lambda a: a < -1, "operator `<` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write an integer in that range."),
-        (lambda a: a << -1, "operator `<<` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write an integer in that range."),
-        (lambda a: a + 2**32, "operator `+` has a vyre.Array of uint32 and 4294967296, which is not an integer from 0 to 4294967295. Fix: write an integer in that range."),
-        (lambda a: a.astype("int32") + 2**31, "operator `+` has a vyre.Array of int32 and 2147483648, which is not an integer from -2147483648 to 2147483647. Fix: write an integer in that range."),
-        (lambda a: operator.add(a, [1, 2]), 'operator `+` has a vyre.Array of uint32 and a list, which lies on the host. Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'),
+        (lambda a: a + 1.5, "operator `+` has a vyre.Array of uint32 and 1.5, which is not an integer from 0 to 4294967295. Fix: write an integer from 0 to 4294967295."),
+        (lambda a: -1 << a, "operator `<<` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write an integer from 0 to 4294967295."),
+        (lambda a: a.astype("int32") + 2**31, "operator `+` has a vyre.Array of int32 and 2147483648, which is not an integer from -2147483648 to 2147483647. Fix: write an integer from -2147483648 to 2147483647."),
         (lambda a: a == (1, 2, 3), 'operator `==` has a vyre.Array of uint32 and a tuple, which lies on the host. Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'),
-        (lambda a: a + A, 'operator `+` has a vyre.Array of uint32 and a numpy array of uint32, which lies on the host. Fix: write vyre.array(x, backend="cpu", device=0).'),
-        (lambda a: A + a, 'operator `+` has a vyre.Array of uint32 and a numpy array of uint32, which lies on the host. Fix: write vyre.array(x, backend="cpu", device=0).'),
-        (lambda a: A == a, 'operator `==` has a vyre.Array of uint32 and a numpy array of uint32, which lies on the host. Fix: write vyre.array(x, backend="cpu", device=0).'),
-        (lambda a: a << A.astype(np.int64), 'operator `<<` has a vyre.Array of uint32 and a numpy array of int64, which lies on the host. Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'),
-        (lambda a: a + A / 2, 'operator `+` has a vyre.Array of uint32 and a numpy array of float64, which lies on the host. Fix: write np.rint(x).astype(np.uint32) to round, or x.astype(np.uint32) to drop the fractions, and vyre.array(x, backend="cpu", device=0) of that.'),
+        (lambda a: array("int32") << A, 'operator `<<` has a vyre.Array of int32 and a numpy array, which lies on the host. Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'),
         (lambda a: a + array("int32"), "operator `+` has vyre.Arrays of uint32 and int32. Fix: write right.astype(np.uint32) in place of the right one, so that both have one dtype."),
         (lambda a: a.astype(bool) & a, "operator `&` has vyre.Arrays of bool and uint32. Fix: write right.astype(np.bool_) in place of the right one, so that both have one dtype."),
         (lambda a: a << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32. Fix: write amount.astype(np.uint32) in place of the amount."),
         (lambda a: 1 << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32. Fix: write amount.astype(np.uint32) in place of the amount."),
         (lambda a: a.astype(bool) + a.astype(bool), "operator `+` is not defined on a vyre.Array of bool. Fix: write array.astype(np.uint32) in place of the array."),
-        (lambda a: -a.astype(bool), "operator `-` is not defined on a vyre.Array of bool. Fix: write array.astype(np.uint32) in place of the array."),
-        (lambda a: a.astype(bool) & 1, "operator `&` has a vyre.Array of bool and 1, which is not True or False. Fix: write bool(x)."),
-        (lambda a: a.astype(bool) & 1.0, "operator `&` has a vyre.Array of bool and 1.0, which is not True or False. Fix: write True or False."),
-        (lambda a: a + vyre.zeros((1, 3), backend="cpu"), "operator `+` has vyre.Arrays of shapes (3,) and (1, 3), and arrays are not broadcast. Fix: write right.reshape((3,)) in place of the right one."),
-        (lambda a: a + a[0:1], "operator `+` has vyre.Arrays of shapes (3,) and (1,), and arrays are not broadcast. Fix: write int(right) in place of the right one."),
-        (lambda a: vyre.zeros((2, 3), backend="cpu") + a, "operator `+` has vyre.Arrays of shapes (2, 3) and (3,), and arrays are not broadcast. Fix: write vyre.array(np.broadcast_to(right.numpy(), (2, 3))) in place of the right one."),
-        (lambda a: a + vyre.zeros(4, backend="cpu"), "operator `+` has vyre.Arrays of shapes (3,) and (4,), and arrays are not broadcast. Fix: pass arrays of one shape."),
+        (lambda a: a.astype(bool) & 1, "operator `&` has a vyre.Array of bool and 1, which is not True or False. Fix: write True or False."),
+        (lambda a: a + vyre.zeros((1, 3), backend="cpu"), "operator `+` has vyre.Arrays of shapes (3,) and (1, 3), and arrays are not broadcast. Fix: pass arrays of one shape."),
         (lambda a: a + array(backend="reference"), 'operator `+` has vyre.Arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. Fix: write vyre.array(right, backend="cpu", device=0) in place of the right one.'),
         (lambda a: operator.iadd(a, array(backend="reference")), 'operator `+` has vyre.Arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. Fix: write vyre.array(right, backend="cpu", device=0) in place of the right one.'),
         (lambda a: a / 2, "operator `/` is not defined on a vyre.Array. Fix: write `//`, which rounds towards zero: programs have no floats."),
-        (lambda a: 2**a, "operator `**` is not defined on a vyre.Array. Fix: write a product: x * x."),
-        (lambda a: a @ a, "operator `@` is not defined on a vyre.Array. Fix: write a vyre.kernel, or array.numpy() for the host."),
-        (lambda a: bool(a == a), "a vyre.Array of bool with shape (3,) has no truth value of its own. Fix: write array.numpy().any() or array.numpy().all()."),
         (lambda a: bool(a), "a vyre.Array of uint32 with shape (3,) has no truth value of its own. Fix: write array.numpy().any() or array.numpy().all()."),
         (lambda a: a.reshape(2, 2), "a vyre.Array of shape (3,) has 3 elements, which do not fit shape (2, 2). Fix: write a shape of 3 elements, or a.reshape(-1)."),
-        (lambda a: a.reshape(-1, 0), "a vyre.Array of shape (3,) has 3 elements, which do not fit shape (-1, 0). Fix: write a shape of 3 elements, or a.reshape(-1)."),
         (lambda a: a.reshape(-1, -1), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (-1, -1). Fix: write a.reshape(h, w), or a.reshape(-1)."),
-        (lambda a: a.reshape(1.5), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (1.5,). Fix: write a.reshape(h, w), or a.reshape(-1)."),
         (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32. Fix: write a.numpy().astype(np.float32), for an array `a`: programs have no floats."),
         (lambda a: a.fill([1, 2, 3]), "argument `value` of Array.fill must be one value, got values of shape (3,). Fix: write a.write(values)."),
         (lambda a: a.fill(range(2**60)), "argument `value` of Array.fill must be one value, got a range of more than the host has memory for. Fix: write one integer."),
-        (lambda a: a.fill(-1), "argument `value` of Array.fill must be integers from 0 to 4294967295 for uint32, got -1. Fix: write np.asarray(x).astype(np.uint32) for the low 32 bits of each."),
+        (lambda a: a.fill(-1), "argument `value` of Array.fill must be integers from 0 to 4294967295 for uint32, got -1. Fix: write np.asarray(x).astype(np.uint32)."),
         (lambda a: a.item(), "item() takes a vyre.Array of one element, got one of uint32 with shape (3,). Fix: write array[k], or array.numpy()."),
     ],
 )  # fmt: skip
@@ -387,18 +363,10 @@ def test_mistakes_are_told(call, wanted):
 
 def test_the_fixes_give_the_right_bytes():
     a, b, flags = array(), array("int32", (4, 5, 6)), array("bool", (True, False, True))
-    same(a - 1, A - 1)
-    same(a * (-1 & 0xFFFFFFFF), np.negative(A))
     same(a + vyre.array([1, 2, 3], dtype=np.uint32, backend="cpu", device=0), A * 2)
-    same(a + vyre.array(A, backend="cpu", device=0), A * 2)
-    same(a + vyre.array(np.rint(A / 2).astype(np.uint32), backend="cpu", device=0), A + np.array([0, 1, 2], np.uint32))
     same(a + b.astype(np.uint32), A + np.array([4, 5, 6], np.uint32))
     same(a << b.astype(np.uint32), np.array([16, 64, 192], np.uint32))
     same(flags.astype(np.uint32) + flags.astype(np.uint32), np.array([2, 0, 2], np.uint32))
-    small = array("uint8")
-    same(vyre.array(small.numpy().astype(np.uint32), backend="cpu", device=0) ^ 1, A ^ 1)
-    same(a + vyre.full((1, 3), 2, backend="cpu").reshape((3,)), A + 2)
-    same(a + int(a[0:1]), A + 1)
     same(a + vyre.array(array(backend="reference"), backend="cpu", device=0), A * 2)
     same(a & array("bool").astype(np.uint32), A & 1)
     assert (a == a).numpy().all()
@@ -471,8 +439,8 @@ def test_a_numpy_array_beside_a_resident_one_is_refused_with_what_to_write():
     a = array()
     for call in (lambda x: np.add(x, a), lambda x: x + a):
         assert message(lambda call=call: call(A)) == (
-            "operator `+` has a vyre.Array of uint32 and a numpy array of uint32, which lies on the host. "
-            'Fix: write vyre.array(x, backend="cpu", device=0).'
+            "operator `+` has a vyre.Array of uint32 and a numpy array, which lies on the host. "
+            'Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'
         )
         np.testing.assert_array_equal(call(vyre.array(A, backend="cpu", device=0)), A + A)
 

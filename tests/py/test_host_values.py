@@ -180,108 +180,24 @@ def test_a_replay_file_with_another_number_is_refused(tmp_path, value):
 
 UNIFORM = "buffer `n` (u32) wants an integer from 0 to 4294967295, or a numpy array of uint32, got"
 READ = "buffer `n` (u32) wants a numpy array of uint32, got"
+RANGE = "Fix: write an integer in that range."
 
 
 @pytest.mark.parametrize(
     ("decl", "value", "message"),
     [
-        (
-            BufferDecl.uniform("n", 0, vyre.u32),
-            -1,
-            f"{UNIFORM} -1 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits.",
-        ),
-        (
-            BufferDecl.uniform("n", 0, vyre.u32),
-            2**32,
-            f"{UNIFORM} 4294967296 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits.",
-        ),
-        (
-            BufferDecl.uniform("n", 0, vyre.u32),
-            2.5,
-            f"{UNIFORM} 2.5 (float). Fix: write round(x), or int(x) to drop the fraction.",
-        ),
-        (BufferDecl.uniform("n", 0, vyre.u32), np.float32(2), f"{UNIFORM} 2.0 (float32). Fix: write int(x)."),
-        (
-            BufferDecl.uniform("n", 0, vyre.u32),
-            float("nan"),
-            f"{UNIFORM} nan (float). Fix: write an integer from 0 to 4294967295.",
-        ),
-        (BufferDecl.uniform("n", 0, vyre.u32), True, f"{UNIFORM} True (bool). Fix: write 1."),
-        (
-            BufferDecl.uniform("n", 0, vyre.u32),
-            (1,),
-            f"{UNIFORM} (1,) (tuple). Fix: write np.zeros((1,), np.uint32) for zeros of that shape.",
-        ),
-        (
-            BufferDecl.uniform("n", 0, vyre.i32),
-            2**31,
-            "buffer `n` (i32) wants an integer from -2147483648 to 2147483647, or a numpy array of int32, got 2147483648 (int). "
-            "Fix: write (x + 2**31) % 2**32 - 2**31 for its low 32 bits.",
-        ),
-        (
-            BufferDecl.uniform("n", 0, vyre.u64),
-            -1,
-            "buffer `n` (u64) wants an integer from 0 to 18446744073709551615, or a numpy array of uint64, got -1 (int). "
-            "Fix: write x & 0xFFFFFFFFFFFFFFFF for its low 64 bits.",
-        ),
+        (BufferDecl.uniform("n", 0, vyre.u32), -1, f"{UNIFORM} -1 (int). {RANGE}"),
+        (BufferDecl.uniform("n", 0, vyre.u32), 2.5, f"{UNIFORM} 2.5 (float). {RANGE}"),
+        (BufferDecl.uniform("n", 0, vyre.u32), True, f"{UNIFORM} True (bool). {RANGE}"),
         (
             BufferDecl.uniform("n", 0, vyre.boolean),
             1,
-            "buffer `n` (bool) wants True, False, or a numpy array of bool or uint32, got 1 (int). Fix: write True.",
+            "buffer `n` (bool) wants True, False, or a numpy array of bool or uint32, got 1 (int). "
+            "Fix: write True or False.",
         ),
-        (
-            BufferDecl.uniform("n", 0, vyre.vec2u32),
-            7,
-            "buffer `n` (vec2<u32>) wants a numpy array of uint32 with shape (n, 2), got 7 (int). "
-            "Fix: write np.array([[x, y]], np.uint32) for one vector.",
-        ),
-        (
-            BufferDecl.uniform("n", 0, vyre.u32, count=4),
-            7,
-            f"{READ} 7 (int). Fix: write np.full(4, 7, np.uint32) for that value.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.u32),
-            7,
-            f"{READ} 7 (int). Fix: write np.array([7], np.uint32) for that value, or np.zeros(7, np.uint32) for that many zeros.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.u32),
-            np.uint32(7),
-            f"{READ} np.uint32(7) (uint32). Fix: write np.array([7], np.uint32) for that value, or np.zeros(7, np.uint32) for that many zeros.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.u32, count=1),
-            7,
-            f"{READ} 7 (int). Fix: write np.array([7], np.uint32) for that value.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.u32),
-            7.5,
-            f"{READ} 7.5 (float). Fix: write np.array([x], np.uint32) with an integer x.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.u32),
-            (8, 8),
-            f"{READ} (8, 8) (tuple). Fix: write np.zeros((8, 8), np.uint32) for zeros of that shape.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.vec4u32),
-            (8, 8),
-            "buffer `n` (vec4<u32>) wants a numpy array of uint32 with shape (n, 4), got (8, 8) (tuple). "
-            "Fix: write np.zeros((8, 8, 4), np.uint32) for zeros of that shape.",
-        ),
-        (
-            BufferDecl.read("n", 0, DataType.Bytes),
-            3,
-            "buffer `n` (bytes) wants a numpy array of uint8, or bytes, got 3 (int). Fix: write np.zeros(3, np.uint8) for that many zeros.",
-        ),
-        (
-            BufferDecl.read_write("n", 0, vyre.u32),
-            15.625,
-            "buffer `n` (u32) wants a numpy array of uint32, or a number or a shape of zero elements, got 15.625 (float). "
-            "Fix: divide with `//` for a number of elements, as in -(-n // 2), which rounds up.",
-        ),
+        (BufferDecl.uniform("n", 0, vyre.u32, count=4), 7, f"{READ} 7 (int). Fix: write np.array([x], np.uint32)."),
+        (BufferDecl.read("n", 0, vyre.u32), (8, 8), f"{READ} (8, 8) (tuple). Fix: write np.array(x, np.uint32)."),
+        (BufferDecl.read("n", 0, vyre.u32), None, f"{READ} None. Fix: pass an array of uint32."),
         (
             BufferDecl.read_write("n", 0, vyre.u32),
             (2, -3),
@@ -295,34 +211,19 @@ READ = "buffer `n` (u32) wants a numpy array of uint32, got"
         ),
         (
             BufferDecl.read("n", 0, vyre.u32),
-            [1.5],
-            f"{READ} an object of type list. Fix: write np.rint(np.array(x)).astype(np.uint32) to round, "
-            "or np.array(x).astype(np.uint32) to drop the fractions.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.u32),
-            [-1],
-            f"{READ} an object of type list. Fix: write np.array(x, dtype=np.uint32) with integers from 0 to 4294967295.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.u32),
             bytearray(4),
             f"{READ} an object of type bytearray. Fix: write vyre.pack_bytes(x).",
         ),
         (
-            BufferDecl.read("n", 0, vyre.u32),
-            np.zeros(4, np.uint8),
-            f"{READ} an array of uint8 with shape (4,). Fix: write vyre.pack_bytes(x).",
+            BufferDecl.read("n", 0, DataType.Bytes),
+            "text",
+            "buffer `n` (bytes) wants a numpy array of uint8, or bytes, got 'text' (str). "
+            "Fix: write np.frombuffer(x.encode(), np.uint8).",
         ),
         (
             BufferDecl.read("n", 0, vyre.u32),
             np.array([0.5]),
-            f"{READ} an array of float64 with shape (1,). Fix: write np.rint(x).astype(np.uint32) to round, or .astype(np.uint32) to drop the fractions.",
-        ),
-        (
-            BufferDecl.read("n", 0, vyre.u32),
-            np.array([-1]),
-            f"{READ} an array of int64 with shape (1,). Fix: write .astype(np.uint32) for the low 32 bits of each element: not every value fits uint32.",
+            f"{READ} an array of float64 with shape (1,). Fix: write x.astype(np.uint32).",
         ),
     ],
 )
@@ -345,21 +246,13 @@ def test_numbers_that_stand_for_no_array_are_refused_in_a_call_with_resident_arr
     program = Program([BufferDecl.read("a", 0, vyre.u32), BufferDecl.uniform("n", 1, vyre.u32)])
     a = vyre.empty(4, backend="cpu")
     for values, message in [
-        (
-            (7, 7),
-            "buffer `a` (u32) wants a vyre.Array, got 7 (int). "
-            "Fix: write vyre.array([7], dtype=np.uint32) for that value, or vyre.empty(7, np.uint32) for that many zeros.",
-        ),
-        (
-            ((8, 8), 7),
-            "buffer `a` (u32) wants a vyre.Array, got (8, 8) (tuple). Fix: write vyre.empty((8, 8), np.uint32) for zeros of that shape.",
-        ),
+        ((7, 7), "buffer `a` (u32) wants a vyre.Array, got 7 (int). Fix: write vyre.array(np.array([x], np.uint32))."),
         (
             ([1, 2], 7),
-            "buffer `a` (u32) wants a vyre.Array, got an object of type list. Fix: write vyre.array(x, dtype=np.uint32).",
+            "buffer `a` (u32) wants a vyre.Array, got an object of type list. "
+            "Fix: write vyre.array(np.array(x, np.uint32)).",
         ),
-        ((a, -1), f"{RESIDENT} -1 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits."),
-        ((a, 2.5), f"{RESIDENT} 2.5 (float). Fix: write round(x), or int(x) to drop the fraction."),
+        ((a, -1), f"{RESIDENT} -1 (int). {RANGE}"),
     ]:
         with pytest.raises(vyre.BindingError) as error:
             program(*values, workgroups=1)
@@ -385,12 +278,9 @@ class Raising(np.int32):
         lambda number, program, a: Program(workgroup_size=(number, 1, 1)),
         lambda number, program, a: vyre.run(program, {"a": a, "n": number, "out": 4}, 1),
         lambda number, program, a: vyre.run(program, {"a": a, "n": 1, "out": number}, 1),
-        lambda number, program, a: vyre.run(program, {"a": number, "n": 1, "out": 4}, 1),
         lambda number, program, a: vyre.run(program, {"a": a, "n": 1, "out": (number, 1)}, 1),
-        lambda number, program, a: vyre.run(program, {"a": a, "n": 1, "out": [number]}, 1),
         lambda number, program, a: vyre.run(program, {"a": a, "n": 1, "out": 4}, number),
         lambda number, program, a: program(vyre.array(a), number, 4, workgroups=1),
-        lambda number, program, a: program(number, 1, 4, workgroups=1),
         lambda number, program, a: vyre.array(a)[number],
     ],
 )
@@ -404,16 +294,12 @@ def test_what_a_number_of_the_users_raises_is_what_the_call_raises(call):
         call(Raising(3), Program(buffers), np.arange(4, dtype=np.uint32))
 
 
-LIMITS = {
-    vyre.u32: (0, 2**32 - 1, "write x & 0xFFFFFFFF for its low 32 bits"),
-    vyre.i32: (-(2**31), 2**31 - 1, "write (x + 2**31) % 2**32 - 2**31 for its low 32 bits"),
-    vyre.u64: (0, 2**64 - 1, "write x & 0xFFFFFFFFFFFFFFFF for its low 64 bits"),
-}
+LIMITS = {vyre.u32: (0, 2**32 - 1), vyre.i32: (-(2**31), 2**31 - 1), vyre.u64: (0, 2**64 - 1)}
 
 
 @pytest.mark.parametrize("element", LIMITS, ids=lambda element: element.name)
 def test_a_uniform_buffer_takes_the_numbers_of_its_element_and_no_others(element):
-    low, high, fix = LIMITS[element]
+    low, high = LIMITS[element]
     for number in (low, low + 1, 0, 1, high - 1, high):
         assert vyre.run(spread(element), {"n": number, "out": 1}, 1)["out"].tolist() == [number]
     for number in (low - 1, high + 1, -(2**63) - 1, 2**64, -(2**64), 2**100):
@@ -421,5 +307,5 @@ def test_a_uniform_buffer_takes_the_numbers_of_its_element_and_no_others(element
             vyre.run(spread(element), {"n": number, "out": 1}, 1)
         assert str(error.value) == (
             f"buffer `n` ({element.name.lower()}) wants an integer from {low} to {high}, "
-            f"or a numpy array of {np.dtype(DTYPES[element])}, got {number} (int). Fix: {fix}."
+            f"or a numpy array of {np.dtype(DTYPES[element])}, got {number} (int). {RANGE}"
         )

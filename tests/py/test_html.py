@@ -182,7 +182,7 @@ def test_a_diagnostic_tells_the_rule_the_place_and_what_to_write():
     assert found.place.column is None or line[marks.index("^") : len(marks)] == 'Expr.var("j")'
     assert form.sentences == [
         "Fix: add `let j = ...;` before this use.",
-        'In Python: write Node.let("j", Expr.u32(0)) before this statement.',
+        'In Python: write Node.let("j", value) before this statement.',
     ]
 
 

@@ -14,11 +14,13 @@ ALLOWED = {
     "ir": {"base", "ir"},
     "ops": {"base", "ir", "ops"},
     "validate": {"base", "ir", "validate"},
+    # What users read of mistakes, which no stage needs.
+    "advise": {"base", "ir", "validate", "advise"},
     "transform": {"base", "ir", "validate", "transform"},
     "lower": {"base", "ir", "validate", "transform", "lower"},
     "emit": {"base", "ir", "validate", "transform", "lower", "emit"},
     # The registry starts with the standard operations; what runs a program sees only what it was handed.
-    "run": {"base", "ir", "ops", "validate", "transform", "lower", "emit", "run"},
+    "run": {"base", "ir", "ops", "validate", "advise", "transform", "lower", "emit", "run"},
     "run/vulkan": {"base", "ir", "validate", "transform", "lower", "emit", "run"},
     "run/cuda": {"base", "ir", "validate", "transform", "lower", "emit", "run"},
     # What the backends of GPUs share.

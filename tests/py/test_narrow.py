@@ -113,13 +113,11 @@ def test_a_uniform_element_takes_a_value(target, element):
         assert out.numpy().tolist() == [given]
     with pytest.raises(vyre.BindingError) as error:
         vyre.run(program, {"k": greatest + 1, "out": 1}, 1, **target)
-    bits = 8 * element.min_bytes()
-    low = f"write x & 0x{2**bits - 1:X}" if least == 0 else f"write (x + 2**{bits - 1}) % 2**{bits} - 2**{bits - 1}"
     name = np.dtype(NARROW[element][0]).name
     bytes_too = ", or bytes" if element is DataType.U8 else ""
     assert str(error.value) == (
         f"buffer `k` ({element.name.lower()}) wants an integer from {least} to {greatest}, or a numpy array of "
-        f"{name}{bytes_too}, got {greatest + 1} (int). Fix: {low} for its low {bits} bits."
+        f"{name}{bytes_too}, got {greatest + 1} (int). Fix: write an integer in that range."
     )
 
 
@@ -158,20 +156,19 @@ def test_mistakes_name_the_types_of_values():
     assert refused([Node.store("o", 0, load)]) == [
         (
             "V028 store to buffer `o` must be `u32`, got `i32`. Fix: cast or rewrite the value to produce U32.",
-            'write Expr.cast(DataType.U32, Expr.load("a", 0)) for the value.',
+            "write Expr.cast(DataType.U32, value).",
         )
     ]
     assert refused([Node.let("x", Expr.cast(DataType.U8, load))]) == [
         (
             "V012 unsupported cast from `i32` to `u8`. Fix: see casts.md for valid conversions.",
-            "U8 is an element of buffers, and no value has it: a store keeps the low bits, and "
-            'Expr.bitand(Expr.cast(DataType.U32, Expr.load("a", 0)), 0xFF) is what they are.',
+            "no value has the type U8: a store to a buffer of U8 keeps the low bits.",
         )
     ]
     assert refused([Node.let("x", Expr.atomic_add("o", 0, 1))]) == [
         (
             "V014 atomic on buffer `o` with non-u32 element type `u8`. Fix: atomics only support U32 elements.",
-            'declare it as BufferDecl.output("o", 0, DataType.U32): an element of it is then a word.',
+            'declare it as BufferDecl.output("o", 0, DataType.U32).',
         )
     ]
     assert refused([], [BufferDecl.workgroup("w", 4, DataType.U8, atomic=True)]) == [
@@ -191,20 +188,11 @@ I16 = "`i16` (-32768 to 32767)"
 
 
 @pytest.mark.parametrize(
-    ("buffer", "given", "stored", "said"),
-    [
-        ("o", 300, 44, "literal 300 does not fit `u8` (0 to 255). Fix: write 44, which is its low 8 bits."),
-        ("o", -1, 255, "literal -1 does not fit `u8` (0 to 255). Fix: write 255, which has the same bits."),
-        ("a", 40000, -25536, f"literal 40000 does not fit {I16}. Fix: write -25536, which has the same bits."),
-        ("a", -(2**20), 0, f"literal -1048576 does not fit {I16}. Fix: write 0, which is its low 16 bits."),
-    ],
+    ("buffer", "given", "kind"), [("o", 300, "`u8` (0 to 255)"), ("o", -1, "`u8` (0 to 255)"), ("a", 40000, I16)]
 )
-def test_an_integer_that_does_not_fit_is_refused_and_its_fix_stores_the_low_bits(buffer, given, stored, said):
-    assert refused([Node.store(buffer, 0, given)]) == [(f"V039 {said}", "")]
-    buffers = [BufferDecl.output("o", 0, DataType.U8), BufferDecl.read_write("a", 1, DataType.I16)]
-    made = Program(buffers, (1, 1, 1), [Node.store(buffer, 0, stored)])
-    got = vyre.run(made, {"o": 1, "a": 1}, 1, backend="reference")[buffer]
-    assert got.tolist() == np.array([given]).astype(got.dtype).tolist() == [stored]
+def test_an_integer_that_does_not_fit_is_refused(buffer, given, kind):
+    said = f"V039 literal {given} does not fit {kind}. Fix: write an integer of that range."
+    assert refused([Node.store(buffer, 0, given)]) == [(said, "")]
 
 
 def test_no_value_and_no_operation_has_a_narrow_type():

@@ -63,8 +63,7 @@ def test_a_workgroup_size_stands_where_the_program_is_made():
             f"V003 at workgroup_size[1] ({__file__}:{here() - 5}:15): vyre IR validation: workgroup_size[1] is 0. "
             "Fix: all workgroup dimensions must be >= 1.\n"
             "    program = Program(workgroup_size=(1, 0, 0))\n"
-            "              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
-            "  In Python: write workgroup_size=(1, 1, 1)."
+            "              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
         )
 
 
@@ -110,10 +109,7 @@ def test_a_diagnostic_shows_its_line_with_the_columns_underlined(write_module):
         "load from unknown buffer `lft`. Fix: declare it in Program::buffers."
     )
     underlined = "\n                  ^^^^^^^^^^^^^^^^^^^" if COLUMNS else ""
-    text = (
-        f'{head}\n    Node.let("y", Expr.load("lft", 0) + 1),{underlined}'
-        '\n  In Python: did you mean "left"? Otherwise add BufferDecl.read("lft", 1, DataType.U32) to `buffers`.'
-    )
+    text = f'{head}\n    Node.let("y", Expr.load("lft", 0) + 1),{underlined}\n  In Python: did you mean "left"?'
     assert str(found) == text
     with pytest.raises(vyre.ValidationError) as error:
         kit.program.check()

@@ -355,8 +355,7 @@ def test_mistakes_are_told():
     program = xor_program()
     a, b, c = (vyre.empty(4, backend="cpu") for _ in range(3))
     assert message(lambda: program(A, b, c, workgroups=1), vyre.BindingError) == (
-        "buffer `a` (u32) wants a vyre.Array, got an array of uint32 with shape (1000,). "
-        "Fix: write vyre.array(x), or call vyre.run, which takes numpy arrays."
+        "buffer `a` (u32) wants a vyre.Array, got an array of uint32 with shape (1000,). Fix: write vyre.array(x)."
     )
     assert message(lambda: program(a, b, workgroups=1), vyre.BindingError) == (
         "buffer `c` (u32) has no array. Fix: pass a vyre.Array for each of `a`, `b`, `c`."
@@ -409,21 +408,6 @@ def test_mistakes_are_told():
     assert message(lambda: Program()(workgroups=1), vyre.BindingError) == (
         "a program without buffers has no device to run on. Fix: run it with vyre.run(program, {}, workgroups)."
     )
-    assert message(lambda: vyre.array([1, 2]), vyre.ArgumentError) == (
-        "argument `values` of vyre.array must be an array, or come with a dtype, got list. "
-        "Fix: write vyre.array(values, dtype=vyre.u32)."
-    )
-    assert message(lambda: vyre.array(np.zeros(3)), vyre.ArgumentError) == (
-        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool, uint8, int8, uint16 or int16, "
-        "got an array of float64 with shape (3,). Fix: write vyre.array(np.asarray(values).astype(np.uint32))."
-    )
-    assert message(lambda: vyre.array([-1], dtype=vyre.u32), vyre.ArgumentError) == (
-        "argument `values` of vyre.array must be integers from 0 to 4294967295 for uint32, got -1 at [0]. "
-        "Fix: write np.asarray(x).astype(np.uint32) for the low 32 bits of each."
-    )
-    assert message(lambda: vyre.array([[1], [2, 3]], dtype=vyre.u32), vyre.ArgumentError).startswith(
-        "argument `values` of vyre.array cannot be one array: "
-    )
     assert message(lambda: vyre.array([1, 2, 3], dtype=vyre.vec2u32), vyre.ArgumentError) == (
         "argument `values` of vyre.array must have shape (..., 2) for DataType.Vec2U32, got (3,). "
         "Fix: write .reshape(-1, 2)."
@@ -439,10 +423,6 @@ def test_mistakes_are_told():
         "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool, uint8, int8, uint16 or "
         "int16, or a vyre.DataType, got float32. Fix: write np.uint32."
     )
-    assert message(lambda: vyre.empty(3, ">u4"), vyre.ArgumentError) == (
-        "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool, uint8, int8, uint16 or "
-        "int16, or a vyre.DataType, got >u4. Fix: write np.uint32."
-    )
     assert message(lambda: a[0.5], vyre.ArgumentError) == (
         "an index of a vyre.Array must be integers and at most one slice, which is the last, got 0.5 (float). "
         "Fix: write array[a:b], or array.numpy() and index that."
@@ -450,11 +430,6 @@ def test_mistakes_are_told():
     assert message(lambda: a[::2], vyre.ArgumentError).endswith(
         "Fix: write array[a:b], or array.numpy() and slice that."
     )
-    assert message(lambda: a.write(np.zeros(4, np.int32)), vyre.ArgumentError) == (
-        "argument `values` of Array.write must be of dtype uint32, got an array of int32 with shape (4,). "
-        "Fix: write np.asarray(x).astype(np.uint32)."
-    )
-    a.write(np.asarray(vyre.array([0, 0, 0, 0], dtype=vyre.i32, backend="cpu")).astype(np.uint32))
     assert message(lambda: a.write(np.zeros(5, np.uint32)), vyre.ArgumentError) == (
         "argument `values` of Array.write must be values that fit a vyre.Array of uint32 with shape (4,), "
         "got an array of uint32 with shape (5,). Fix: pass an array of that shape and dtype."

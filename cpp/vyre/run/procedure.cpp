@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "vyre/advise/hints.hpp"
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
@@ -49,7 +50,7 @@ std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit) {
 ProcedurePlace place_of(Backend& backend, std::size_t device, const RunOptions& waiting) {
   ProcedurePlace place{&backend, device, {}, {}};
   place.valid = [](const ir::Program& program) {
-    validate::Verdict verdict = validate::validate(program, registered_ops());
+    validate::Verdict verdict = validate::validate(program, registered_ops(), {.advice = advise::hints});
     if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
     return std::make_shared<const validate::ValidProgram>(*std::move(verdict.program));
   };

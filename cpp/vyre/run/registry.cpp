@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "vyre/advise/hints.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/fork.hpp"
 #include "vyre/base/nearest.hpp"
@@ -130,8 +131,9 @@ ir::OpTable::Spec register_op(ir::OpSpec spec) {
   for (;;) {
     const OpSnapshot seen = op_snapshot();
     if (added->inlinable() || added->procedure() != nullptr) {
-      Diagnostics found = added->procedure() != nullptr ? validate::validate(*added->procedure(), seen.table).diagnostics
-                                                        : validate::validate_op(*added, seen.table);
+      Diagnostics found = added->procedure() != nullptr
+                              ? validate::validate(*added->procedure(), seen.table, {.advice = advise::hints}).diagnostics
+                              : validate::validate_op(*added, seen.table, {.advice = advise::hints});
       // The body may call operations that are registered later. Unknown operations, and calls that are nested too deeply, are reported when
       // a program calls the operation.
       std::erase_if(found, [](const Diagnostic& diagnostic) { return diagnostic.rule == "V016" || diagnostic.rule == "V017"; });

@@ -7,7 +7,6 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/overloaded.hpp"
-#include "vyre/validate/hints.hpp"
 #include "vyre/validate/report.hpp"
 
 namespace vyre::validate {
@@ -144,10 +143,10 @@ class OperandPaths {
 
 class Locator {
  public:
-  explicit Locator(const Gathered& gathered) : gathered_(gathered), program_(*gathered.program), operands_(gathered), hints_(gathered) {}
+  explicit Locator(const Gathered& gathered, Advice advice = {})
+      : gathered_(gathered), program_(*gathered.program), operands_(gathered), advice_(std::move(advice)) {}
 
   Diagnostics operator()(std::vector<Finding> findings) {
-    hints_.about(findings);
     std::size_t next = 0;
     for (; next < findings.size() && outside_statements(findings[next].site); ++next) {
       const Site site = findings[next].site;
@@ -219,14 +218,14 @@ class Locator {
 
   // `at` is the statement of what is found in one.
   void add(Finding& finding, Place place, NodeId at) {
-    std::string hint = hints_(finding, at);
+    std::string hint = advice_ ? advice_(finding, at) : std::string();
     out_.push_back({std::string(id(finding.rule)), std::move(finding.message), std::move(place), std::move(hint)});
   }
 
   const Gathered& gathered_;
   const ir::Program& program_;
   OperandPaths operands_;
-  Hints hints_;
+  Advice advice_;
   // An index is one behind until the first statement of its list is entered: kNoIndex + 1 is 0.
   std::vector<Part> parts_{{"entry"}};
   Diagnostics out_;
@@ -234,7 +233,9 @@ class Locator {
 
 }  // namespace
 
-Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings) { return Locator(gathered)(std::move(findings)); }
+Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings, const Options& options) {
+  return Locator(gathered, options.advice != nullptr ? options.advice(gathered) : Advice())(std::move(findings));
+}
 
 std::vector<Place> locate(const ValidProgram& program, const std::vector<Site>& sites) {
   Gathered gathered;

@@ -11,6 +11,7 @@
 #include "vyre/base/diagnostic.hpp"
 #include "vyre/validate/finding.hpp"
 #include "vyre/validate/gathered.hpp"
+#include "vyre/validate/options.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/valid.hpp"
 
@@ -58,7 +59,7 @@ class Report {
   std::vector<Finding> findings_;
 };
 
-// With places. `findings` are in program order. The grammar of a path:
+// With places, and with hints if the options have advice. `findings` are in program order. The grammar of a path:
 //   path       = "buffers[" k "]" | "workgroup_size[" axis "]" | "parameters[" k "]" | "entry" | statement { "." operand }
 //   statement  = "entry[" k "]" { "." list "[" k "]" }
 //   list       = "then" | "otherwise" | "body"
@@ -66,7 +67,7 @@ class Report {
 //              | "arguments[" k "]" | "lanes[" k "]"
 // An expression that a statement reaches several times has the path of its first evaluation. Of a very deep statement or operand only the
 // first and last few parts are written, with "..." between them.
-Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings);
+Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings, const Options& options = {});
 
 // The places of what is known of a program that breaks no rule, in program order.
 std::vector<Place> locate(const ValidProgram& program, const std::vector<Site>& sites);

@@ -135,11 +135,10 @@ class Divergence {
   std::vector<std::uint32_t> begin_, targets_;  // the edges of vertex v are targets_[begin_[v] .. begin_[v + 1]]
 };
 
-// A Return that only a part of a workgroup may take, the statement that decides it, and whether it stands in that statement's own list.
-// All are invalid for none. Where a Break decides it, `broken` is that, and `loop` the Loop that it leaves.
+// A Return that only a part of a workgroup may take, and the statement that decides it. Both are invalid for none. Where a Break decides
+// it, `broken` is that, and `loop` the Loop that it leaves.
 struct Left {
   NodeId returned, guard;
-  bool direct = false;
   NodeId broken{}, loop{};
 };
 
@@ -149,7 +148,7 @@ struct Opened {
   NodeId id, guard, broken, loop;
   Left at_start, after_then;
 
-  Left left_by(NodeId returned) const { return {returned, guard, guard == id, broken, loop}; }
+  Left left_by(NodeId returned) const { return {returned, guard, broken, loop}; }
 };
 
 // By Loop: the first Break in it that only a part of a workgroup may take.
@@ -243,9 +242,9 @@ std::vector<DivergentBarrier> divergent_barriers(const Gathered& gathered) {
         },
         [&](const ir::Barrier&) {
           if (!open.empty() && divergence.control(open.back().id)) {
-            result.push_back({id, open.back().guard, {}, false, open.back().broken, open.back().loop});
+            result.push_back({id, open.back().guard, {}, open.back().broken, open.back().loop});
           } else if (left.returned.valid()) {
-            result.push_back({id, left.guard, left.returned, left.direct, left.broken, left.loop});
+            result.push_back({id, left.guard, left.returned, left.broken, left.loop});
           }
         },
         [&](const ir::Return&) {

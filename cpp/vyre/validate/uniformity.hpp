@@ -14,7 +14,6 @@ struct DivergentBarrier {
   // a Break that parts them.
   NodeId guard;
   NodeId returned;  // the Return before it that only a part may take; invalid when the barrier itself is guarded
-  bool direct;      // whether that Return stands in the guard's own list
   NodeId broken;    // the Break by which only a part may leave the outermost Loop around the barrier, or around `returned`, that has one
   NodeId loop;      // that Loop
 };

@@ -20,17 +20,17 @@ Verdict validate(const ir::Program& program, const ir::OpTable& ops, const Optio
   if (findings.empty()) {
     verdict.program = Gate::pass(program, gathered);
   } else {
-    verdict.diagnostics = locate(gathered, std::move(findings));
+    verdict.diagnostics = locate(gathered, std::move(findings), options);
   }
   return verdict;
 }
 
-Diagnostics validate_op(const ir::OpSpec& spec, const ir::OpTable& ops) {
+Diagnostics validate_op(const ir::OpSpec& spec, const ir::OpTable& ops, const Options& options) {
   if (!spec.inlinable()) return {};
   OpBodies bodies(ops, std::make_shared<const ir::OpSpec>(spec));
   OpBody& body = *bodies.find(spec.id + "@" + std::to_string(spec.version));
-  examine(body, bodies, Options{});
-  return locate(*body.gathered, std::move(body.findings));
+  examine(body, bodies, options);
+  return locate(*body.gathered, std::move(body.findings), options);
 }
 
 }  // namespace vyre::validate

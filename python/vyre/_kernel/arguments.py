@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from vyre import _core, _values
+from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._dlpack import from_dlpack, speaks_dlpack
@@ -128,24 +128,23 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
     where = f"argument `{parameter.name}` of kernel `{kernel.__name__}`"
     assert parameter.element is not None
     dtype, lanes = _NUMPY[parameter.element]
+    code = "np.bool_" if dtype == "bool" else f"np.{dtype}"
     if isinstance(value, (bytes, bytearray)) and dtype == "uint8":
         value = given[parameter.name] = np.frombuffer(value, np.uint8)
     elif speaks_dlpack(value):
         value = given[parameter.name] = from_dlpack(value, where, BindingError)
     if not isinstance(value, (np.ndarray, Array)):
-        _refuse_value(where, value, parameter, dtype)
+        _refuse_value(where, value, code)
     if _core._is_masked(value):
         raise BindingError(
             f"{where} is a masked array. Fix: write {parameter.name}.filled(0) to give the masked elements a value."
         )
     if dtype_name(value.dtype) != dtype or not value.dtype.isnative:
         if not (parameter.element is DataType.Bool and dtype_name(value.dtype) == "uint32"):
-            fix = (
-                _values.conversion(value, dtype, parameter.name)
-                if isinstance(value, np.ndarray)
-                else f"pass a vyre.Array of {dtype}"
+            raise BindingError(
+                f"{where} must be an array of {dtype}, got one of {value.dtype}. "
+                f"Fix: write {parameter.name}.astype({code})."
             )
-            raise BindingError(f"{where} must be an array of {dtype}, got one of {value.dtype}. Fix: {fix}.")
     if value.ndim != parameter.axes + len(lanes) or value.shape[parameter.axes :] != lanes:
         wanted = f"{parameter.axes} ax{'is' if parameter.axes == 1 else 'es'}" + (
             f" and shape (..., {lanes[0]})" if lanes else ""
@@ -161,28 +160,15 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
     return tuple(value.shape[: parameter.axes])
 
 
-def _refuse_value(where: str, value: Any, parameter: Parameter, dtype: str) -> NoReturn:
+def _refuse_value(where: str, value: Any, code: str) -> NoReturn:
+    got, fix = f"an object of type {type(value).__name__[:80]}", "pass a numpy array or a vyre.Array"
     if isinstance(value, (int, np.generic)):
-        raise BindingError(
-            f"{where} must be an array of {dtype}, got {shown(value)}. "
-            f"Fix: write np.array([{shown(value)}], np.{dtype}), or np.zeros({shown(value)}, "
-            f"np.{dtype}) for so many zeros."
-        )
-    if parameter.kind == "Out" and isinstance(value, tuple) and all(as_count(each) is not None for each in value):
-        raise BindingError(
-            f"{where} must be an array of {dtype}, got the tuple {shown(value)}. "
-            f"Fix: write np.zeros({shown(value)}, np.{dtype}) for zeros of that shape."
-        )
-    if isinstance(value, (list, tuple)):
-        raise BindingError(
-            f"{where} must be an array of {dtype}, got a {type(value).__name__}. Fix: {_values.sequence(value, dtype)}."
-        )
-    if isinstance(value, str) and dtype == "uint8":
-        raise BindingError(f"{where} must be an array of uint8, got a str. Fix: write {parameter.name}.encode().")
-    raise BindingError(
-        f"{where} must be an array of {dtype}, got an object of type {type(value).__name__[:80]}. "
-        f"Fix: pass a numpy array or a vyre.Array."
-    )
+        got, fix = shown(value), f"write np.array([x], {code})"
+    elif isinstance(value, (list, tuple)):
+        fix = f"write np.array(x, {code})"
+    elif isinstance(value, str) and code == "np.uint8":
+        fix = "write x.encode()"
+    raise BindingError(f"{where} must be an array of {code.removeprefix('np.')}, got {got}. Fix: {fix}.")
 
 
 def parameter_words(kernel: Kernel, given: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> list[int]:
@@ -211,16 +197,9 @@ def parameter_words(kernel: Kernel, given: dict[str, Any], shapes: dict[str, tup
         low, high = RANGES[each.element]  # type: ignore[index]
         if count is None or not low <= count <= high:
             assert each.element is not None
-            fix = (
-                "write int(x)" if isinstance(value, (bool, np.bool_, np.ndarray)) else "write an integer in that range"
-            )
-            if count is not None and -(2**31) <= count < 0:
-                fix = f"write {count} & 0x{high:X} for the same bits, or annotate it with vyre.i32"
-            if isinstance(value, (float, np.floating)):
-                fix = "write an integer: programs have no floats, and x * p // q is x times the fraction p / q"
             raise BindingError(
                 f"{where} must be an integer from {low} to {high} ({each.element.name.lower()}), got "
-                f"{shown(value)}. Fix: {fix}."
+                f"{shown(value)}. Fix: write an integer in that range."
             )
         words.append(count & 0xFFFFFFFF)
         if each.element is DataType.U64:

@@ -157,13 +157,9 @@ def _spots(
 
 # Patterns of V010's hints for programs, each with the Fix for a kernel. `{}` is the line of the statement.
 _BARRIERS = {
-    r'takes the Return \((.*?)\)\. Write Node\.let\("\w+", 0\)': (
+    r"takes the Return \((.*?)\)": (
         "only a part of a workgroup takes the `return` ({}). Write `done = 0` at the start and `done = 1` in its "
         "place, and put each store and atomic that may run after it into `if done == 0:`, the barrier into none."
-    ),
-    r"takes the Return \((.*?)\)": (
-        "only a part of a workgroup takes the `return` ({}). Leave it out, put each store and atomic after it into an "
-        "`if` with the opposite condition, and the barrier into none."
     ),
     r"takes the Break \((.*?)\)": (
         "only a part of a workgroup takes the `break` ({}). Write `left = 0` before its loop and `left = 1` in its "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vyre import _core, _values
+from vyre import _core
 from vyre._core import Array
 from vyre._default import place
 from vyre._devices import check_backend
@@ -47,7 +46,6 @@ __all__ = [
 
 
 _MOST_ELEMENTS = 2**32 - 1
-_HEX_DIGITS = re.compile("(?:[0-9A-Fa-f]{2})+")
 
 
 class Place(NamedTuple):
@@ -218,64 +216,30 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1, flat:
     return np.ascontiguousarray(value)
 
 
+def _code(dtypes: Sequence[str]) -> str:
+    """One of the dtypes in code, and what decides where there are several."""
+    if dtypes[0] == "bool":  # numpy 1 has no np.bool
+        return "bool)"
+    return f"np.{dtypes[0]})" if len(dtypes) == 1 else "dtype) with one of these that holds its numbers"
+
+
 def _array_of(value: Any, dtypes: Sequence[str]) -> str:
-    """What makes an array of one of the dtypes of a number, a list or another object that is no array."""
+    """What makes an array of a number, a list or another object that is no array."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         made = "write np.frombuffer(values, np.uint8)"
-        if "uint8" in dtypes:
-            return made
-        return f"{made}.astype({'bool' if dtypes[0] == 'bool' else f'np.{dtypes[0]}'})"
-    if dtypes[0] == "bool":  # numpy 1 has no np.bool
-        return "write np.array(values, bool)"
+        return made if "uint8" in dtypes else f"{made}.astype({_code(dtypes)}"
     if value is None or isinstance(value, str):
         return f"pass an array of {dtypes[0]}"
-    if not isinstance(value, (int, np.integer, list, tuple, range)):
-        return f"write np.array(values, np.{dtypes[0]})"
-    name = _values.fitting(value, dtypes)
-    try:
-        _values.exact(value, np.dtype(name), "")
-    except ArgumentError:
-        return _values.sequence(value, name)
-    return f"write np.array({'values' if isinstance(value, (list, tuple, range)) else [int(value)]}, np.{name})"
+    return f"write np.array({'[x]' if isinstance(value, (int, np.integer)) else 'values'}, {_code(dtypes)}"
 
 
 def _converted(value: Any, dtypes: Sequence[str]) -> str:
-    """What turns an array of another dtype into one of the dtypes without another number, or says which bits stay."""
+    """What turns an array into one of the dtypes."""
     if isinstance(value, RecordedArray):
         return "convert it in a kernel"
-    has_bytes = isinstance(value, np.ndarray) or value.dtype.kind != "b"  # resident truths are words
-    if list(dtypes) == ["uint8"] and value.ndim and has_bytes and value.dtype.kind in "biuf":
-        return _bytes_from(value)
-    if dtypes[0] == "bool":
-        return "write .astype(bool)"
-    if isinstance(value, np.ndarray):
-        return _values.one_of(value, dtypes)
-    if dtype_name(value.dtype) == "bool":
-        return f"write .astype(np.{dtypes[0]})"
-    own = np.iinfo(dtype_name(value.dtype))
-    for name in dtypes:
-        if np.iinfo(name).min <= own.min and own.max <= np.iinfo(name).max:
-            return f"write .astype(np.{name})"
-    return f"write .astype(np.{dtypes[0]}), which keeps the low {np.iinfo(dtypes[0]).bits} bits of each element"
-
-
-def _bytes_from(value: Any) -> str:
-    """What turns an array of numbers into their bytes; and into a byte of each, where each number is one."""
-    is_whole = isinstance(value, Array) or value.flags.c_contiguous
-    fix = f"write {'' if is_whole else 'np.ascontiguousarray(x)'}.view(np.uint8) for its bytes"
-    if isinstance(value, np.ndarray) and value.dtype.itemsize > 1 and _values.holding([value], ["uint8"]):
-        fix += ", or .astype(np.uint8) where each element is one byte"
-    return fix
-
-
-def _encoded(text: str) -> str:
-    """What makes bytes of a str: of the text itself, and of what the text may stand for."""
-    fix = "write text.encode()"
-    if _HEX_DIGITS.fullmatch(text):
-        return f"{fix} for the text itself, or bytes.fromhex(text) for the bytes of its hexadecimal digits"
-    if text.strip() and text.isprintable():
-        return f"{fix} for the text itself, or pathlib.Path(text).read_bytes() for a file of that name"
-    return fix
+    if list(dtypes) == ["uint8"]:
+        return "write .view(np.uint8) for its bytes"
+    return f"write .astype({_code(dtypes)}"
 
 
 def bytes_of(value: Any, where: str) -> Any:
@@ -293,7 +257,7 @@ def bytes_of(value: Any, where: str) -> Any:
             raise BindingError(f"{where} is a memoryview that was released. Fix: pass it before it is released.")
         return np.frombuffer(value.tobytes() if not value.contiguous else value.cast("B"), np.uint8)
     if isinstance(value, str):
-        raise BindingError(f"{where} must be bytes, got a str. Fix: {_encoded(value)}.")
+        raise BindingError(f"{where} must be bytes, got a str. Fix: write text.encode().")
     value = numpy_of(value, where, BindingError)
     if isinstance(value, (np.ndarray, Array)):
         return elements(value, where, ["uint8"])

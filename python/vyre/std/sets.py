@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _values
+from vyre import _core
 from vyre._calls import explain_calls
 from vyre._dtype_names import dtype_name
 from vyre._text import shown
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import ArgumentError
 from vyre.std._host import elements, place_of
 from vyre.std._sets import comparer, merger, searcher
 from vyre.std._unique import uniquer
@@ -183,8 +183,6 @@ def _both(
 ) -> tuple[Place, DataType, list[Any]]:
     """Two arrays of one dtype on the device."""
     where = f"vyre.std.{function}"
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        _check_dtypes(where, names, a, b)
     a = elements(a, f"argument `{names[0]}` of {where}", KEYS)
     b = elements(b, f"argument `{names[1]}` of {where}", [dtype_name(a.dtype)])
     place = place_of(where, backend, device, a, b, can_be_step=True)
@@ -194,20 +192,6 @@ def _both(
             if name != "v":
                 _check_ascending(each, name, where)
     return place, TYPES[dtype_name(a.dtype)], [place.array(each) for each in (a, b)]
-
-
-def _check_dtypes(where: str, names: tuple[str, str], a: np.ndarray, b: np.ndarray) -> None:
-    """Refuse two arrays that need another dtype than one of them has, with one that holds the elements of both."""
-    if a.dtype == b.dtype and dtype_name(a.dtype) in KEYS:
-        return
-    first = dtype_name(a.dtype) if dtype_name(a.dtype) in KEYS else _values.fitting(a, KEYS)
-    both = _values.holding([a, b], KEYS)
-    if both is not None and _values.holding([a, b], [first]) is None:
-        raise BindingError(
-            f"arguments `{names[0]}` and `{names[1]}` of {where} must be arrays of one dtype, "
-            f"{', '.join(KEYS[:-1])} or {KEYS[-1]}, got {a.dtype} and {b.dtype}. "
-            f"Fix: write {names[0]}.astype(np.{both}) and {names[1]}.astype(np.{both})."
-        )
 
 
 def _check_ascending(x: np.ndarray, name: str, where: str) -> None:

@@ -52,7 +52,7 @@ TEST(V039, rejects_operands_of_two_types) {
 
 TEST(V039, rejects_an_operator_that_a_type_does_not_have) {
   EXPECT_EQ(found(infix(Infix::Eq, {load("v"), load("v")})),
-            Found{"V039 at entry[0].value: vyre IR validation: operator `==` is not defined on `vec2<u32>`. Fix: compare the lanes, "
+            Found{"V039 at entry[0].value: vyre IR validation: operator `==` is not defined on `vec2<u32>`. Fix: apply it to each lane, "
                   "vyre.lane(x, 0) and the others."});
 }
 

@@ -205,13 +205,13 @@ def test_a_call_like_one_before_is_checked_and_has_the_operators_result():
             lambda: std.sum(np.zeros(3)),
             BindingError,
             "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got one of float64. "
-            "Fix: write .astype(np.uint32).",
+            "Fix: write .astype(dtype) with one of these that holds its numbers.",
         ),
         (
             lambda: std.sum([1, 2]),
             BindingError,
             "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got an object of type list. "
-            "Fix: write np.array(values, np.uint32).",
+            "Fix: write np.array(values, dtype) with one of these that holds its numbers.",
         ),
         (
             lambda: std.cumsum(np.zeros((2, 2), np.uint32)),

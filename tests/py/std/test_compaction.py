@@ -175,7 +175,11 @@ def test_the_fixes_for_bytes_of_python_give_the_elements():
     for call, name, fix in (
         (lambda values: std.nonzero(values, backend="cpu"), "mask", "np.frombuffer(values, np.uint8)"),
         (lambda values: std.compact(values, np.ones(3, bool), backend="cpu"), "x", "np.frombuffer(values, np.uint8)"),
-        (lambda values: std.sum(values, backend="cpu"), "x", "np.frombuffer(values, np.uint8).astype(np.uint32)"),
+        (
+            lambda values: std.sum(values, backend="cpu"),
+            "x",
+            "np.frombuffer(values, np.uint8).astype(dtype) with one of these that holds its numbers",
+        ),
     ):
         for values in (b"\1\0\1", bytearray(b"\1\0\1"), memoryview(b"\1\0\1")):
             with pytest.raises(BindingError) as caught:

@@ -273,7 +273,7 @@ def test_calls_that_wait_have_no_place_in_a_graph():
             lambda: std.components(GOOD[0], GOOD[1].astype(np.int64)),
             BindingError,
             "argument `targets` of vyre.std.components must be an array of uint32 or int32, got one of int64. "
-            "Fix: write .astype(np.uint32).",
+            "Fix: write .astype(dtype) with one of these that holds its numbers.",
         ),
         (
             lambda: std.pagerank(*GOOD, 10_001),

@@ -45,7 +45,7 @@ def test_sum_with_a_type_refuses_a_list():
         std.sum([1, 2], dtype=np.uint64, backend="cpu")
     assert str(error.value) == (
         "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got an object of type list. "
-        "Fix: write np.array(values, np.uint32)."
+        "Fix: write np.array(values, dtype) with one of these that holds its numbers."
     )
     assert std.sum(np.array([1, 2], np.uint32), dtype=np.uint64, backend="cpu") == 3
 

@@ -133,7 +133,7 @@ WRONG = [
     (
         lambda: std.scatter_add(X.astype(np.uint8), X, X),
         "argument `out` of vyre.std.scatter_add must be an array of uint32, int32 or uint64, got one of uint8. "
-        "Fix: write .astype(np.uint32).",
+        "Fix: write .astype(dtype) with one of these that holds its numbers.",
     ),
 ]
 

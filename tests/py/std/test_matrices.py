@@ -149,7 +149,7 @@ WRONG = [
         lambda: std.transpose(X.astype(np.int64)),
         BindingError,
         "argument `x` of vyre.std.transpose must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, "
-        "got one of int64. Fix: write .astype(np.uint32).",
+        "got one of int64. Fix: write .astype(dtype) with one of these that holds its numbers.",
     ),
     (
         lambda: std.matmul(X, X),
@@ -166,7 +166,7 @@ WRONG = [
         lambda: std.matmul(X.astype(np.int32), X),
         BindingError,
         "argument `a` of vyre.std.matmul must be an array of uint32 or uint8, got one of int32. "
-        "Fix: write .astype(np.uint32).",
+        "Fix: write .astype(dtype) with one of these that holds its numbers.",
     ),
     (
         lambda: std.matmul(X, vyre.array(X.T.copy(), backend="cpu")),

@@ -104,7 +104,7 @@ WRONG = [
         lambda: std.topk(X > 1, 1),
         BindingError,
         "argument `x` of vyre.std.topk must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got "
-        "one of bool. Fix: write .astype(np.uint32).",
+        "one of bool. Fix: write .astype(dtype) with one of these that holds its numbers.",
     ),
 ]
 

@@ -205,13 +205,13 @@ WRONG = [
         lambda: std.sort([3, 1]),
         BindingError,
         "argument `x` of vyre.std.sort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got an "
-        "object of type list. Fix: write np.array(values, np.uint32).",
+        "object of type list. Fix: write np.array(values, dtype) with one of these that holds its numbers.",
     ),
     (
         lambda: std.argsort(np.zeros(3)),
         BindingError,
         "argument `x` of vyre.std.argsort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got "
-        "one of float64. Fix: write .astype(np.uint32).",
+        "one of float64. Fix: write .astype(dtype) with one of these that holds its numbers.",
     ),
     (
         lambda: std.sort(np.zeros((2, 2), np.uint32)),
@@ -234,7 +234,7 @@ WRONG = [
         lambda: std.sort_pairs(X, X.astype(np.uint8)),
         BindingError,
         "argument `values` of vyre.std.sort_pairs must be an array of uint32, int32 or uint64, got one of uint8. Fix: "
-        "write .astype(np.uint32).",
+        "write .astype(dtype) with one of these that holds its numbers.",
     ),
     (
         lambda: std.sort_pairs(vyre.array(X, **HERE), X),

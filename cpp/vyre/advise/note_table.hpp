@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-namespace vyre::validate {
+namespace vyre::advise {
 
 enum class Note : std::uint8_t {
 #define NOTE(id, ...) id,
-#include "vyre/validate/note_table.def"
+#include "vyre/advise/note_table.def"
 };
 
 struct NoteInfo {
@@ -22,7 +22,7 @@ struct NoteInfo {
 
 inline constexpr std::array kNotes = {
 #define NOTE(id, title, checks, why, sentence, hint, example) NoteInfo{Note::id, #id, title, checks, why, sentence, hint, example},
-#include "vyre/validate/note_table.def"
+#include "vyre/advise/note_table.def"
 };
 constexpr const NoteInfo& info(Note note) { return kNotes[static_cast<std::size_t>(note)]; }
 
@@ -31,4 +31,4 @@ std::optional<Note> parse_note(std::string_view id);
 
 std::string explain(Note note);
 
-}  // namespace vyre::validate
+}  // namespace vyre::advise

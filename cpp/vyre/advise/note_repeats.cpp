@@ -1,18 +1,15 @@
 // N001 and N002. Both are about an expression that several statements reach, each of which evaluates it anew.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
 
+#include "vyre/advise/note_list.hpp"
 #include "vyre/base/overloaded.hpp"
-#include "vyre/validate/note_list.hpp"
-#include "vyre/validate/python_text.hpp"
 #include "vyre/validate/report.hpp"
 
-namespace vyre::validate {
+namespace vyre::advise {
 namespace {
 
 // The statements that evaluate one expression.
@@ -134,10 +131,7 @@ class RepeatedEffects::State {
       if (uses.count < 2) continue;
       const std::string_view buffer = walk_.program.text(std::get<ir::Atomic>(walk_.program.expr(id)).buffer);
       FoundNote note{uses.first, id, Note::N001, {Text(buffer).text(), std::to_string(uses.count)}, {}};
-      if (can_bind(uses)) {
-        const std::string name = python_name(walk_.new_name("old"));
-        note.hint = {name, fmt::format("Expr.var({})", name), std::to_string(uses.count)};
-      }
+      if (can_bind(uses)) note.hint.emplace();
       walk_.found.push_back(std::move(note));
     }
   }
@@ -145,11 +139,7 @@ class RepeatedEffects::State {
   void note_load(const TrackedLoad& load) {
     const std::string count = std::to_string(load.uses.count);
     FoundNote note{load.uses.first, load.expr, Note::N002, {Text(walk_.buffer(load.buffer).name).text(), count}, {}};
-    const std::string code = python_expr(walk_.program, load.expr, "");
-    if (!code.empty() && can_bind(load.uses)) {
-      const std::string name = python_name(walk_.new_name("read"));
-      note.hint = {name, code, fmt::format("Expr.var({})", name), count};
-    }
+    if (can_bind(load.uses)) note.hint.emplace();
     walk_.found.push_back(std::move(note));
   }
 
@@ -273,4 +263,4 @@ RepeatedEffects::~RepeatedEffects() = default;
 void RepeatedEffects::enter(NodeId statement) { state_->enter(statement); }
 void RepeatedEffects::finish() { state_->finish(); }
 
-}  // namespace vyre::validate
+}  // namespace vyre::advise

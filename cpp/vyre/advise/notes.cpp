@@ -1,17 +1,14 @@
-#include "vyre/validate/notes.hpp"
-
-#include <fmt/format.h>
+#include "vyre/advise/notes.hpp"
 
 #include <algorithm>
 #include <tuple>
 
+#include "vyre/advise/note_list.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/validate/note_list.hpp"
-#include "vyre/validate/python_text.hpp"
 #include "vyre/validate/report.hpp"
 #include "vyre/validate/rules.hpp"
 
-namespace vyre::validate {
+namespace vyre::advise {
 namespace {
 
 using ir::BinOp;
@@ -24,13 +21,7 @@ void compare_with_zero(NoteWalk& walk, NodeId statement, ExprId id, const ir::Bi
   const bool below = (binary.op == BinOp::Lt && on_right) || (binary.op == BinOp::Gt && on_left);
   const bool not_below = (binary.op == BinOp::Ge && on_right) || (binary.op == BinOp::Le && on_left);
   if (!below && !not_below) return;
-  const bool mirrored = binary.op == BinOp::Gt || binary.op == BinOp::Le;
-  FoundNote note{statement, id, Note::N003, {below ? "<" : ">=", below ? "false" : "true"}, {}};
-  if (const std::string code = python_expr(walk.program, mirrored ? binary.right : binary.left, ""); !code.empty()) {
-    const std::string as_i32 = python_converted(ir::DataType::I32, ir::DataType::U32, code);
-    note.hint = {fmt::format("Expr.{}({}, Expr.i32(0))", ir::info(below ? BinOp::SLt : BinOp::SGe).text, as_i32)};
-  }
-  walk.found.push_back(std::move(note));
+  walk.found.push_back({statement, id, Note::N003, {below ? "<" : ">=", below ? "false" : "true"}, std::vector<std::string>()});
 }
 
 void collect(NoteWalk& walk) {
@@ -103,9 +94,9 @@ Diagnostics notes(const ValidProgram& program, const NotedCall& given) {
     const FoundNote& found = walk.found[order[k]];
     const NoteInfo& row = info(found.note);
     made.push_back({std::string(row.id), filled(row.sentence, found.values), std::move(places[k]),
-                    found.hint.empty() ? std::string() : filled(row.hint, found.hint)});
+                    found.hint ? filled(row.hint, *found.hint) : std::string()});
   }
   return made;
 }
 
-}  // namespace vyre::validate
+}  // namespace vyre::advise

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace vyre::validate {
+namespace vyre::advise {
 
 // The call that the notes are about, as far as it is known.
 struct NotedCall {
@@ -17,4 +17,4 @@ struct NotedCall {
   std::optional<std::array<std::uint32_t, 3>> invocations;  // the invocations that the user asked for; the workgroups may have more
 };
 
-}  // namespace vyre::validate
+}  // namespace vyre::advise

@@ -1,11 +1,11 @@
-#include "vyre/validate/note_table.hpp"
+#include "vyre/advise/note_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-namespace vyre::validate {
+namespace vyre::advise {
 
 std::optional<Note> parse_note(std::string_view id) {
   auto same = [](char a, char b) { return a == static_cast<char>(std::toupper(static_cast<unsigned char>(b))); };
@@ -21,4 +21,4 @@ std::string explain(Note note) {
                      row.checks, row.why, row.sentence, row.hint, row.example);
 }
 
-}  // namespace vyre::validate
+}  // namespace vyre::advise

@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "vyre/advise/note_list.hpp"
+#include "vyre/advise/python_text.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/validate/note_list.hpp"
-#include "vyre/validate/python_text.hpp"
 #include "vyre/validate/report.hpp"
 
-namespace vyre::validate {
+namespace vyre::advise {
 namespace {
 
 using ir::BinOp;
@@ -362,11 +362,11 @@ class ElementsOfGrid::State {
       condition = condition.empty() ? below : fmt::format("Expr.logical_and({}, {})", condition, below);
     }
     walk_.found.push_back(
-        {id, step.expr, Note::N006, {Text(walk_.buffer(step.buffer).name).text(), std::to_string(run - asked)}, {condition}});
+        {id, step.expr, Note::N006, {Text(walk_.buffer(step.buffer).name).text(), std::to_string(run - asked)}, std::vector{condition}});
   }
 
   // The values of N005's hint, for an update that an atomic can do.
-  std::vector<std::string> as_atomic(const ir::BufferDecl& decl, const ir::Store& store, StepId load) {
+  std::optional<std::vector<std::string>> as_atomic(const ir::BufferDecl& decl, const ir::Store& store, StepId load) {
     const auto* binary = std::get_if<ir::Binary>(&walk_.program.expr(store.value));
     const bool can = decl.element == ir::DataType::U32 && (decl.access == ir::BufferAccess::ReadWrite || decl.atomic);
     if (binary == nullptr || !can || !atomic_of(binary->op)) return {};
@@ -382,10 +382,7 @@ class ElementsOfGrid::State {
     for (std::size_t k = 0; k < other.source_count; ++k) {
       if (other.sources[k].load == load) return {};
     }
-    const std::string index = python_expr(walk_.program, store.index, ""), value = python_expr(walk_.program, by, "");
-    if (index.empty() || value.empty()) return {};
-    return {python_name(walk_.new_name("old")),
-            fmt::format("Expr.{}({}, {}, {})", ir::info(*atomic_of(binary->op)).text, python_name(decl.name), index, value)};
+    return {{std::string(ir::info(*atomic_of(binary->op)).text), python_name(decl.name)}};
   }
 
   std::optional<std::uint64_t> length(BufferId buffer) const {
@@ -414,7 +411,7 @@ class ElementsOfGrid::State {
          {},
          Note::N004,
          {std::to_string(*all - reached), std::to_string(*all), Text(walk_.buffer(buffer).name).text(), std::to_string(workgroups[axis])},
-         {fmt::format("({}, {}, {})", workgroups[0], workgroups[1], workgroups[2])}});
+         std::vector{fmt::format("({}, {}, {})", workgroups[0], workgroups[1], workgroups[2])}});
   }
 
   NoteWalk& walk_;
@@ -433,4 +430,4 @@ ElementsOfGrid::~ElementsOfGrid() = default;
 void ElementsOfGrid::enter(NodeId statement) { state_->enter(statement); }
 void ElementsOfGrid::finish() { state_->finish(); }
 
-}  // namespace vyre::validate
+}  // namespace vyre::advise
