@@ -48,11 +48,10 @@ std::string convert(DataType want, DataType got, std::string_view operand) {
 // Python's operator that means `op`, as it is written on operands of these names, if it is defined on the type.
 template <class Op>
 std::string python_operator(Op op, DataType type, std::string_view left, std::string_view right = {}) {
-  for (const ir::InfixInfo& row : ir::kInfixes) {
-    const Op* plain = std::get_if<Op>(&row.u32);
-    bool means = plain != nullptr && *plain == op;
-    if constexpr (std::is_same_v<Op, ir::BinOp>) means = means || ir::own(row.op, DataType::I32) == op;
-    if (!means || !ir::is_defined(row, type)) continue;
+  for (const ir::Meaning& meaning : ir::kMeanings) {
+    const Op* meant = meaning.how == ir::How::Op ? std::get_if<Op>(&meaning.what) : nullptr;
+    if (meant == nullptr || *meant != op || ir::meaning(meaning.op, type) == nullptr) continue;
+    const ir::InfixInfo& row = ir::info(meaning.op);
     const bool is_name = row.symbol == row.function;
     if (right.empty()) return is_name ? fmt::format("vyre.{}({})", row.function, left) : fmt::format("{}{}", row.symbol, left);
     return is_name ? fmt::format("vyre.{}({}, {})", row.function, left, right) : fmt::format("{} {} {}", left, row.symbol, right);
