@@ -43,7 +43,7 @@ ENUMERATIONS = (
 
 
 def _names() -> Iterator[str]:
-    yield "__all__ = ["
+    yield "__all__: list[str] = ["
     yield from (f'    "{name}",' for name in _core.__all__)
     yield "]"
 

@@ -57,7 +57,7 @@ def test_the_names_of_a_star_import_are_those_of_the_stub():
     (listed,) = (
         ast.literal_eval(node.value)
         for node in ast.parse(STUB.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+        if isinstance(node, ast.AnnAssign) and node.target.id == "__all__"
     )
     assert listed == _core.__all__
     assert set(listed) == {name for name in vars(_core) if not name.startswith("_")} - {"abs", "min", "max"}
