@@ -436,7 +436,7 @@ def test_certificates_hash_registered_procedures():
     spec = registered(padded.procedure)
     assert not [each for each in conformance.catalogue.registered_cases() if spec.id in each.id]
     other = registered(raised.procedure)
-    hashes = conformance.certificate.operation_hashes()
+    hashes = conformance.hashes.operation_hashes()
     assert hashes[f"{spec.id}@1"] != hashes[f"{other.id}@1"]
     certificate = conformance.certify_procedure(spec.procedure, [{"x": 10, "k": 1, "more": 2}], seed=1, backend="cpu")
     assert certificate.passed

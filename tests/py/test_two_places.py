@@ -13,8 +13,8 @@ import vyre
 from vyre import In, Out, conformance, u32
 from vyre.__main__ import main
 from vyre._ways import Run
-from vyre.conformance import certificate as certificates
-from vyre.conformance import verify
+from vyre.conformance import Certificate, verify
+from vyre.conformance.format import compare
 
 DEVICES = [device for device in vyre.devices() if device.usable]
 PLACES = [{"backend": "cpu"}, *({"backend": each.backend, "device": each.index} for each in DEVICES)]
@@ -169,17 +169,18 @@ def test_two_routes_to_one_gpu_are_told_apart_by_their_backends(made):
     def of(**said):
         given = made["cpu"]
         target = {**given.content["target"], "device": "NVIDIA H200", "kind": "discrete gpu", **said}
-        body = {key: value for key, value in given.content.items() if key != "sha256"}
-        return conformance.Certificate.from_json(json.dumps(certificates._seal({**body, "target": target})))
+        sealed = Certificate.sealed({**given.content, "target": target})
+        return Certificate.from_json(sealed.to_json())
 
     by_vulkan, by_cuda = of(backend="vulkan", driver="NVIDIA 580.159.04"), of(backend="cuda", driver="CUDA 13.0")
-    assert list(certificates._notes(by_vulkan, by_cuda)) == [
-        "made on NVIDIA H200 by backend vulkan, verified on it by backend cuda, whose driver differs"
-    ]
-    assert list(certificates._differences(by_vulkan, by_cuda)) == []
-    assert list(certificates._notes(by_vulkan, by_vulkan)) == []
+    found = compare(by_vulkan, by_cuda)
+    assert found.agrees
+    assert found.notes == (
+        "made on NVIDIA H200 by backend vulkan, verified on it by backend cuda, whose driver differs",
+    )
+    assert compare(by_vulkan, by_vulkan).notes == ()
     other_driver = of(backend="vulkan", driver="NVIDIA 590.1")
-    assert list(certificates._notes(by_vulkan, other_driver)) == ["made on NVIDIA H200, whose driver differ here"]
+    assert compare(by_vulkan, other_driver).notes == ("made on NVIDIA H200, whose driver differ here",)
 
 
 def test_what_differs_is_named_with_its_place(made):

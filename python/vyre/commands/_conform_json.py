@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import argparse
 
-    from vyre.conformance import Certificate, ProcedureCertificate, ProcedureVerification, Result, Verification
+    from vyre.conformance import Certificate, ProcedureCertificate, Result, Verification
 
 __all__ = ["of_levels", "of_procedure"]
 
@@ -18,7 +18,7 @@ _BAD = ("failed", "nondeterministic", "skipped")
 
 
 def of_levels(
-    chosen: argparse.Namespace, certificate: Certificate, verification: Verification | None, seen: list[Result]
+    chosen: argparse.Namespace, certificate: Certificate, verification: Verification[Any] | None, seen: list[Result]
 ) -> dict[str, Any]:
     """Return the outcome of the conformance cases."""
     levels = certificate.content["levels"]
@@ -38,7 +38,7 @@ def of_levels(
 
 
 def of_procedure(
-    chosen: argparse.Namespace, certificate: ProcedureCertificate | None, verification: ProcedureVerification | None
+    chosen: argparse.Namespace, certificate: ProcedureCertificate | None, verification: Verification[Any] | None
 ) -> dict[str, Any]:
     """Return the outcome of the calls of a procedure; a certificate of another procedure ran nothing."""
     found = _begin(chosen, certificate is not None and certificate.passed, verification)
@@ -49,9 +49,7 @@ def of_procedure(
     return found
 
 
-def _begin(
-    chosen: argparse.Namespace, passed: bool, verification: Verification | ProcedureVerification | None
-) -> dict[str, Any]:
+def _begin(chosen: argparse.Namespace, passed: bool, verification: Verification[Any] | None) -> dict[str, Any]:
     found: dict[str, Any] = {"ok": passed and (verification is None or verification.agrees)}
     if verification is not None:
         found["verified"] = {

@@ -22,14 +22,9 @@ from vyre._calls import explain_calls
 from vyre.conformance import coverage
 from vyre.conformance.case import LEVELS, Case, Judgement, Level, Step
 from vyre.conformance.catalogue import cases
-from vyre.conformance.certificate import Certificate, CertificateError, Verification, certify, verify
-from vyre.conformance.procedures import (
-    Elements,
-    ProcedureCertificate,
-    ProcedureVerification,
-    certify_procedure,
-    verify_procedure,
-)
+from vyre.conformance.certificate import Certificate, certify, verify
+from vyre.conformance.format import CertificateError, Verification
+from vyre.conformance.procedures import Elements, ProcedureCertificate, certify_procedure, verify_procedure
 from vyre.conformance.runner import RUNS, Result, Target, run_case, run_cases, target, usable_targets
 
 __all__ = [
@@ -42,7 +37,6 @@ __all__ = [
     "Judgement",
     "Level",
     "ProcedureCertificate",
-    "ProcedureVerification",
     "Result",
     "Step",
     "Target",

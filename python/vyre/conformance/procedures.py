@@ -2,8 +2,7 @@
 
 A certificate names the procedure by the hash of its binary form, says for each call the shapes, seeds and numbers from
 which its inputs come, and has SHA-256 of the bytes of each result. Verifying one runs the calls again, here, and
-compares. It is sealed as the others are (certificate.py): an edited file is refused, and one that was sealed anew
-differs when it is verified.
+compares.
 """
 
 from __future__ import annotations
@@ -18,42 +17,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import vyre
 from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import DataType, Procedure
-from vyre._files import as_path, write_atomically
 from vyre._procedure.by_name import submit_by_name
 from vyre._text import as_count, shown
-from vyre.conformance.certificate import (
-    CertificateError,
-    _canonical,
-    _edited,
-    _no_certificate,
-    _printable,
-    _seal,
-    _short,
-    _short_number,
-    content_of,
-    operation_hashes,
-    read_file,
-    table_hashes,
-    versions,
+from vyre.conformance.format import (
+    HASH,
+    HEAD,
+    AnyCertificate,
+    Verification,
+    compare,
+    edited,
+    no_certificate,
+    printable,
+    runs_to_verify,
 )
-from vyre.conformance.runner import MOST_RUNS, NONDETERMINISTIC, PASSED, RUNS, check_repeat
+from vyre.conformance.hashes import operation_hashes
+from vyre.conformance.runner import NONDETERMINISTIC, PASSED, RUNS, check_repeat
 from vyre.conformance.runner import target as find_target
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
     import os
 
+    import vyre
     from vyre.conformance.runner import Target
 
-__all__ = ["Elements", "ProcedureCertificate", "ProcedureVerification", "certify_procedure", "verify_procedure"]
+__all__ = ["Elements", "ProcedureCertificate", "certify_procedure", "verify_procedure"]
 
-FORMAT = 1
 _RANGES = {DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1), DataType.Bool: (0, 1)}
-_MOST_INPUT = 1 << 30  # bytes of an array: a file may ask for anything
+_MAX_INPUT_BYTES = 1 << 30  # of one array: a certificate is untrusted input
 
 # (procedure, inputs by name, numbers by name) -> the outputs and in_outs by name
 RunProcedure = Callable[[Procedure, Mapping[str, np.ndarray], Mapping[str, int]], Mapping[str, np.ndarray]]
@@ -79,7 +73,7 @@ class Elements:
         shape = (*self._axes(), *lanes)
         whole = np.dtype(np.uint32 if element is DataType.Bool else dtype)
         count = math.prod(shape)
-        if count * whole.itemsize > _MOST_INPUT:
+        if count * whole.itemsize > _MAX_INPUT_BYTES:
             raise ArgumentError(
                 f"array `{name}` of shape {shape} is larger than 2^30 bytes. Fix: certify a shorter one."
             )
@@ -96,6 +90,10 @@ class Elements:
     def _axes(self) -> tuple[int, ...]:
         return self.shape if isinstance(self.shape, tuple) else (self.shape,)
 
+    @staticmethod
+    def _from_row(row: Mapping[str, Any]) -> Elements:
+        return Elements(tuple(row["shape"]), row.get("below"), row.get("ascending", False))
+
     def _row(self) -> dict[str, Any]:
         row: dict[str, Any] = {"shape": list(self._axes())}
         if self.below is not None:
@@ -105,17 +103,57 @@ class Elements:
         return row
 
 
-@dataclass(frozen=True)
-class ProcedureCertificate:
+_SHAPE = [range(2**32)]
+_CALL = {
+    "arrays": {...: {"shape": _SHAPE, "below?": range(1, 2**64), "ascending?": (True,)}},
+    "numbers": {...: re.compile("-?[0-9]{1,20}")},
+    "outputs": {...: {"shape": _SHAPE, "sha256": HASH}},
+}
+_FIELDS: dict[int, dict[Any, Any]] = {
+    1: {
+        **HEAD,
+        **{"kind": ("procedure",), "procedure": {"name": str, "sha256": HASH}, "seed": range(2**64)},
+        **{"calls": [_CALL], "verdict": str},
+    }
+}
+
+
+class ProcedureCertificate(AnyCertificate):
     """The results of calls of a procedure, as data: ``content`` is what the JSON file holds."""
 
-    content: dict[str, Any]
+    kind = "procedure"
+    run_unit = "call"
+    fields = _FIELDS
+
+    @classmethod
+    def check_results(cls, content: dict[str, Any]) -> None:
+        if not content["calls"]:
+            raise no_certificate("no call was run")
+        if content["verdict"] != _verdict(content["calls"], content["runs"]):
+            raise edited("its verdict is not that of its calls")
+
+    def result_differences(self, again: ProcedureCertificate) -> Iterator[str]:
+        calls = zip(self.content["calls"], again.content["calls"], strict=True)
+        for number, (certified, here) in enumerate(calls, 1):
+            if not here["outputs"]:
+                yield f"call {number} gives other bytes from run to run here"
+                continue
+            if not certified["outputs"]:
+                yield f"call {number} gave other bytes from run to run when it was certified"
+                continue
+            for name in sorted({**certified["outputs"], **here["outputs"]}):
+                rows = [call["outputs"].get(name) for call in (certified, here)]
+                if rows[0] != rows[1]:
+                    then, now = (
+                        "no such output" if row is None else f"shape {tuple(row['shape'])} and {row['sha256'][:16]}"
+                        for row in rows
+                    )
+                    yield f"call {number}, output `{name}`: {then} certified, {now} here"
 
     @property
     def passed(self) -> bool:
         """Whether every run of a call gave the same bytes, in three runs or more."""
-        found: bool = self.content["verdict"] == PASSED
-        return found
+        return self.verdict == PASSED
 
     @property
     def verdict(self) -> str:
@@ -123,57 +161,15 @@ class ProcedureCertificate:
         found: str = self.content["verdict"]
         return found
 
-    def to_json(self) -> str:
-        """The file's text: sorted keys, no times, no paths."""
-        return json.dumps(self.content, sort_keys=True, indent=1, ensure_ascii=True) + "\n"
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file at once. Raises FileError."""
-        write_atomically(as_path(path, "ProcedureCertificate.save", "cert.json"), self.to_json())
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> ProcedureCertificate:
-        """Read a file. Raises CertificateError when it is no certificate of a procedure, or was edited; FileError."""
-        data = read_file(path, "ProcedureCertificate.load", "vyre conform --procedure --out")
-        return ProcedureCertificate.from_json(data)
-
-    @staticmethod
-    def from_json(data: bytes | str) -> ProcedureCertificate:
-        """A certificate from its text.
-
-        Raises: CertificateError when it is none, or was edited.
-
-        >>> ProcedureCertificate.from_json("{}")
-        Traceback (most recent call last):
-        vyre.conformance.certificate.CertificateError: this is no certificate: key `kind` is not "procedure". Fix: ...
-        """
-        return ProcedureCertificate(_parse(data))
-
     def __repr__(self) -> str:
-        place = self.content["target"]
         name, count = self.content["procedure"]["name"], len(self.content["calls"])
-        where = place.get("device", place["backend"])
-        return f"<vyre.conformance.ProcedureCertificate {name} on {where}: {count} calls {self.verdict}>"
+        return f"<vyre.conformance.ProcedureCertificate {name} on {self.place}: {count} calls {self.verdict}>"
 
 
-@dataclass(frozen=True)
-class ProcedureVerification:
-    """The result of running a procedure's certificate again.
-
-    Attributes:
-        differences: each in one sentence; empty when all is as certified.
-        notes: what differs and may: the device, the versions.
-        again: the certificate of this run; None for another procedure, which is not run.
-    """
-
-    differences: tuple[str, ...]
-    notes: tuple[str, ...]
-    again: ProcedureCertificate | None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing differs."""
-        return not self.differences
+def _verdict(calls: Sequence[Mapping[str, Any]], runs: int) -> str:
+    if not all(call["outputs"] for call in calls):
+        return NONDETERMINISTIC
+    return PASSED if runs >= RUNS else "incomplete"
 
 
 def certify_procedure(
@@ -215,6 +211,8 @@ def certify_procedure(
     True
     """
     value = _procedure_of(procedure, "certify_procedure")
+    if all(kind == "input" for kind, *_ in _core._procedure_interface(value, True)):
+        raise ArgumentError(f"procedure `{value.name}` has no result. Fix: return an array from it.")
     listed = [calls] if isinstance(calls, Mapping) else list(calls)
     made = [_elements_of(value, call) for call in listed]
     if not made:
@@ -235,7 +233,7 @@ def verify_procedure(
     backend: str | RunProcedure | None = None,
     device: int | vyre.Device | None = None,
     repeat: int | None = None,
-) -> ProcedureVerification:
+) -> Verification[ProcedureCertificate | None]:
     """Run the calls of a certificate again here, on the same or another device, and compare.
 
     Args:
@@ -255,20 +253,18 @@ def verify_procedure(
             f"the certificate is about procedure `{then['name']}` with the hash {then['sha256'][:16]}, and the one "
             f"given is `{here['name']}` with {here['sha256'][:16]}"
         )
-        return ProcedureVerification((_printable(difference),), (), None)
-    runs = max(given.content["runs"], RUNS) if repeat is None else repeat
+        return Verification((printable(difference),), (), None)
     made = [
         (
-            {name: _from_row(row) for name, row in call["arrays"].items()},
+            {name: Elements._from_row(row) for name, row in call["arrays"].items()},
             {name: int(number) for name, number in call["numbers"].items()},
         )
         for call in given.content["calls"]
     ]
     for call in made:
         _check_fits(value, *call)
-    again = _certified(value, made, given.content["seed"], backend, device, runs)
-    differences, notes = (tuple(map(_printable, found(given, again))) for found in (_differences, _notes))
-    return ProcedureVerification(differences, notes, again)
+    runs = runs_to_verify(given, repeat)
+    return compare(given, _certified(value, made, given.content["seed"], backend, device, runs))
 
 
 def _procedure_of(given: Any, function: str) -> Procedure:
@@ -355,29 +351,25 @@ def _certified(
             row = _run(procedure, arrays, numbers, seed, place, backend)
             found[k].add(json.dumps(row, sort_keys=True))
             rows[k] = row
-    same = all(len(each) == 1 for each in found)
     called = set(re.findall(r'\bcall\("([^"\\]+)"', procedure.to_text()))
-    content = {
-        "format": FORMAT,
-        "kind": "procedure",
-        "procedure": _named(procedure),
-        "versions": versions(),
-        "target": place.describe(),
-        "tables": table_hashes(),
-        "operations": {name: sha for name, sha in operation_hashes().items() if name.split("@")[0] in called},
-        "seed": seed,
-        "runs": repeat,
-        "calls": [
-            {
-                "arrays": {name: each._row() for name, each in arrays.items()},
-                "numbers": {name: str(int(number)) for name, number in numbers.items()},
-                "outputs": row if len(each) == 1 else {},
-            }
-            for (arrays, numbers), row, each in zip(calls, rows, found, strict=True)
-        ],
-        "verdict": NONDETERMINISTIC if not same else PASSED if repeat >= RUNS else "incomplete",
-    }
-    return ProcedureCertificate(_seal(content))
+    results = [
+        {
+            "arrays": {name: each._row() for name, each in arrays.items()},
+            "numbers": {name: str(int(number)) for name, number in numbers.items()},
+            "outputs": row if len(each) == 1 else {},
+        }
+        for (arrays, numbers), row, each in zip(calls, rows, found, strict=True)
+    ]
+    return ProcedureCertificate.make(
+        place,
+        kind=ProcedureCertificate.kind,
+        procedure=_named(procedure),
+        operations={name: sha for name, sha in operation_hashes().items() if name.split("@")[0] in called},
+        seed=seed,
+        runs=repeat,
+        calls=results,
+        verdict=_verdict(results, repeat),
+    )
 
 
 def _run(
@@ -415,142 +407,3 @@ def _called(
             words.append(numbers[name] & 0xFFFFFFFF if element is DataType.I32 else int(numbers[name]))
     given = [_core._array(array, place.backend, place.index) for array in inputs.values()]
     return submit_by_name(procedure, given, words, place.backend, place.index)
-
-
-def _differences(given: ProcedureCertificate, again: ProcedureCertificate) -> Iterator[str]:
-    then, now = given.content, again.content
-    for key in ("tables", "operations"):
-        for name in sorted({**then[key], **now[key]}):
-            if then[key].get(name) != now[key].get(name):
-                yield f"{key[:-1]} `{name}` differs from the one of the certificate"
-    for number, (certified, here) in enumerate(zip(then["calls"], now["calls"], strict=True), 1):
-        if not here["outputs"]:
-            yield f"call {number} gives other bytes from run to run here"
-            continue
-        if not certified["outputs"]:
-            yield f"call {number} gave other bytes from run to run when it was certified"
-            continue
-        for name in sorted({**certified["outputs"], **here["outputs"]}):
-            one, other = certified["outputs"].get(name), here["outputs"].get(name)
-            if one != other:
-                what = [
-                    "no such output" if row is None else f"shape {tuple(row['shape'])} and {row['sha256'][:16]}"
-                    for row in (one, other)
-                ]
-                yield f"call {number}, output `{name}`: {what[0]} certified, {what[1]} here"
-
-
-def _notes(given: ProcedureCertificate, again: ProcedureCertificate) -> Iterator[str]:
-    then, now = given.content, again.content
-    if then["runs"] != now["runs"]:
-        yield f"made with {then['runs']} runs of each call, verified with {now['runs']}"
-    for name in sorted({**then["versions"], **now["versions"]}):
-        made, here = (found["versions"].get(name, "none") for found in (then, now))
-        if made != here:
-            yield f"made with {name} {made}, verified with {name} {here}"
-    names = [place.get("device", place["backend"]) for place in (then["target"], now["target"])]
-    if names[0] != names[1]:
-        yield f"made on {names[0]}, verified on {names[1]}"
-
-
-# --- reading ---
-
-_HASH = "[0-9a-f]{64}"
-_KEYS = {
-    "format",
-    "kind",
-    "procedure",
-    "versions",
-    "target",
-    "tables",
-    "operations",
-    "seed",
-    "runs",
-    "calls",
-    "verdict",
-    "sha256",
-}
-
-
-def _from_row(row: Mapping[str, Any]) -> Elements:
-    return Elements(tuple(row["shape"]), row.get("below"), row.get("ascending", False))
-
-
-def _parse(data: bytes | str) -> dict[str, Any]:
-    content = content_of(data)
-    if content.get("kind") != "procedure":
-        raise _no_certificate('key `kind` is not "procedure"')
-    if set(content) != _KEYS:
-        raise _no_certificate(f"key {min(set(content) ^ _KEYS)!r} is missing or unknown")
-    if content["format"] != FORMAT:
-        raise CertificateError(
-            f"certificate format {_printable(shown(content['format']))} is unknown to vyre {vyre.__version__}, which "
-            f"reads {FORMAT}. Fix: use the vyre that wrote it."
-        )
-    try:
-        sealed = hashlib.sha256(
-            _canonical({key: value for key, value in content.items() if key != "sha256"})
-        ).hexdigest()
-    except (ValueError, RecursionError) as error:
-        raise _no_certificate(f"its content has no canonical form ({_short(error)})") from None
-    if sealed != content["sha256"]:
-        raise _edited(f"its content has the hash {sealed[:16]}..., it says {str(content['sha256'])[:16]!r}...")
-    _check_shape(content)
-    return content
-
-
-def _check_shape(content: dict[str, Any]) -> None:
-    """Refuse what no certificate says, although the hash is right."""
-
-    def is_count(value: Any, end: int) -> bool:
-        return type(value) is int and 0 <= value < end
-
-    def wrong(problem: str) -> CertificateError:
-        return _no_certificate(problem)
-
-    named = content["procedure"]
-    if not isinstance(named, dict) or set(named) != {"name", "sha256"} or not _are_texts(named.values()):
-        raise wrong("key `procedure` names none")
-    for key in ("versions", "tables", "operations"):
-        if not isinstance(content[key], dict) or not _are_texts(content[key].values()):
-            raise wrong(f"key `{key}` holds something that is no text")
-    if not isinstance(content["target"], dict) or not isinstance(content["target"].get("backend"), str):
-        raise wrong("key `target` names no backend")
-    if not is_count(content["seed"], 2**64):
-        raise wrong("key `seed` is no seed")
-    if not is_count(content["runs"], MOST_RUNS + 1) or content["runs"] == 0:
-        runs = content["runs"]
-        raise wrong(f"key `runs` is {_short_number(runs) if type(runs) is int else 'no integer'}")
-    if not isinstance(content["calls"], list) or not content["calls"]:
-        raise wrong("key `calls` has no call")
-    for call in content["calls"]:
-        if not isinstance(call, dict) or set(call) != {"arrays", "numbers", "outputs"}:
-            raise wrong("an element of `calls` is no call")
-        if not all(isinstance(each, dict) for each in call.values()):
-            raise wrong("an element of `calls` is no call")
-        for row in call["arrays"].values():
-            known = isinstance(row, dict) and {"shape"} <= set(row) <= {"shape", "below", "ascending"}
-            if not known or not isinstance(row["shape"], list) or not all(is_count(n, 2**32) for n in row["shape"]):
-                raise wrong("an array of a call has no shape")
-            if ("below" in row and not (is_count(row["below"], 2**64) and row["below"])) or (
-                row.get("ascending", True) is not True
-            ):
-                raise wrong("an array of a call has elements that none has")
-        if not all(
-            isinstance(number, str) and re.fullmatch("-?[0-9]{1,20}", number) for number in call["numbers"].values()
-        ):
-            raise wrong("a number of a call is none")
-        for row in call["outputs"].values():
-            known = isinstance(row, dict) and set(row) == {"shape", "sha256"} and isinstance(row["shape"], list)
-            if not known or not (isinstance(row["sha256"], str) and re.fullmatch(_HASH, row["sha256"])):
-                raise wrong("an output of a call has no hash")
-            if not all(is_count(n, 2**32) for n in row["shape"]):
-                raise wrong("an output of a call has no shape")
-    same = all(call["outputs"] for call in content["calls"])
-    verdict = NONDETERMINISTIC if not same else PASSED if content["runs"] >= RUNS else "incomplete"
-    if content["verdict"] != verdict:
-        raise _edited("its verdict is not that of its calls")
-
-
-def _are_texts(values: Any) -> bool:
-    return all(isinstance(value, str) for value in values)

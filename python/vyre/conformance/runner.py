@@ -32,7 +32,7 @@ PASSED, ALLOWED, FAILED, SKIPPED = "passed", "allowed", "failed", "skipped"
 NONDETERMINISTIC = "nondeterministic"
 
 RUNS = 3  # of each case, unless the caller says otherwise; a level with fewer is not passed
-MOST_RUNS = 1000
+MAX_RUNS = 1000
 # Cases that take turns. A prime, so that any stride visits all of them, and odd, so that what is wrong in every second
 # call meets each case in some of its runs and not in others.
 _BLOCK = 7
@@ -213,9 +213,9 @@ def check_repeat(repeat: int) -> int:
     >>> check_repeat(3)
     3
     """
-    if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MOST_RUNS:
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MAX_RUNS:
         raise ArgumentError(
-            f"argument `repeat` must be an integer from 1 to {MOST_RUNS}, got {repeat!r}. "
+            f"argument `repeat` must be an integer from 1 to {MAX_RUNS}, got {repeat!r}. "
             f"Fix: leave it out to run each case {RUNS} times."
         )
     return repeat

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import vyre
 from vyre import In, InOut, Out, boolean, conformance, i32, u8, u32, u64, vec4u32
 from vyre.__main__ import main
 from vyre.conformance import CertificateError, Elements, ProcedureCertificate
-from vyre.conformance.certificate import _canonical
+from vyre.conformance.hashes import canonical
 from vyre.errors import ArgumentError, BindingError
 
 
@@ -41,6 +42,7 @@ CALLS = [
     {"x": 100, "b": 100, "f": 100, "v": 100, "t": (3, 7), "n": 2, "m": 2**40 + 5, "k": -3},
     {"x": Elements(10, below=4, ascending=True), "b": 3, "f": 0, "v": 10, "t": (0, 2), "n": 0, "m": 0, "k": 0},
 ]
+GOLDEN = Path(__file__).parent.parent / "golden"
 DEVICES = [device for device in vyre.devices() if device.usable]
 
 
@@ -51,7 +53,7 @@ def certified(**how):
 def resealed(content):
     """An edited certificate whose hash was made anew."""
     content = {key: value for key, value in content.items() if key != "sha256"}
-    return json.dumps({**content, "sha256": hashlib.sha256(_canonical(content)).hexdigest()})
+    return json.dumps({**content, "sha256": hashlib.sha256(canonical(content)).hexdigest()})
 
 
 def test_what_is_certified_on_one_backend_is_verified_on_another():
@@ -114,8 +116,13 @@ def test_a_file_is_written_and_read(tmp_path):
     with pytest.raises(CertificateError) as caught:
         conformance.Certificate.load(tmp_path / "cert.json")
     assert str(caught.value) == (
-        "this certificate is about a procedure. Fix: write `vyre conform --procedure module:name --verify FILE`, or "
-        "vyre.conformance.verify_procedure(file, procedure)."
+        "this certificate is of kind `procedure`. Fix: write `vyre conform --procedure NAME --verify FILE` or "
+        "`conformance.verify_procedure(file, procedure)`."
+    )
+    with pytest.raises(CertificateError) as caught:
+        ProcedureCertificate.load(GOLDEN / "certificate-1.json")
+    assert str(caught.value) == (
+        "this certificate is of kind `cases`. Fix: write `vyre conform --verify FILE` or `conformance.verify(file)`."
     )
 
 
@@ -134,19 +141,31 @@ def test_an_edited_certificate_is_refused():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda c: c.pop("calls"), "key 'calls' is missing or unknown"),
-        (lambda c: c.update(calls=[]), "key `calls` has no call"),
-        (lambda c: c.update(seed=-1), "key `seed` is no seed"),
-        (lambda c: c.update(runs=0), "key `runs` is 0"),
-        (lambda c: c.update(runs="3"), "key `runs` is no integer"),
-        (lambda c: c.update(target={}), "key `target` names no backend"),
-        (lambda c: c.update(procedure={"name": 1, "sha256": "x"}), "key `procedure` names none"),
-        (lambda c: c["calls"][0]["arrays"]["x"].update(shape=[-1]), "an array of a call has no shape"),
-        (lambda c: c["calls"][0]["arrays"]["x"].update(below=0), "an array of a call has elements that none has"),
-        (lambda c: c["calls"][0]["numbers"].update(n="x"), "a number of a call is none"),
-        (lambda c: c["calls"][0]["outputs"]["y"].update(sha256="x"), "an output of a call has no hash"),
-        (lambda c: c["calls"][0].update(more=1), "an element of `calls` is no call"),
-        (lambda c: c.update(kind="other"), 'key `kind` is not "procedure"'),
+        (lambda c: c.pop("calls"), "`calls` is missing"),
+        (lambda c: c.update(calls=[]), "no call was run"),
+        (lambda c: c.update(seed=-1), "`seed` is not an integer from 0 to 18446744073709551615"),
+        (lambda c: c.update(procedure={"name": 1, "sha256": "x"}), "`procedure.name` is not a text"),
+        (
+            lambda c: c["calls"][0]["arrays"]["x"].update(shape=[-1]),
+            "`calls[0].arrays.x.shape[0]` is not an integer from 0 to 4294967295",
+        ),
+        (
+            lambda c: c["calls"][0]["arrays"]["x"].update(below=0),
+            "`calls[0].arrays.x.below` is not an integer from 1 to 18446744073709551615",
+        ),
+        (
+            lambda c: c["calls"][0]["arrays"]["x"].update(ascending=1),
+            "`calls[0].arrays.x.ascending` is not true",
+        ),
+        (
+            lambda c: c["calls"][0]["numbers"].update(n="x"),
+            "`calls[0].numbers.n` is not a text of the form -?[0-9]{1,20}",
+        ),
+        (
+            lambda c: c["calls"][0]["outputs"]["y"].update(sha256="x"),
+            "`calls[0].outputs.y.sha256` is not a text of the form [0-9a-f]{64}",
+        ),
+        (lambda c: c["calls"][0].update(more=1), "`calls[0].more` is unknown"),
     ],
 )
 def test_what_is_no_certificate_is_refused(change, problem):
@@ -231,6 +250,16 @@ def test_calls_that_do_not_fit_are_refused(calls, message):
     with pytest.raises((ArgumentError, BindingError)) as caught:
         conformance.certify_procedure(folded, calls, backend="cpu")
     assert str(caught.value) == message
+
+
+def test_a_procedure_without_results_is_refused():
+    @vyre.procedure
+    def silent(x: In[u32]):
+        pass
+
+    with pytest.raises(ArgumentError) as caught:
+        conformance.certify_procedure(silent, {"x": 1}, backend="reference")
+    assert str(caught.value) == "procedure `silent` has no result. Fix: return an array from it."
 
 
 def test_the_command_line_certifies_and_verifies(tmp_path, capsys, monkeypatch):

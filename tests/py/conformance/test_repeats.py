@@ -263,12 +263,13 @@ def test_formats_do_not_mix():
     new = certify("reference", levels=["L4"]).content
     fix = "Fix: use a file that `vyre conform --out` wrote."
     for content, problem in (
-        ({**old, "runs": 3}, "key 'runs' is unknown"),
-        ({**new, "format": 1}, "key 'runs' is unknown"),
-        ({**old, "format": 2}, "key `runs` is missing"),
-        ({**new, "runs": "3"}, "key `runs` is not an integer"),
-        ({**new, "runs": 0}, "key `runs` is 0"),
-        ({**new, "runs": 10**4000}, "key `runs` is of 13288 bits"),
+        ({**old, "runs": 3}, "`runs` is unknown"),
+        ({**new, "format": 1}, "`runs` is unknown"),
+        ({**old, "format": 2}, "`runs` is missing"),
+        ({**new, "runs": "3"}, "`runs` is not an integer from 1 to 1000"),
+        ({**new, "runs": True}, "`runs` is not an integer from 1 to 1000"),
+        ({**new, "runs": 0}, "`runs` is not an integer from 1 to 1000"),
+        ({**new, "runs": 10**4000}, "`runs` is not an integer from 1 to 1000"),
     ):
         with pytest.raises(CertificateError) as error:
             Certificate.from_json(sealed(content))
