@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from kernel_comparison import BACKENDS, compare, compare_wide, kept_sources
+from kernel_comparison import BACKENDS, compare, kept_sources
 
 _SEEDS_AT_ONCE = 10
 
@@ -34,7 +34,7 @@ def differing(seeds: range, is_plain: bool, backends: list[str]) -> list[tuple[i
     for seed in seeds:
         try:
             with kept_sources():
-                (compare if is_plain else compare_wide)(seed, backends)
+                compare(seed, backends, is_plain=is_plain)
         except AssertionError as error:
             found.append((seed, str(error)))
         except Exception:

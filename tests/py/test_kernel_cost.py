@@ -46,7 +46,7 @@ def check(cost, program, inputs, workgroups, said="") -> None:
 
 
 def compare(seed: int) -> None:
-    text = Source(seed).text
+    text = Source(seed, is_plain=True).text
     rng = random.Random(seed)
     arrays = {name: np.array([rng.randrange(2**32) for _ in range(LENGTH)], np.uint32) for name in ("a", "b", "acc")}
     s = rng.randrange(2**32)

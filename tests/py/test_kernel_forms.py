@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 
 import vyre
-from kernel_comparison import BACKENDS, compile_source
-from kernel_source import HEAD, by_python
+from kernel_comparison import BACKENDS, Array, by_python, compile_source
+from kernel_source import HEAD, PLAIN_KERNEL
 
-START = """\
-def k(a: In[u32], b: In[u32], s: u32, out: Out[u32], acc: InOut[u32]):
-    i = vyre.gid(0)
-    if i >= 16:
-        return
-"""
+START = PLAIN_KERNEL.removesuffix("    z = 0\n")
 A = list(range(16))
 B = [3 * k % 7 for k in range(16)]
 ACC = [100 + k for k in range(16)]
@@ -37,8 +32,9 @@ FORMS = read_forms()
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_form_gives_what_python_gives(name):
-    numbers = by_python(compile_source(FORMS[name], f"<{name} for Python>"), A, B, 5, ACC)
-    wanted = tuple([int(each) & 0xFFFFFFFF for each in part] for part in numbers)
+    arrays = {key: Array((16,), "u32", data) for key, data in (("a", A), ("b", B), ("out", None), ("acc", ACC))}
+    numbers = by_python(FORMS[name], {**arrays, "s": 5})
+    wanted = (numbers["out"], numbers["acc"])
     kernel = vyre.kernel(compile_source(FORMS[name], f"<{name}>")["k"])
     for backend in BACKENDS:
         changed = np.array(ACC, np.uint32)

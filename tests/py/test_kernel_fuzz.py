@@ -5,36 +5,37 @@ import random
 import pytest
 
 import fuzz_kernels
-import kernel_source_wide as wide
-from kernel_comparison import compare, compare_wide
+from kernel_comparison import Array, compare
+from kernel_source import ATOMICS, Source
 
 
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_random_kernels_give_what_python_gives(first):
     for seed in range(first, first + 50):
-        compare(seed)
-
-
-@pytest.mark.slow
-def test_ten_thousand_random_kernels_give_what_python_gives():
-    first = random.SystemRandom().randrange(2**40)
-    print(f"first seed {first}")
-    for seed in range(first, first + 10_000):
-        compare(seed)
+        compare(seed, is_plain=True)
 
 
 @pytest.mark.parametrize("first", range(0, 80, 20))
 def test_random_kernels_of_all_types_and_arrays_give_what_python_gives(first):
     for seed in range(first, first + 20):
-        compare_wide(seed)
+        compare(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("is_plain", "count"), [(True, 10_000), (False, 3_000)])
+def test_thousands_of_random_kernels_give_what_python_gives(is_plain, count):
+    first = random.SystemRandom().randrange(2**40)
+    print(f"first seed {first}")
+    for seed in range(first, first + count):
+        compare(seed, is_plain=is_plain)
 
 
 def test_random_kernels_have_every_kind_of_array_and_type():
-    texts = "".join(wide.WideSource(seed).text for seed in range(120))
+    texts = "".join(Source(seed).text for seed in range(120))
     for part in (
         *("vyre.i32(", "vyre.u64(", ") // 8)", "vyre.local(vyre.u8", "vyre.shared(vyre.u16", "vyre.barrier()"),
         *("m[vyre", "q[i, ", "n8[", "t8[", "h[i] =", "g[i] =", "break", "continue"),
-        *(f".atomic_{op}(" for op in wide.ATOMICS),
+        *(f".atomic_{op}(" for op in ATOMICS),
     ):
         assert texts.count(part) > 5, part
 
@@ -42,22 +43,14 @@ def test_random_kernels_have_every_kind_of_array_and_type():
 @pytest.mark.parametrize("wrong", ["atomic_add", "atomic_max", "__setitem__", "__getitem__"])
 def test_a_wrong_array_of_python_is_noticed(wrong, monkeypatch):
     """The comparison can fail: one method of Python's arrays forgets what it is given, or gives 0."""
-    monkeypatch.setattr(wide.Array, wrong, lambda *_: 0)
+    monkeypatch.setattr(Array, wrong, lambda *_: 0)
 
     def compare_some():
         for seed in range(40):
-            compare_wide(seed, ["reference"])
+            compare(seed, ["reference"])
 
     with pytest.raises(AssertionError):
         compare_some()
-
-
-@pytest.mark.slow
-def test_thousands_of_random_kernels_of_all_types_give_what_python_gives():
-    first = random.SystemRandom().randrange(2**40)
-    print(f"first seed {first}")
-    for seed in range(first, first + 3_000):
-        compare_wide(seed)
 
 
 def test_the_command_divides_its_seeds_among_processes(capsys):
@@ -66,7 +59,7 @@ def test_the_command_divides_its_seeds_among_processes(capsys):
 
 
 def test_the_command_reports_a_seed_that_differs_and_goes_on(monkeypatch, capsys):
-    monkeypatch.setattr(wide.Array, "__getitem__", lambda *_: 0)
+    monkeypatch.setattr(Array, "__getitem__", lambda *_: 0)
     assert fuzz_kernels.main(["--first", "0", "--count", "6", "--jobs", "1", "--backend", "reference"]) == 1
     *lines, total = capsys.readouterr().out.splitlines()
     assert any(line.startswith("seed ") and "on reference, array" in line for line in lines)

@@ -17,7 +17,7 @@ CONDITIONS = ("if", "while")
 
 
 def compare(seed: int, **target) -> None:
-    text = Source(seed).text
+    text = Source(seed, is_plain=True).text
     rng = random.Random(seed)
     a, b, acc = ([rng.choice([0, 1, 31, 255, 0xFFFFFFFF, rng.randrange(2**32)]) for _ in range(LENGTH)] for _ in "abc")
     s, chosen = rng.randrange(2**32), rng.randrange(LENGTH)

@@ -393,7 +393,7 @@ def test_kernels_evaluate_nothing_anew():
             seen += 1
             assert not {"N001", "N002"} & {note.rule for note in each.notes()}
     for seed in range(40):
-        random_kernel = vyre.kernel(compile_source(Source(seed).text, f"<notes {seed}>")["k"])
+        random_kernel = vyre.kernel(workgroup_size=64)(compile_source(Source(seed).text, f"<notes {seed}>")["k"])
         seen += 1
         assert not {"N001", "N002"} & {note.rule for note in random_kernel.notes()}, seed
     assert seen > 50
