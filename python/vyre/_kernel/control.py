@@ -13,6 +13,7 @@ from vyre import _core
 from vyre._core import Expr, Node
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.slots import assigned, join, new_slot, start_of
+from vyre._kernel.syntax import is_added
 from vyre._kernel.values import Undefined, described, is_number
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ class Loop:
         for k, (name, before, value) in enumerate(zip(self._names, self._values, values, strict=True)):
             if type(before) is Undefined and not leaves:
                 continue  # the next turn begins without it
-            if type(before) is Undefined and (self.is_endless or name.startswith("vyre$")):
+            if type(before) is Undefined and (self.is_endless or is_added(name)):
                 if type(value) is Undefined:
                     self._unassigned.add(name)
                     continue
@@ -346,7 +347,7 @@ class Loop:
             return tuple(
                 self._after(name, value[k] if isinstance(value, tuple) else value, part) for k, part in enumerate(slot)
             )
-        if name in self._unassigned and not name.startswith("vyre$"):
+        if name in self._unassigned and not is_added(name):
             return Undefined(name, "is not assigned before every `break` of the loop")
         if slot is not None:
             return self._tracer.var(slot)

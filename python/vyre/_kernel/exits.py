@@ -12,12 +12,12 @@ from __future__ import annotations
 import ast
 
 from vyre._kernel.refuse import is_range
-from vyre._kernel.syntax import place
+from vyre._kernel.syntax import added, is_added, place
 
 __all__ = ["RESULT", "leave_by_branches"]
 
-RESULT = "vyre$result"
-_RETURNED = "vyre$returned"
+RESULT = added("result")
+_RETURNED = added("returned")
 
 
 class _NativeIf(ast.If):
@@ -50,7 +50,7 @@ def leave_by_branches(function: ast.FunctionDef, is_kernel: bool) -> None:
 class _Loop:
     def __init__(self, is_unrolled: bool, number: int) -> None:
         self.is_unrolled = is_unrolled
-        self.skips, self.broke = f"vyre$skips{number}", f"vyre$broke{number}"
+        self.skips, self.broke = added(f"skips{number}"), added(f"broke{number}")
 
 
 class _Exits:
@@ -181,7 +181,7 @@ class _Exits:
             stop = place(_NativeIf(test=known, body=[place(ast.Break(), statement)], orelse=[]), statement)
             assert isinstance(statement, ast.For)
             # The loop's variable keeps its value from the turn that was left.
-            item = f"vyre$item{number}"
+            item = added(f"item{number}")
             assign = place(
                 ast.Assign(targets=[statement.target], value=_name(item, statement.target)), statement.target
             )
@@ -210,7 +210,7 @@ class _Exits:
                     )
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
                 name = statement.targets[0].id
-                if name.startswith("vyre$") and name != RESULT and name not in self._read:
+                if is_added(name) and name != RESULT and name not in self._read:
                     continue
             kept.append(statement)
         return kept

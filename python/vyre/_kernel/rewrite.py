@@ -19,7 +19,7 @@ from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import refuse, spot_at
 from vyre._kernel.source import definition_of
 from vyre._kernel.statements import Rewriter
-from vyre._kernel.syntax import TRACER, UNDEFINED, mark_lines, place
+from vyre._kernel.syntax import TRACER, UNDEFINED, added, mark_lines, place
 from vyre._kernel.values import Undefined
 
 if TYPE_CHECKING:
@@ -136,9 +136,9 @@ def _without_annotations(tree: ast.FunctionDef) -> None:
 
 def _compiled(tree: ast.FunctionDef, file: str, free: tuple[str, ...]) -> CodeType:
     # Its own name is a global or a free name of the function, as in the original.
-    name, tree.name = tree.name, "vyre$function"
+    name, tree.name = tree.name, added("function")
     outer = ast.FunctionDef(
-        name="vyre$outer",
+        name=added("outer"),
         args=ast.arguments(
             posonlyargs=[],
             args=[place(ast.arg(name), tree) for name in dict.fromkeys([TRACER, UNDEFINED, *free])],

@@ -18,11 +18,13 @@ from vyre._kernel.refuse import is_range
 from vyre._kernel.syntax import (
     TRACER,
     LineMark,
+    added,
     assign,
     assigned_names,
     called,
     constant_of,
     for_loop,
+    is_added,
     lambda_of,
     name_at,
     place,
@@ -33,6 +35,9 @@ from vyre._kernel.syntax import (
 )
 
 __all__ = ["Rewriter"]
+
+_OLD = added("old")  # the element that an augmented assignment changes
+_TURN = added("turn")  # the number of the iteration of a `while`
 
 
 def _last_name(node: ast.expr) -> str | None:
@@ -155,8 +160,8 @@ class Rewriter:
             value = called(TRACER, "in_place", statement, operator, self._value(read), self._value(statement.value))
             return self._store(target, value, statement)
         assert isinstance(target, ast.Subscript)
-        changed = ast.BinOp(left=name_at("vyre$old", target), op=statement.op, right=self._value(statement.value))
-        change = lambda_of(place(changed, statement), statement, "vyre$old")
+        changed = ast.BinOp(left=name_at(_OLD, target), op=statement.op, right=self._value(statement.value))
+        change = lambda_of(place(changed, statement), statement, _OLD)
         return [self._do("augment", statement, self._value(target.value), self._value(target.slice), change)]
 
     def _store(self, target: ast.expr, value: ast.expr, at: ast.AST, named: bool = True) -> list[ast.stmt]:
@@ -180,7 +185,7 @@ class Rewriter:
         names = tuple(assigned_names([*statement.body, *statement.orelse]))
         read = [node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)]
         # exits.py makes branches of its own.
-        method = "if_left" if read and all(name.startswith("vyre$") for name in read) else "if_"
+        method = "if_left" if read and all(is_added(name) for name in read) else "if_"
         test = self._test(statement.test)
         handle, branch = self.handles("if", "branch")
         before = set(self._defined)
@@ -226,7 +231,7 @@ class Rewriter:
         test = self._do("test", at, name_at(handle, at), self._test(statement.test))
         body = [test, *self._in_loop(handle, names, statement.body)]
         self._defined = before
-        return self._looped(handle, begin, ("vyre$turn", *names), names, body, at)
+        return self._looped(handle, begin, (_TURN, *names), names, body, at)
 
     def _in_loop(self, handle: str, names: tuple[str, ...], body: list[ast.stmt]) -> list[ast.stmt]:
         self._loops.append((handle, names))
@@ -247,7 +252,7 @@ class Rewriter:
         loop = for_loop(targets_of(inside, at), name_at(handle, at), [*body, end], at)
         made: list[ast.stmt] = [assign(handle, begin, at), loop]
         made.append(self._assign_tuple(names, called(handle, "after", at), at))
-        if inside[0] != "vyre$turn":
+        if inside[0] != _TURN:
             fix = (
                 f"keep its value in another variable, `last = 0` before the loop and `last = {inside[0]}` at the "
                 f"beginning of its body, or give the loop another one if `{inside[0]}` is meant as it was before"
@@ -290,11 +295,11 @@ class Rewriter:
 
     def handles(self, *kinds: str) -> list[str]:
         self._regions += 1
-        return [f"vyre$h_{kind}{self._regions}" for kind in kinds]
+        return [added(f"h_{kind}{self._regions}") for kind in kinds]
 
     def temporary(self) -> str:
         self._regions += 1
-        return f"vyre$h_part{self._regions}"
+        return added(f"h_part{self._regions}")
 
     def _assign_tuple(self, names: tuple[str, ...], value: ast.expr, at: ast.AST) -> ast.stmt:
         if not names:

@@ -18,11 +18,13 @@ __all__ = [
     "TRACER",
     "UNDEFINED",
     "LineMark",
+    "added",
     "assign",
     "assigned_names",
     "called",
     "constant_of",
     "for_loop",
+    "is_added",
     "lambda_of",
     "mark_lines",
     "name_at",
@@ -34,13 +36,24 @@ __all__ = [
 ]
 
 _Node = TypeVar("_Node", bound=ast.AST)
-TRACER = "vyre$t"
-UNDEFINED = "vyre$undefined"
+_ADDED = "vyre$"  # begins the names that rewriting adds: no name of a user's can
+TRACER = f"{_ADDED}t"
+UNDEFINED = f"{_ADDED}undefined"
 _LOAD, _STORE = ast.Load(), ast.Store()
 
 
 class LineMark(ast.Expr):
     """A call that says which line begins; it stays as it is."""
+
+
+def added(name: str) -> str:
+    """The name of a variable that rewriting adds to the user's function."""
+    return _ADDED + name
+
+
+def is_added(name: str) -> bool:
+    """Whether rewriting added the variable, so that no rule for the user's variables is meant."""
+    return name.startswith(_ADDED)
 
 
 def place(node: _Node, at: Any) -> _Node:

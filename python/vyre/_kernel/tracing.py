@@ -14,6 +14,7 @@ from vyre._kernel.arrays import KernelArray
 from vyre._kernel.call import call
 from vyre._kernel.debugs import invocation_of
 from vyre._kernel.recorder import Areas, record_kernel
+from vyre._kernel.syntax import is_added
 from vyre._kernel.tracer import is_tracing
 from vyre._kernel.values import is_number
 from vyre._text import as_count, shown
@@ -47,7 +48,7 @@ class _Watch:
         return getattr(self._tracer, name)
 
     def _variable(self, name: str, value: Any) -> Any:
-        if name.startswith("vyre$"):
+        if is_added(name):
             return value
         if isinstance(value, (tuple, list)):
             for k, each in enumerate(value[:_MOST_ITEMS]):
@@ -70,7 +71,7 @@ class _Watch:
         frame = self._recorder.frame()
         held = {} if frame is None else frame.f_locals
         for name, value in held.items():
-            if value is array and "vyre$" not in name:
+            if value is array and not is_added(name):
                 return name
         return array.name if isinstance(array, KernelArray) else "item"
 
