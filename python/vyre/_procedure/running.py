@@ -34,52 +34,19 @@ __all__ = ["array_of", "launch_of", "run"]
 def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], options: dict[str, Any]) -> Any:
     """Run a procedure for the arguments of a call."""
     resident = next((v for v in given.values() if isinstance(v, Array)), None)
-    if resident is not None:
-        for name in ("backend", "device", "timeout"):
-            if options.get(name) is not None:
-                raise _of_numpy(function, name)
-    named_out = options.get("out")
-    given_out = named_out if isinstance(named_out, tuple) else (named_out,)
-    first = resident
-    if first is None and options.get("backend") is None and options.get("device") is None:
-        first = next((each for each in given_out if isinstance(each, Array)), None)
-    where = (first.backend, first.device) if first is not None else _place(function, options)
-    on_host = resident is None and not any(isinstance(each, Array) for each in given_out)
-    if on_host:
-        _core._check_place_is_free(where[0], where[1], f"procedure `{function.name}`")
+    where, on_host = _where(function, resident, options)
     passed = given  # what comes back, in place of the views of other libraries' arrays
-    given = {**given, **{d.name: host_of(function, d, given[d.name]) for d in made._of_role("input", "in_out")}}
-    arrays: list[Array] = []
-    back: list[tuple[np.ndarray, Array]] = []
-    for decl in made._of_role("input", "in_out"):
-        value = given[decl.name]
-        array = array_of(function, decl, value, resident, where)
-        if decl.role == "in_out" and isinstance(value, np.ndarray):
-            back.append((value, array))
-        arrays.append(array)
+    inputs = made._of_role("input", "in_out")
+    given = {**given, **{decl.name: host_of(function, decl, given[decl.name]) for decl in inputs}}
+    arrays = [array_of(function, decl, given[decl.name], resident, where) for decl in inputs]
     numbers = [argument_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
     passed_out = outs_of(function, made, options.get("out"))
     out = [numpy_of(each, f"argument `out` of procedure `{function.name}`", BindingError) for each in passed_out]
     if is_recording():
         _check_recorded(function, made, given, out)
-    is_given = any(o is not None and not isinstance(o, Array) for o in out)
-    extents = _extents(made, arrays, numbers) if is_given else None
-    for k, (decl, wanted, theirs) in enumerate(zip(made.outputs, out, passed_out, strict=True)):
-        _check_out(function, decl, wanted, theirs, None if extents is None else extents[k])
-    _check_apart(function, [(decl.name, given[decl.name]) for decl in made._of_role("in_out")], out)
-    if not arrays:
-        if any(isinstance(each, Array) for each in out):
-            beside = next(each for each in out if isinstance(each, Array))
-        else:
-            beside = _core._empty([0], np.dtype(np.uint32), *where)
-    else:
-        beside = arrays[0]
-    for each in [*arrays, *(o for o in out if isinstance(o, Array))]:
-        if (each.backend, each.device) != (beside.backend, beside.device):
-            raise BindingError(
-                f"procedure `{function.name}` got arrays of two devices: {device_of(beside)} and {device_of(each)}. "
-                "Fix: make all with the same `backend` and `device`."
-            )
+    _check_outs(function, made, arrays, numbers, out, passed_out)
+    _check_apart(function, [(decl.name, given[decl.name]) for decl in inputs if decl.role == "in_out"], out)
+    beside = _common_device(function, [*arrays, *(each for each in out if isinstance(each, Array))], where)
     # What a numpy array is to get has its shape, so that the core refuses one that extents do not tell.
     targets = [
         _core._empty(list(each.shape), each.dtype, beside.backend, beside.device)
@@ -106,21 +73,45 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         on_host,
         function._operation,
     )
-    # All are read before the first array of the caller changes.
-    changed = [(host, array.numpy()) for host, array in back]
-    by_decl: dict[int, Any] = {}
-    for decl, array, wanted, theirs in zip(made.outputs, outputs, out, passed_out, strict=True):
-        if isinstance(wanted, np.ndarray):
-            np.copyto(wanted, array.numpy(), casting="no")
-            by_decl[id(decl)] = theirs
-        else:
-            by_decl[id(decl)] = array.numpy() if on_host else array
-    for host, values in changed:
-        np.copyto(host, values, casting="safe")
-    for decl in made._of_role("in_out"):
-        by_decl[id(decl)] = passed[decl.name]
-    results = tuple(by_decl[id(decl)] for decl in made.results)
-    return results[0] if len(results) == 1 else results or None
+    back = [
+        (given[decl.name], array)
+        for decl, array in zip(inputs, arrays, strict=True)
+        if decl.role == "in_out" and isinstance(given[decl.name], np.ndarray)
+    ]
+    return _give_back(made, passed, back, outputs, out, passed_out, on_host)
+
+
+def _where(
+    function: ProcedureFunction, resident: Array | None, options: dict[str, Any]
+) -> tuple[tuple[Any, Any], bool]:
+    """The backend and the device of a call, and whether all its arrays are the host's."""
+    if resident is not None:
+        for name in ("backend", "device", "timeout"):
+            if options.get(name) is not None:
+                raise _of_numpy(function, name)
+        return (resident.backend, resident.device), False
+    out = options.get("out")
+    resident_out = next((each for each in (out if isinstance(out, tuple) else (out,)) if isinstance(each, Array)), None)
+    if resident_out is not None and options.get("backend") is None and options.get("device") is None:
+        return (resident_out.backend, resident_out.device), False
+    where = _place(function, options)
+    if resident_out is None:
+        _core._check_place_is_free(where[0], where[1], f"procedure `{function.name}`")
+    return where, resident_out is None
+
+
+def _common_device(function: ProcedureFunction, arrays: list[Array], where: tuple[Any, Any]) -> Array:
+    """An array on the device of the call."""
+    if not arrays:
+        return _core._empty([0], np.dtype(np.uint32), *where)
+    first = arrays[0]
+    for each in arrays:
+        if (each.backend, each.device) != (first.backend, first.device):
+            raise BindingError(
+                f"procedure `{function.name}` got arrays of two devices: {device_of(first)} and {device_of(each)}. "
+                "Fix: make all with the same `backend` and `device`."
+            )
+    return first
 
 
 def _of_numpy(function: ProcedureFunction, name: str) -> ArgumentError:
@@ -202,6 +193,47 @@ def _extents(made: Recorded, arrays: Sequence[Array], numbers: Sequence[int]) ->
         return [(*evaluated(decl.shape, leaf), *_NUMPY[decl.element][1]) for decl in made.outputs]
     except (ArgumentError, LookupError):
         return None
+
+
+def _give_back(
+    made: Recorded,
+    passed: dict[str, Any],
+    back: list[tuple[np.ndarray, Array]],
+    outputs: Sequence[Array],
+    out: Sequence[Any],
+    passed_out: Sequence[Any],
+    on_host: bool,
+) -> Any:
+    """Write the caller's numpy arrays, and return the results of the call."""
+    # All are read before the first array of the caller changes.
+    changed = [(host, array.numpy()) for host, array in back]
+    by_decl: dict[int, Any] = {id(decl): passed[decl.name] for decl in made._of_role("in_out")}
+    for decl, array, wanted, theirs in zip(made.outputs, outputs, out, passed_out, strict=True):
+        if isinstance(wanted, np.ndarray):
+            np.copyto(wanted, array.numpy(), casting="no")
+            by_decl[id(decl)] = theirs
+        else:
+            by_decl[id(decl)] = array.numpy() if on_host else array
+    for host, values in changed:
+        np.copyto(host, values, casting="safe")
+    results = tuple(by_decl[id(decl)] for decl in made.results)
+    return results[0] if len(results) == 1 else results or None
+
+
+def _check_outs(
+    function: ProcedureFunction,
+    made: Recorded,
+    arrays: Sequence[Array],
+    numbers: Sequence[int],
+    out: Sequence[Any],
+    passed_out: Sequence[Any],
+) -> None:
+    """Refuse each `out` that its result cannot be written to."""
+    if all(each is None or isinstance(each, Array) for each in out):
+        return
+    extents = _extents(made, arrays, numbers)
+    for k, (decl, wanted, theirs) in enumerate(zip(made.outputs, out, passed_out, strict=True)):
+        _check_out(function, decl, wanted, theirs, None if extents is None else extents[k])
 
 
 def _check_out(
