@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Trace", "trace"]
 
-_MOST_ITEMS = 64  # of a Python list that is assigned
+_MAX_LIST_ITEMS = 64
 _MOST_ROWS = 10_000
 _SHOWN_FIRST, _SHOWN_LAST = 60, 20
 
@@ -51,7 +51,7 @@ class _Watch:
         if is_added(name):
             return value
         if isinstance(value, (tuple, list)):
-            for k, each in enumerate(value[:_MOST_ITEMS]):
+            for k, each in enumerate(value[:_MAX_LIST_ITEMS]):
                 self._recorder.record(f"{name}[{k}]", each)
         else:
             self._recorder.record(name, value)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import vyre
+from certificate_forger import sealed
 from vyre import In, InOut, Out, boolean, conformance, i32, u8, u32, u64, vec4u32
 from vyre.__main__ import main
 from vyre.conformance import CertificateError, Elements, ProcedureCertificate
-from vyre.conformance.hashes import canonical
 from vyre.errors import ArgumentError, BindingError
 
 
@@ -48,12 +48,6 @@ DEVICES = [device for device in vyre.devices() if device.usable]
 
 def certified(**how):
     return conformance.certify_procedure(folded, CALLS, **{"backend": "reference", **how})
-
-
-def resealed(content):
-    """An edited certificate whose hash was made anew."""
-    content = {key: value for key, value in content.items() if key != "sha256"}
-    return json.dumps({**content, "sha256": hashlib.sha256(canonical(content)).hexdigest()})
 
 
 def test_what_is_certified_on_one_backend_is_verified_on_another():
@@ -133,7 +127,7 @@ def test_an_edited_certificate_is_refused():
     with pytest.raises(CertificateError, match=r"^this certificate was edited or damaged: its content has the hash"):
         ProcedureCertificate.from_json(json.dumps(edited))
     # One that was sealed anew differs when it is verified.
-    forged = ProcedureCertificate.from_json(resealed(edited))
+    forged = ProcedureCertificate.from_json(sealed(edited))
     [difference] = conformance.verify_procedure(forged, folded, backend="cpu").differences
     assert difference.startswith("call 1, output `y`: shape (100,) and 0000000000000000 certified, shape (100,) and ")
 
@@ -172,7 +166,7 @@ def test_what_is_no_certificate_is_refused(change, problem):
     content = json.loads(certified(repeat=1).to_json())
     change(content)
     with pytest.raises(CertificateError) as caught:
-        ProcedureCertificate.from_json(resealed(content))
+        ProcedureCertificate.from_json(sealed(content))
     assert str(caught.value) == (f"this is no certificate: {problem}. Fix: use a file that `vyre conform --out` wrote.")
 
 
@@ -181,7 +175,7 @@ def test_a_verdict_that_is_not_that_of_the_calls_is_refused():
     assert content["verdict"] == "incomplete"
     content["verdict"] = "passed"
     with pytest.raises(CertificateError, match="edited or damaged: its verdict is not that of its calls"):
-        ProcedureCertificate.from_json(resealed(content))
+        ProcedureCertificate.from_json(sealed(content))
 
 
 def test_another_procedure_is_not_run():
@@ -279,7 +273,7 @@ def test_the_command_line_certifies_and_verifies(tmp_path, capsys, monkeypatch):
     assert main([*ask, "--call", "[1]"]) == 2
     text = json.loads((tmp_path / "cert.json").read_text())
     text["calls"][0]["outputs"]["y"]["sha256"] = "0" * 64
-    (tmp_path / "cert.json").write_text(resealed(text))
+    (tmp_path / "cert.json").write_text(sealed(text))
     capsys.readouterr()
     assert main([*ask, "--backend", "cpu", "--verify", file]) == 1
     assert "differs   call 1, output `y`: shape (9,) and 0000000000000000 certified" in capsys.readouterr().out

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import vyre
+from certificate_forger import sealed
 from vyre.__main__ import main
 from vyre.conformance import (
     Certificate,
@@ -221,12 +222,6 @@ def test_the_command_line_shows_what_differs(capsys, monkeypatch):
     said = capsys.readouterr().out
     assert re.search(r"^L4 +failed +7 +0 +0 +1 +0$", said, re.MULTILINE), said
     assert re.search(r"^nondeterministic L4/crc32: run 2 of 3 gave other bytes than run 1: array ", said, re.MULTILINE)
-
-
-def sealed(content: dict) -> str:
-    body = {key: value for key, value in content.items() if key != "sha256"}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return json.dumps({**body, "sha256": hashlib.sha256(text.encode()).hexdigest()})
 
 
 def words(page: str) -> str:
