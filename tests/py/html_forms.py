@@ -268,7 +268,7 @@ def certificate() -> Any:
     made["versions"] = {"numpy": "2.4.6", "python": "3.13.0", "vyre": "0.1.0"}
     made["tables"] = dict.fromkeys(made["tables"], "0123456789abcdef" * 4)
     made["operations"] = {"primitive.math.gcd@1": "fedcba9876543210" * 4}
-    return Certificate.sealed(made)
+    return Certificate._sealed(made)
 
 
 EXAMPLES: dict[str, Callable[[], Any]] = {

@@ -169,7 +169,7 @@ def test_two_routes_to_one_gpu_are_told_apart_by_their_backends(made):
     def of(**said):
         given = made["cpu"]
         target = {**given.content["target"], "device": "NVIDIA H200", "kind": "discrete gpu", **said}
-        sealed = Certificate.sealed({**given.content, "target": target})
+        sealed = Certificate._sealed({**given.content, "target": target})
         return Certificate.from_json(sealed.to_json())
 
     by_vulkan, by_cuda = of(backend="vulkan", driver="NVIDIA 580.159.04"), of(backend="cuda", driver="CUDA 13.0")

@@ -23,13 +23,14 @@ from vyre.conformance import coverage
 from vyre.conformance.case import LEVELS, Case, Judgement, Level, Step
 from vyre.conformance.catalogue import cases
 from vyre.conformance.certificate import Certificate, certify, verify
-from vyre.conformance.format import CertificateError, Verification
+from vyre.conformance.format import AnyCertificate, CertificateError, Verification
 from vyre.conformance.procedures import Elements, ProcedureCertificate, certify_procedure, verify_procedure
 from vyre.conformance.runner import RUNS, Result, Target, run_case, run_cases, target, usable_targets
 
 __all__ = [
     "LEVELS",
     "RUNS",
+    "AnyCertificate",
     "Case",
     "Certificate",
     "CertificateError",

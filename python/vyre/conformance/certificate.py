@@ -110,7 +110,7 @@ class Certificate(AnyCertificate):
     fields = _FIELDS
 
     @classmethod
-    def check_results(cls, content: dict[str, Any]) -> None:
+    def _check_results(cls, content: dict[str, Any]) -> None:
         seen: set[str] = set()
         for row in content["cases"]:
             if row["id"].split("/", 1)[0] != row["level"]:
@@ -124,7 +124,7 @@ class Certificate(AnyCertificate):
         if content["levels"] != _verdicts(given.cases, given.asked, given.runs, content["format"]):
             raise edited("its verdicts are not those of its cases")
 
-    def result_differences(self, again: Certificate) -> Iterator[str]:
+    def _result_differences(self, again: Certificate) -> Iterator[str]:
         here = {row["id"]: row for row in again.cases}
         for row in self.cases:
             if row["id"] not in here:
@@ -212,7 +212,7 @@ def certify(
         if progress is not None:
             progress(result, len(rows), len(listed))
     verdicts = _verdicts(rows, asked, repeat)
-    return Certificate.make(place, operations=operation_hashes(), cases=rows, levels=verdicts, runs=repeat)
+    return Certificate._make(place, operations=operation_hashes(), cases=rows, levels=verdicts, runs=repeat)
 
 
 def verify(

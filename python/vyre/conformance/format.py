@@ -90,11 +90,11 @@ class AnyCertificate:
     fields: ClassVar[Mapping[int, dict[Any, Any]]]
 
     @classmethod
-    def check_results(cls, content: dict[str, Any]) -> None:
+    def _check_results(cls, content: dict[str, Any]) -> None:
         """Raise CertificateError where fields contradict each other."""
         raise NotImplementedError
 
-    def result_differences(self, again: Self) -> Iterator[str]:
+    def _result_differences(self, again: Self) -> Iterator[str]:
         """How the results of another run differ, in one sentence each."""
         raise NotImplementedError
 
@@ -165,17 +165,17 @@ class AnyCertificate:
         if found != content["sha256"]:
             raise edited(f"its content has the hash {found[:16]}..., it says {content['sha256'][:16]!r}...")
         _check(cls.fields[format], content)
-        cls.check_results(content)
+        cls._check_results(content)
         return cls(content)
 
     @classmethod
-    def make(cls, place: Target, **content: Any) -> Self:
+    def _make(cls, place: Target, **content: Any) -> Self:
         """A certificate of results at a place, with its versions, its tables and its hash."""
         head = {"format": max(cls.fields), "versions": versions(), "target": place.describe(), "tables": table_hashes()}
-        return cls.sealed({**head, **content})
+        return cls._sealed({**head, **content})
 
     @classmethod
-    def sealed(cls, content: Mapping[str, Any]) -> Self:
+    def _sealed(cls, content: Mapping[str, Any]) -> Self:
         """A certificate with this content, whose hash is made anew."""
         return cls({**content, "sha256": _hash(content)})
 
@@ -307,7 +307,7 @@ _Kind = TypeVar("_Kind", bound=AnyCertificate)
 
 def compare(given: _Kind, again: _Kind) -> Verification[_Kind]:
     """How the certificate of another run differs from the one given."""
-    differences = (*_differences(given.content, again.content), *given.result_differences(again))
+    differences = (*_differences(given.content, again.content), *given._result_differences(again))
     return Verification(tuple(map(printable, differences)), tuple(map(printable, _notes(given, again))), again)
 
 

@@ -126,13 +126,13 @@ class ProcedureCertificate(AnyCertificate):
     fields = _FIELDS
 
     @classmethod
-    def check_results(cls, content: dict[str, Any]) -> None:
+    def _check_results(cls, content: dict[str, Any]) -> None:
         if not content["calls"]:
             raise no_certificate("no call was run")
         if content["verdict"] != _verdict(content["calls"], content["runs"]):
             raise edited("its verdict is not that of its calls")
 
-    def result_differences(self, again: ProcedureCertificate) -> Iterator[str]:
+    def _result_differences(self, again: ProcedureCertificate) -> Iterator[str]:
         calls = zip(self.content["calls"], again.content["calls"], strict=True)
         for number, (certified, here) in enumerate(calls, 1):
             if not here["outputs"]:
@@ -360,7 +360,7 @@ def _certified(
         }
         for (arrays, numbers), row, each in zip(calls, rows, found, strict=True)
     ]
-    return ProcedureCertificate.make(
+    return ProcedureCertificate._make(
         place,
         kind=ProcedureCertificate.kind,
         procedure=_named(procedure),
