@@ -7,50 +7,11 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
+from library_models import edit_distance, score
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._edit_distance import edit_distances, edit_tiles
 from vyre.std._smith_waterman import align_tiles, best_alignments, best_of_short
-
-
-def distance(a, b):
-    """Wagner and Fischer's table, a row at a time."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        above, row = row, [i]
-        for j, y in enumerate(b, 1):
-            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y)))
-    return row[-1]
-
-
-def score(a, b, match=2, mismatch=-1, gap=-1):
-    above, best = [0] * (len(b) + 1), 0
-    for x in a:
-        row = [0]
-        for j, y in enumerate(b, 1):
-            row.append(max(0, above[j - 1] + (match if x == y else mismatch), above[j] + gap, row[j - 1] + gap))
-        best, above = max(best, *row), row
-    return best
-
-
-def distance_by_rows(a, b):
-    """The same table by rows of numpy, for long strings."""
-    along = np.arange(len(b) + 1)
-    row = along
-    for x in a:
-        moved = np.minimum(row[1:] + 1, row[:-1] + (b != x))
-        row = np.minimum.accumulate(np.concatenate([[row[0] + 1], moved]) - along) + along
-    return int(row[-1])
-
-
-def score_by_rows(a, b, match=2, mismatch=-1, gap=-1):
-    along = np.arange(len(b) + 1) * gap
-    row, best = np.zeros(len(b) + 1, np.int64), 0
-    for x in a:
-        moved = np.maximum(np.maximum(row[1:] + gap, row[:-1] + np.where(b == x, match, mismatch)), 0)
-        row = np.maximum.accumulate(np.concatenate([[0], moved]) - along) + along
-        best = max(best, int(row.max()))
-    return best
 
 
 def drawn(rng, n, letters=4):
@@ -74,7 +35,7 @@ def test_known_distances_and_scores(target):
 def test_pairs_of_every_length_are_those_of_the_table(target, rng, few):
     lengths = LENGTHS if few else LENGTHS[1:5] * 20
     a, b = [drawn(rng, m) for m, _ in lengths], [drawn(rng, n) for _, n in lengths]
-    assert std.edit_distance(a, b, **target).tolist() == [distance(x, y) for x, y in zip(a, b, strict=True)]
+    assert std.edit_distance(a, b, **target).tolist() == [edit_distance(x, y) for x, y in zip(a, b, strict=True)]
     found = std.smith_waterman(a, b, 3, -2, -4, **target)
     assert found.dtype == np.uint32
     assert found.tolist() == [score(x, y, 3, -2, -4) for x, y in zip(a, b, strict=True)]
@@ -83,15 +44,15 @@ def test_pairs_of_every_length_are_those_of_the_table(target, rng, few):
 @pytest.mark.parametrize(("m", "n"), [(1100, 1200), (300, 17_000), (9000, 200)])
 def test_long_strings_are_divided_into_tiles(rng, m, n):
     a, b = drawn(rng, m), drawn(rng, n)
-    assert std.edit_distance(a, b, backend="cpu") == distance_by_rows(a, b)
-    assert std.smith_waterman(a, b, backend="cpu") == score_by_rows(a, b)
+    assert std.edit_distance(a, b, backend="cpu") == edit_distance(a, b)
+    assert std.smith_waterman(a, b, backend="cpu") == score(a, b)
 
 
 @pytest.mark.slow
 def test_longer_strings_take_several_tiles_down_and_across(rng):
     a, b = drawn(rng, 9000), drawn(rng, 17_000)
-    assert std.edit_distance(a, b, backend="cpu") == distance_by_rows(a, b)
-    assert std.smith_waterman(a, b, backend="cpu") == score_by_rows(a, b)
+    assert std.edit_distance(a, b, backend="cpu") == edit_distance(a, b)
+    assert std.smith_waterman(a, b, backend="cpu") == score(a, b)
 
 
 def packed(strings):
@@ -104,7 +65,7 @@ def test_the_size_of_a_tile_does_not_show(target, rng, size, columns):
     given = *packed(a), *packed(b)
     counts = -(-100 // (32 * size)), -(-90 // columns)
     found = edit_distances(size, columns)(*given, *counts, **target)
-    assert found.tolist() == [distance(x, y) for x, y in zip(a, b, strict=True)]
+    assert found.tolist() == [edit_distance(x, y) for x, y in zip(a, b, strict=True)]
     counts = -(-100 // (8 * size)), -(-90 // columns)
     wanted = [score(x, y) for x, y in zip(a, b, strict=True)]
     costs = 2, -1, -1
@@ -131,14 +92,14 @@ def test_no_two_invocations_race(rng):
             result = vyre.check(kernel.program, arrays, workgroups=bands, checks=["race"])
             assert result.ok, str(result)
             kept.update(vyre.run(kernel.program, arrays, bands, backend="reference"))
-    assert edits["distances"].tolist() == [distance(a, b)]
+    assert edits["distances"].tolist() == [edit_distance(a, b)]
     assert scores["scores"].tolist() == [score(a, b)]
 
 
 def test_resident_strings_give_a_resident_result(target, rng):
     a, b = drawn(rng, 50), drawn(rng, 300)
     resident = vyre.array(a, **target), vyre.array(b, **target)
-    for call, wanted in ((std.edit_distance, distance(a, b)), (std.smith_waterman, score(a, b))):
+    for call, wanted in ((std.edit_distance, edit_distance(a, b)), (std.smith_waterman, score(a, b))):
         found = call(*resident)
         assert isinstance(found, vyre.Array)
         assert found.dtype == np.uint32
@@ -155,7 +116,7 @@ def test_lists_may_be_empty():
 def test_batches_are_as_large_as_the_memory_allows(rng, monkeypatch):
     monkeypatch.setattr("vyre.std.alignment._MOST_WORDS", 100)
     a, b = [drawn(rng, n) for n in range(30)], [drawn(rng, 60 - n) for n in range(30)]
-    assert std.edit_distance(a, b, backend="cpu").tolist() == [distance(x, y) for x, y in zip(a, b, strict=True)]
+    assert std.edit_distance(a, b, backend="cpu").tolist() == [edit_distance(x, y) for x, y in zip(a, b, strict=True)]
     assert std.smith_waterman(a, b, backend="cpu").tolist() == [score(x, y) for x, y in zip(a, b, strict=True)]
 
 
@@ -164,7 +125,7 @@ def test_batches_are_as_large_as_the_memory_allows(rng, monkeypatch):
 @given(st.lists(st.tuples(st.binary(max_size=70), st.binary(max_size=70)), max_size=4), *[st.integers(0, 9)] * 3)
 def test_any_strings_are_compared_as_by_the_table(pairs, match, mismatch, gap):
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
-    assert std.edit_distance(a, b, backend="cpu").tolist() == [distance(x, y) for x, y in pairs]
+    assert std.edit_distance(a, b, backend="cpu").tolist() == [edit_distance(x, y) for x, y in pairs]
     found = std.smith_waterman(a, b, match, -mismatch, -gap, backend="cpu")
     assert found.tolist() == [score(x, y, match, -mismatch, -gap) for x, y in pairs]
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
-from library_laws import OPERATORS as NUMPY
+from library_models import NUMPY, drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._operators import NAMES, TYPES, operator_of
@@ -18,11 +18,6 @@ from vyre.std._vector_scans import TILE, scan_vectors
 LENGTHS = [1, 2, 3, 5, 31, 33, 255, 256, 257, 2047, 2048, 2049, 8191, 8193]
 ROWS = [ROW_TILE - 1, ROW_TILE, ROW_TILE + 1, ROW_TILE + 33, 2 * ROW_TILE + 1]
 CPU = {"backend": "cpu"}
-
-
-def drawn(rng, dtype, n):
-    info = np.iinfo(dtype)
-    return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -62,15 +57,6 @@ def test_the_kernels_for_gpus_give_a_processors_bytes(rng, name):
     scanned, got = NUMPY[name].accumulate(x, dtype=np.uint32), np.zeros_like(words)
     scan_vectors(op, True)(words, scanned[TILE - 1 :: TILE].copy(), got, workgroups=3, **CPU)
     assert np.array_equal(got.reshape(-1), scanned)
-
-
-def test_resident_arrays_give_resident_ones(target, rng):
-    x = drawn(rng, "uint32", 5000)
-    a = vyre.array(x, **target)
-    results = [std.sum(a), std.max(a), std.argmin(a), std.any(a), std.cumsum(a)]
-    assert all(isinstance(each, vyre.Array) for each in results)
-    assert [int(each[0]) for each in results[:4]] == [x.sum(dtype=np.uint32), x.max(), x.argmin(), 1]
-    assert np.array_equal(results[4].numpy(), np.cumsum(x, dtype=np.uint32))
 
 
 @pytest.mark.parametrize("dtype", TYPES)

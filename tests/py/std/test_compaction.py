@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
+from library_models import drawn
 from vyre import std, u8, u32
 from vyre.errors import BindingError
 from vyre.std._compaction import compactor
@@ -16,11 +17,6 @@ MASKS = ["bool", "uint8", "int8", "uint32", "int32"]
 # Around the elements of an invocation, a workgroup, and a tile.
 LENGTHS = [0, 1, 3, 4, 7, 9, 255, 257, 2047, 2048, 2049, 4100]
 CPU = {"backend": "cpu"}
-
-
-def drawn(rng, dtype, n):
-    info = np.iinfo(dtype)
-    return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
 
 
 def mask_like(rng, dtype, n, part=0.4):
@@ -96,33 +92,6 @@ def test_the_elements_of_an_invocation_do_not_show(rng, mask, each):
     y, count = compactor(u32, mask, each=each)(x, selected, **CPU)
     assert np.array_equal(y[: count[0]], x[selected != 0])
     assert not y[count[0] :].any()
-
-
-@pytest.mark.parametrize("mask", ["bool", "uint8", "uint32"])
-def test_resident_arrays_give_their_count(target, rng, mask):
-    x, given_mask = drawn(rng, "uint32", 5000), mask_like(rng, mask, 5000)
-    a, m = vyre.array(x, **target), vyre.array(given_mask, **target)
-    wanted, n = x[given_mask != 0], np.count_nonzero(given_mask)
-    for (y, count), expected in (
-        (std.compact(a, m), wanted),
-        (std.nonzero(m), np.flatnonzero(given_mask)),
-        (std.partition(a, m), wanted),
-    ):
-        assert isinstance(y, vyre.Array)
-        assert (y.shape, count.shape, int(count[0])) == ((5000,), (1,), n)
-        assert np.array_equal(y.numpy()[:n], expected)
-    assert not std.compact(a, m)[0].numpy()[n:].any()
-    assert not std.nonzero(m)[0].numpy()[n:].any()
-
-
-def test_some_of_ten_thousand_are_selected_on_the_reference(rng):
-    check(drawn(rng, "uint32", 10_000), mask_like(rng, "bool", 10_000), backend="reference")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mask", ["uint8", "uint32"])
-def test_some_of_a_million_are_selected(rng, mask):
-    check(drawn(rng, "uint32", 1_000_003), mask_like(rng, mask, 1_000_003), **CPU)
 
 
 @seed(SEED)

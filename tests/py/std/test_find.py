@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
+from library_models import all_matches
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from vyre.std import _automaton, _offsets, _text, search
@@ -36,17 +37,6 @@ def way(request, monkeypatch):
     """Either way to search for patterns that are short enough for both."""
     filter_on(monkeypatch, WAYS[request.param])
     return request.param
-
-
-def all_matches(patterns, data):
-    """By bytes.find alone."""
-    found = []
-    for number, each in enumerate(patterns):
-        at = data.find(each)
-        while at >= 0:
-            found.append((at, at + len(each), number))
-            at = data.find(each, at + 1)
-    return sorted(found)
 
 
 def letters(rng, n, count=2):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
+from library_models import drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError
 from vyre.std._histograms import histogrammer
@@ -15,11 +16,6 @@ DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 # Around a load, a workgroup, and a tile.
 LENGTHS = [0, 1, 3, 5, 17, 255, 257, 4095, 4097]
 CPU = {"backend": "cpu"}
-
-
-def drawn(rng, dtype, n, most=None):
-    info = np.iinfo(dtype)
-    return rng.integers(info.min if most is None else 0, info.max if most is None else most, n, dtype, endpoint=True)
 
 
 def counted(x, bins, lo, hi):
@@ -78,26 +74,6 @@ def test_bincount_is_numpys(rng, dtype):
             wanted = np.bincount(x.astype(np.int64), minlength=least)
             assert np.array_equal(std.bincount(x, least, **CPU), wanted)
             assert np.array_equal(std.bincount(vyre.array(x, **CPU), least).numpy(), wanted)
-
-
-def test_resident_arrays_give_resident_ones(target, rng):
-    x = drawn(rng, "uint32", 5000)
-    counts = std.histogram(vyre.array(x, **target), 16)
-    assert isinstance(counts, vyre.Array)
-    assert np.array_equal(counts.numpy(), np.bincount(x >> 28, minlength=16))
-
-
-def test_ten_thousand_are_counted_on_the_reference(rng):
-    x = drawn(rng, "uint32", 10_000)
-    assert np.array_equal(std.histogram(x, 100, backend="reference"), counted(x, 100, 0, 2**32))
-
-
-@pytest.mark.slow
-def test_a_million_are_counted(rng):
-    for dtype in ("uint32", "uint8"):
-        x = drawn(rng, dtype, 5_000_003)
-        bins = np.iinfo(dtype).bits
-        assert np.array_equal(std.histogram(x, 256, 0, 2**bins, **CPU), np.bincount(x >> (bins - 8), minlength=256))
 
 
 @seed(SEED)

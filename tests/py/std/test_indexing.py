@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
+from library_models import drawn
 from vyre import std
 from vyre.errors import BindingError
 from vyre.std._indexing import SPARSE
@@ -14,11 +15,6 @@ from vyre.std._indexing import SPARSE
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 LENGTHS = [0, 1, 5, 255, 256, 257, 3000]
 CPU = {"backend": "cpu"}
-
-
-def drawn(rng, dtype, n):
-    info = np.iinfo(dtype)
-    return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
 
 
 def indices(rng, size, n):
@@ -92,15 +88,6 @@ def test_resident_arrays_are_written(target, rng):
         assert np.array_equal(out.numpy(), wanted(x, index, values))
     y = std.gather(vyre.array(x, **target), i)
     assert isinstance(y, vyre.Array)
-
-
-def test_ten_thousand_indices_are_numpys_on_the_reference(rng):
-    check(rng, "uint32", 10_000, 10_000, backend="reference")
-
-
-@pytest.mark.slow
-def test_a_million_indices_are_numpys(rng):
-    check(rng, "uint64", 1000, 1_000_003, **CPU)
 
 
 @seed(SEED)

@@ -8,10 +8,10 @@ import pytest
 
 import vyre
 from dlpack_producer import Tensor
-from library_calls import CALLS, DATA, MASK, U32
+from library_calls import MASK, ROWS, SMALL, U32
 from vyre import std
 
-PARAMETERS_OF_PYTHON = {"Regex"}  # a pattern is bytes
+PARAMETERS_OF_PYTHON = {"regex"}  # a pattern is bytes
 
 
 class Foreign:
@@ -48,14 +48,14 @@ def plain(result):
     return result
 
 
-WITHOUT_ARRAYS = {"random_u32", "Regex"}
+WITHOUT_ARRAYS = {"random_u32", "regex"}
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", ROWS)
 def test_results_are_those_of_numpys_arrays(name):
     foreign = Foreign()
     with vyre.default_device("cpu"):
-        assert plain(CALLS[name](foreign)) == plain(CALLS[name](std))
+        assert plain(ROWS[name].call(foreign, SMALL)) == plain(ROWS[name].call(std, SMALL))
     assert bool(foreign.given) == (name not in WITHOUT_ARRAYS)
 
 
@@ -102,8 +102,8 @@ def test_mistakes_are_told():
 
 
 def test_what_is_given_stays_as_it_is():
-    data = np.frombuffer(DATA, np.uint8).copy()
+    data = np.frombuffer(SMALL.bytes, np.uint8).copy()
     with vyre.default_device("cpu"):
         std.scatter(Tensor(data), Tensor(np.zeros(1, np.uint32)), Tensor(data[:1] ^ 1))
         std.sort(Tensor(data))
-    assert data.tobytes() == DATA
+    assert data.tobytes() == SMALL.bytes

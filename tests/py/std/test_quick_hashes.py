@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
+from library_models import fnv, sip
 from vyre.std import Messages, _streams, fnv1a32, fnv1a64, murmur3_32, siphash24, xxhash32, xxhash64
 
 # The reference implementation's table: the result for the key 00 01 .. 0f and the first n bytes of 00 01 02 ..
@@ -31,44 +32,6 @@ SIPHASH = """
     bd838d3aafbf8db7 0b1a2a3265d51aea 135079a3231ce660 932b2846e4d70666
     e1915f5cb1eca46c f325965ca16d629f 575ff28e60381be5 724506eb4c328a95
 """
-
-
-def fnv(data, value, prime, bits):
-    for byte in data:
-        value = (value ^ byte) * prime % 2**bits
-    return value
-
-
-def sip(data, key):
-    """The definition, with Python's integers."""
-    mask = 2**64 - 1
-    k = [int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")]
-    names = [b"somepseu", b"dorandom", b"lygenera", b"tedbytes"]
-    v = [k[i % 2] ^ int.from_bytes(name, "big") for i, name in enumerate(names)]
-
-    def turn(x, n):
-        return (x << n | x >> (64 - n)) & mask
-
-    def rounds(n):
-        for _ in range(n):
-            for a, b, r in ((0, 1, 13), (2, 3, 16)):
-                v[a] = v[a] + v[b] & mask
-                v[b] = turn(v[b], r) ^ v[a]
-            v[0] = turn(v[0], 32)
-            for a, b, r in ((2, 1, 17), (0, 3, 21)):
-                v[a] = v[a] + v[b] & mask
-                v[b] = turn(v[b], r) ^ v[a]
-            v[2] = turn(v[2], 32)
-
-    padded = data + bytes(-(len(data) + 1) % 8) + bytes([len(data) % 256])
-    for at in range(0, len(padded), 8):
-        word = int.from_bytes(padded[at : at + 8], "little")
-        v[3] ^= word
-        rounds(2)
-        v[0] ^= word
-    v[2] ^= 255
-    rounds(4)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
 
 
 PEERS = {

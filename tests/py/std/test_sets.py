@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
+from library_models import drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._unique import ALONE, uniquer
@@ -20,11 +21,6 @@ ASKED = [
     for each in itertools.product([False, True], repeat=3)
 ]
 CPU = {"backend": "cpu"}
-
-
-def drawn(rng, dtype, n, most=None):
-    info = np.iinfo(dtype)
-    return rng.integers(info.min if most is None else 0, info.max if most is None else most, n, dtype, endpoint=True)
 
 
 def as_tuple(result):
@@ -93,19 +89,6 @@ def test_every_type_is_searched(rng, dtype):
     check_sets(a, np.sort(np.concatenate([a[::7], b])), **CPU)
 
 
-def test_resident_arrays_give_their_count(target, rng):
-    x = np.sort(drawn(rng, "int32", 600, most=200))
-    y = np.sort(drawn(rng, "int32", 300, most=300))
-    a, b = vyre.array(x, **target), vyre.array(y, **target)
-    for name in SETS:
-        found, count = getattr(std, name)(a, b)
-        wanted = getattr(np, name)(x, y)
-        assert int(count[0]) == len(wanted)
-        assert np.array_equal(found.numpy()[: len(wanted)], wanted)
-        assert not found.numpy()[len(wanted) :].any()
-    assert np.array_equal(std.searchsorted(a, b).numpy(), np.searchsorted(x, y))
-
-
 def test_a_resident_array_gives_all_that_is_asked_for(slow_target, rng):
     x = drawn(rng, "uint32", 4000, most=500)
     for asked in ASKED:
@@ -115,18 +98,6 @@ def test_a_resident_array_gives_all_that_is_asked_for(slow_target, rng):
         for ours, numpys in zip(found, wanted, strict=True):
             assert np.array_equal(ours.numpy()[: len(numpys)], numpys)
             assert not ours.numpy()[len(numpys) :].any()
-
-
-def test_sets_of_ten_thousand_are_numpys_on_the_reference(rng):
-    a, b = (np.sort(drawn(rng, "uint32", n, most=20_000)) for n in (10_000, 4000))
-    check_sets(a, b, backend="reference")
-
-
-@pytest.mark.slow
-def test_sets_of_a_million_are_numpys(rng):
-    for most in (None, 10_000):
-        check_unique(drawn(rng, "uint32", 1_000_003, most), ASKED[-1], **CPU)
-        check_sets(*(np.sort(drawn(rng, "uint32", n, most)) for n in (1_000_003, 300_000)), **CPU)
 
 
 @seed(SEED)

@@ -8,52 +8,12 @@ import numpy as np
 import pytest
 
 import vyre
+from library_calls import ROWS, Step
 from vyre import In, InOut, boolean, i32, std, u8, u32, u64, vec4u32
 from vyre.errors import ArgumentError, BindingError
 
-RANDOM = np.random.default_rng(31)
 TYPES = {"uint8": u8, "int32": i32, "uint32": u32, "uint64": u64}
-X = {name: RANDOM.integers(0, 100, 700).astype(name) for name in TYPES}
-U32, I32 = X["uint32"], X["int32"] - 50
-ASCENDING = np.unique(U32)
-MASK = (np.arange(700) % 3 == 0).astype(np.uint8)
-INDEX = RANDOM.integers(0, 800, 300).astype(np.uint32)
-OFFSETS = np.array([0, 0, 5, 300, 700], np.uint32)
-MATRIX = RANDOM.integers(0, 1000, (37, 20)).astype(np.int32)
-
-
-# The call, its arrays, and how its result outside differs from that inside, which is like that of resident arrays.
-CALLS: dict[str, tuple[Any, tuple[np.ndarray, ...], Any]] = {
-    **{f"cumsum {name}": (std.cumsum, (X[name],), None) for name in ("int32", "uint32", "uint64")},
-    "scan": (lambda x: std.scan(x, "max", inclusive=False), (U32,), None),
-    **{f"sort {name}": (std.sort, (X[name],), None) for name in X},
-    "sort down": (lambda x: std.sort(x, descending=True), (I32,), None),
-    "argsort": (std.argsort, (I32,), None),
-    "sort_pairs": (std.sort_pairs, (I32, X["int32"]), None),
-    "topk": (lambda x: std.topk(x, 10), (I32,), None),
-    **{name: (getattr(std, name), (I32,), "one") for name in ("sum", "min", "max", "any", "all", "argmin", "argmax")},
-    "sum wide": (lambda x: std.sum(x, np.uint64), (U32,), "one"),
-    "reduce": (lambda x: std.reduce(x, "xor"), (X["uint64"],), "one"),
-    "compact": (std.compact, (I32, MASK), "counted"),
-    "nonzero": (std.nonzero, (MASK,), "counted"),
-    "nonzero bool": (std.nonzero, (MASK != 0,), "counted"),
-    "any bool": (std.any, (MASK != 0,), "one"),
-    "partition": (std.partition, (U32, MASK), "last"),
-    "unique": (std.unique, (I32,), "counted"),
-    "histogram": (lambda x: std.histogram(x, 16, -50, 50), (I32,), None),
-    "gather": (std.gather, (I32, INDEX), None),
-    "searchsorted": (lambda a, v: std.searchsorted(a, v, "right"), (ASCENDING, INDEX), None),
-    **{
-        name: (getattr(std, name), (ASCENDING, ASCENDING[::3].copy()), "counted")
-        for name in ("intersect1d", "setdiff1d", "union1d")
-    },
-    "segmented_reduce": (lambda x, at: std.segmented_reduce(x, at, "add"), (I32, OFFSETS), None),
-    "segmented_scan": (lambda x, at: std.segmented_scan(x, at, "max"), (U32, OFFSETS), None),
-    "transpose": (std.transpose, (MATRIX,), None),
-    "transpose bytes": (std.transpose, (MATRIX.astype(np.uint8),), None),
-    "matmul": (std.matmul, (MATRIX.astype(np.uint32), MATRIX.T.astype(np.uint32)), None),
-    "philox4x32_10": (std.philox4x32_10, (U32.reshape(-1, 4), U32[:2]), None),
-}  # fmt: skip
+STEPS = {f"{name}{which}": step for name, row in ROWS.items() for which, step in row.steps.items()}
 
 
 def _annotation(x: np.ndarray, is_vector: bool) -> Any:
@@ -69,9 +29,9 @@ def copied(x: In[i32], y: vyre.Out[i32]) -> None:
 
 
 @pytest.mark.parametrize("backend", ["reference", "cpu"])
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", STEPS)
 def test_a_call_in_a_procedure_gives_what_it_gives_outside(name: str, backend: str) -> None:
-    call, arrays, kind = CALLS[name]
+    call, arrays = STEPS[name].call, STEPS[name].arrays
     types = [_annotation(x, name.startswith("philox") and x.ndim == 2) for x in arrays]
     if len(arrays) == 1:
 
@@ -84,22 +44,36 @@ def test_a_call_in_a_procedure_gives_what_it_gives_outside(name: str, backend: s
         def inside(x: types[0], y: types[1]) -> Any:
             return call(x, y)
 
-    found = inside(*arrays, backend=backend)
+    _check(STEPS[name], inside(*arrays, backend=backend))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_resident_arrays_give_resident_ones_and_stay_as_they_are(name: str, target: Any) -> None:
+    step = STEPS[name]
+    given = [vyre.array(x, **target) for x in step.arrays]
+    found = step.call(*given)
+    found = found if isinstance(found, tuple) else (found,)
+    assert all(isinstance(each, vyre.Array) for each in found)
+    _check(step, [each.numpy() for each in found])
+    assert all(np.array_equal(x.numpy(), y) for x, y in zip(given, step.arrays, strict=True))
+
+
+def _check(step: Step, found: Any) -> None:
+    """Arrays are those of the call with numpy's arrays, and zeros behind the elements that are counted."""
     with vyre.default_device("cpu"):
-        wanted = call(*arrays)
-    if kind == "one":
-        assert found.shape == (1,)
-        assert found[0] == wanted
-        return
-    if kind == "counted":
-        found = [each[: int(found[-1][0])] for each in found[:-1]]
-    elif kind == "last":
-        found = [found[0], found[1][0]]
-    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+        wanted = step.call(*step.arrays)
     found = found if isinstance(found, (tuple, list)) else (found,)
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    if step.how in ("one", "last"):
+        assert found[-1].shape == (1,)
+        found = [*found[:-1], found[-1][0]]
+    elif step.how == "counted":
+        *found, count = found
+        assert not any(each[int(count[0]) :].any() for each in found)
+        found = [each[: int(count[0])] for each in found]
     assert len(found) == len(wanted)
     for each, other in zip(found, wanted, strict=True):
-        assert isinstance(other, int) or each.dtype == other.dtype
+        assert isinstance(other, (int, bool)) or each.dtype == other.dtype
         assert np.array_equal(each, other)
 
 

@@ -1,0 +1,97 @@
+"""Every call of the library by its row: results by models, the limits of numbers, swapped arguments."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import vyre
+from library_calls import ROWS, SMALL, Data
+from vyre import std
+
+NUMBERS = [(name, argument) for name in ROWS for argument in ROWS[name].numbers]
+SWAPPED = [(name, case) for name in ROWS for case in range(len(ROWS[name].swapped))]
+
+
+def assert_same(found, wanted):
+    """A result is its model's: numbers, bytes, arrays, records as pairs, or lists and tuples of them."""
+    if isinstance(found, np.ndarray):
+        found = found.tolist() if found.dtype.names else found
+        assert np.shape(found) == np.shape(wanted)
+        np.testing.assert_array_equal(found, wanted)
+    elif isinstance(found, (list, tuple)):
+        assert len(found) == len(wanted)
+        for each, other in zip(found, wanted, strict=True):
+            assert_same(each, other)
+    else:
+        assert found == wanted
+
+
+def test_every_call_of_the_library_has_a_row():
+    assert ROWS.keys() == {name for name in std.__all__ if inspect.isfunction(getattr(std, name))}
+
+
+def check(name, data, **place):
+    with vyre.default_device(**place):
+        assert_same(ROWS[name].call(std, data), ROWS[name].model(data))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_results_are_those_of_the_model(name, slow_target):
+    check(name, SMALL, **slow_target)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROWS)
+def test_a_million_elements_give_what_the_model_gives(name, target, rng):
+    n = 10_007 if target["backend"] == "reference" else 1_000_003
+    check(name, Data(n, rng, every=False), **target)
+
+
+@pytest.mark.parametrize(("name", "argument"), NUMBERS)
+def test_a_number_may_be_its_least_and_its_greatest_and_no_other(name, argument):
+    row = ROWS[name].numbers[argument]
+    for wrong in (row.least - 1, row.greatest + 1):
+        with pytest.raises(vyre.ArgumentError) as caught:
+            row.call(wrong)
+        assert str(caught.value) == (
+            f"argument `{argument}` of vyre.std.{name} must be an integer from {row.least} to {row.greatest}, "
+            f"got {wrong}. Fix: write an integer in that range."
+        )
+    for value, result in zip((row.least, row.greatest), row.results, strict=True):
+        if result is not None:
+            found = row.call(value)
+            assert_same(found[0] if isinstance(found, tuple) else found, result)
+
+
+@pytest.mark.parametrize(("name", "case"), SWAPPED)
+def test_swapped_arguments_are_told_their_order(name, case):
+    (first, second), (one, other, *more), wanted = ROWS[name].swapped[case]
+    call = getattr(std, name)
+    with pytest.raises(vyre.BindingError) as caught:
+        call(other, one, *more, backend="cpu")
+    assert str(caught.value) == (
+        f"argument `{first}` of vyre.std.{name} is what `{second}` takes, and `{second}` what `{first}` takes: "
+        f"`{first}` comes first. Fix: write vyre.std.{name}({first}, {second})."
+    )
+    assert_same(call(one, other, *more, backend="cpu"), wanted)
+
+
+def test_a_scan_is_inclusive_or_not():
+    with pytest.raises(vyre.ArgumentError) as caught:
+        std.scan(np.array([3, 1], np.uint32), inclusive=1, backend="cpu")
+    assert str(caught.value) == (
+        "argument `inclusive` of vyre.std.scan must be True or False, got 1. Fix: write inclusive=False."
+    )
+
+
+def test_a_masked_array_is_refused_and_its_fix_is_right():
+    masked = np.ma.masked_array(np.array([3, 1, 2], np.uint32), [False, True, False])
+    with pytest.raises(vyre.BindingError) as caught:
+        std.sum(masked, backend="cpu")
+    assert str(caught.value) == (
+        "argument `x` of vyre.std.sum is a masked array. Fix: write .filled(0) to give the masked elements a value."
+    )
+    assert std.sum(masked.filled(0), backend="cpu") == 5
