@@ -233,3 +233,17 @@ def ranks(offsets, targets, rounds, damping=0.85):
         sums += found[degrees == 0].sum() // n
         found = np.uint64(base) + (damped * sums >> np.uint64(32))
     return found.astype(np.uint32)
+
+
+def assert_same(found, wanted):
+    """A result is its model's: numbers, bytes, arrays, records as pairs, or lists and tuples of them."""
+    if isinstance(found, np.ndarray):
+        found = found.tolist() if found.dtype.names else found
+        assert np.shape(found) == np.shape(wanted)
+        np.testing.assert_array_equal(found, wanted)
+    elif isinstance(found, (list, tuple)):
+        assert len(found) == len(wanted)
+        for each, other in zip(found, wanted, strict=True):
+            assert_same(each, other)
+    else:
+        assert found == wanted

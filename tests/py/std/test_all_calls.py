@@ -9,24 +9,11 @@ import pytest
 
 import vyre
 from library_calls import ROWS, SMALL, Data
+from library_models import assert_same
 from vyre import std
 
 NUMBERS = [(name, argument) for name in ROWS for argument in ROWS[name].numbers]
 SWAPPED = [(name, case) for name in ROWS for case in range(len(ROWS[name].swapped))]
-
-
-def assert_same(found, wanted):
-    """A result is its model's: numbers, bytes, arrays, records as pairs, or lists and tuples of them."""
-    if isinstance(found, np.ndarray):
-        found = found.tolist() if found.dtype.names else found
-        assert np.shape(found) == np.shape(wanted)
-        np.testing.assert_array_equal(found, wanted)
-    elif isinstance(found, (list, tuple)):
-        assert len(found) == len(wanted)
-        for each, other in zip(found, wanted, strict=True):
-            assert_same(each, other)
-    else:
-        assert found == wanted
 
 
 def test_every_call_of_the_library_has_a_row():
