@@ -8,7 +8,7 @@ import random
 import signal
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -69,6 +69,19 @@ def name_of(device: vyre.Device) -> str:
     """A device in the name of a test: a GPU that several backends can use is one for each."""
     name = device.name.split("(")[0].strip().replace(" ", "-")
     return name if device.backend == "vulkan" else f"{name}-{device.backend}"
+
+
+def refusals(rows: list[tuple[Any, ...]], error: type[Exception] | None = None) -> Callable[..., None]:
+    """A test that calls are refused, of rows of a call and a message, or of a call, an error and a message."""
+
+    @pytest.mark.parametrize("row", rows, ids=range(len(rows)))
+    def test(row: tuple[Any, ...]) -> None:
+        call, *kind, message = row
+        with pytest.raises(kind[0] if kind else error) as caught:
+            call()
+        assert str(caught.value) == message
+
+    return test
 
 
 @pytest.fixture(params=_targets(), ids=_name)

@@ -7,6 +7,7 @@ import pytest
 
 import kernels
 import vyre
+from conftest import refusals
 from html_reader import told
 from kernel_comparison import compile_source
 from kernel_source import LENGTH, Source
@@ -165,8 +166,7 @@ def test_arrays_of_the_call_stay_as_they_are():
     assert seen.result[1].tolist() == [2 + 3, 3 + 3, 4 + 3, 1 + 3]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
+test_what_it_cannot_take_is_refused = refusals(
     [
         (
             lambda: vyre.trace(kernels.gcd, np.ones(3, np.uint32), np.ones(3, np.uint32), invocation=256),
@@ -188,11 +188,8 @@ def test_arrays_of_the_call_stay_as_they_are():
             "Fix: write vyre.trace(kernel, a, b, invocation=(3, 0, 0)).",
         ),
     ],
+    vyre.ArgumentError,
 )
-def test_what_it_cannot_take_is_refused(call, message):
-    with pytest.raises(vyre.ArgumentError) as caught:
-        call()
-    assert str(caught.value) == message
 
 
 def test_the_fix_of_a_larger_grid_runs():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import refusals
 from programs import element_wise
 from vyre import Convention, DataType, Expr, Node, OpSignature, OpSpec, Program, ops
 
@@ -161,8 +162,7 @@ def test_conventions_and_signatures():
     assert hash(OpSignature([U32], U32)) == hash(OpSignature([U32], U32))
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+test_exact_message = refusals(
     [
         (
             lambda: OpSpec("plain", OpSignature([], U32)),
@@ -208,8 +208,5 @@ def test_conventions_and_signatures():
             for function in (_coroutine, _asynchronous_generator, _generator)
         ),
     ],
+    vyre.ArgumentError,
 )
-def test_exact_message(make, message):
-    with pytest.raises(vyre.ArgumentError) as error:
-        make()
-    assert str(error.value) == message

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import vyre
+from conftest import refusals
 from programs import xor
 from vyre import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 
@@ -88,8 +89,7 @@ def test_buffer_declarations():
         assert eval(repr(one), {"BufferDecl": BufferDecl, "DataType": DataType}) == one
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+test_exact_message = refusals(
     [
         (
             lambda: Program(workgroup_size=64),
@@ -139,11 +139,8 @@ def test_buffer_declarations():
             "Fix: pass what Program.to_text() gave; bytes are read by Program.from_bytes.",
         ),
     ],
+    vyre.ArgumentError,
 )
-def test_exact_message(make, message):
-    with pytest.raises(vyre.ArgumentError) as error:
-        make()
-    assert str(error.value) == message
 
 
 def test_what_is_wrong_but_constructs():

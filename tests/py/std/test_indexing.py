@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED
+from conftest import SEED, refusals
 from library_models import drawn
 from vyre import std
 from vyre.errors import BindingError
@@ -125,11 +125,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), WRONG, ids=[str(k) for k in range(len(WRONG))])
-def test_wrong_arguments_are_told(call, message):
-    with pytest.raises(BindingError) as caught:
-        call()
-    assert str(caught.value) == message
+test_wrong_arguments_are_told = refusals(WRONG, BindingError)
 
 
 def test_what_the_messages_say_to_write_runs():

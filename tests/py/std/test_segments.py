@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED
+from conftest import SEED, refusals
 from library_models import drawn, segments_accumulated, segments_operated
 from vyre import std, u32
 from vyre.errors import ArgumentError
@@ -101,11 +101,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), WRONG, ids=[str(k) for k in range(len(WRONG))])
-def test_wrong_arguments_are_told(call, message):
-    with pytest.raises(ArgumentError) as caught:
-        call()
-    assert str(caught.value) == message
+test_wrong_arguments_are_told = refusals(WRONG, ArgumentError)
 
 
 def test_what_the_messages_say_to_write_runs():
