@@ -1,4 +1,4 @@
-"""The kernels of kernels.py spelled out with vyre.Builder, statement by statement."""
+"""Kernels of kernels.py spelled out with vyre.Builder, statement by statement."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import vyre
-from kernels import DIGITS, EXPAND, H256, H512, K256, K512, SIGMA, UNREACHED
-from vyre import Builder, Expr, Program, i32, logical_and, logical_not, logical_or, select, u8, u32, u64
+from kernels import DIGITS, H256, SIGMA, UNREACHED
+from vyre import Builder, Expr, Program, i32, logical_and, logical_not, logical_or, select, u8, u32
 
 FOREVER = 2**32 - 1
 
@@ -27,58 +27,6 @@ def carried(p: Builder, loop, values: list) -> Iterator[tuple[list, list, Expr]]
         for slot, value in zip(slots, following, strict=True):
             p.assign(slot, value)
     values[:] = slots
-
-
-def chacha20() -> Program:
-    p = Builder(workgroup_size=256)
-    key, nonce, out = p.read("key", u32), p.read("nonce", u32), p.output("out", u32, axes=2)
-    counter = p.scalar(u32)
-    start = [*EXPAND, *(key[k] for k in range(8)), counter + vyre.gid(0), *(nonce[k] for k in range(3))]
-    s = list(start)
-    for k in 10 * [0, 1, 2, 3, 4, 5, 6, 7]:
-        a, b, c, d = k % 4, 4 + (k + k // 4) % 4, 8 + (k + 2 * (k // 4)) % 4, 12 + (k + 3 * (k // 4)) % 4
-        for x, y, z, n in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
-            s[x] = p.let("sum", s[x] + s[y])
-            s[z] = p.let("mixed", (s[z] ^ s[x]).rotl(n))
-    for k in range(16):
-        out[vyre.gid(0), k] = s[k] + start[k]
-    return p.program()
-
-
-def sha(element, initial, constants, rounds: int, amounts: list) -> Program:
-    p = Builder(workgroup_size=256)
-    message, digest = p.read("message", element, axes=3), p.output("digest", element, axes=2)
-    m = p.let("m", vyre.gid(0))
-    h = [element(int(value)) for value in initial]
-    small_x, small_y, big_e, big_b = amounts
-    with carried(p, p.loop("block", 0, message.shape[1]), h) as (now, following, block):
-        w = [message[m, block, t] for t in range(16)]
-        a = list(now)
-        for t in range(rounds):
-            if t >= 16:
-                x, y = w[t - 15], w[t - 2]
-                mixed_x = vyre.rotr(x, small_x[0]) ^ vyre.rotr(x, small_x[1]) ^ x >> small_x[2]
-                mixed_y = vyre.rotr(y, small_y[0]) ^ vyre.rotr(y, small_y[1]) ^ y >> small_y[2]
-                w.append(p.let("w", w[t - 16] + mixed_x + w[t - 7] + mixed_y))
-            b, e = p.let("b", a[0]), p.let("e", a[4])
-            choice = vyre.rotr(e, big_e[0]) ^ vyre.rotr(e, big_e[1]) ^ vyre.rotr(e, big_e[2])
-            one = p.let("one", a[7] + choice + (e & a[5] ^ ~e & a[6]) + int(constants[t]) + w[t])
-            majority = b & a[1] ^ b & a[2] ^ a[1] & a[2]
-            two = p.let("two", (vyre.rotr(b, big_b[0]) ^ vyre.rotr(b, big_b[1]) ^ vyre.rotr(b, big_b[2])) + majority)
-            a = [one + two, a[0], a[1], a[2], a[3] + one, a[4], a[5], a[6]]
-        for k in range(8):
-            following[k] = p.let("h", now[k] + a[k])
-    for k in range(8):
-        digest[m, k] = h[k]
-    return p.program()
-
-
-def sha256() -> Program:
-    return sha(u32, H256, K256, 64, [(7, 18, 3), (17, 19, 10), (6, 11, 25), (2, 13, 22)])
-
-
-def sha512() -> Program:
-    return sha(u64, H512, K512, 80, [(1, 8, 7), (19, 61, 6), (14, 18, 41), (28, 34, 39)])
 
 
 def blake2s() -> Program:
@@ -257,13 +205,10 @@ FORMS = (
     base64_decode,
     bfs_level,
     blake2s,
-    chacha20,
     histogram,
     life,
     mandelbrot,
     matmul,
     queens,
-    sha256,
-    sha512,
     utf8_validate,
 )
