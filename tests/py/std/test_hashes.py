@@ -1,4 +1,4 @@
-"""Digests of vyre.std beside the vectors of their standards and hashlib."""
+"""Digests of vyre.std beside hashlib's; NIST's vectors are in test_cavp.py."""
 
 import hashlib
 
@@ -15,71 +15,6 @@ from vyre.std._sha256_pairs import sha256_pairs, sha256_pairs_of_products
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
 BLOCKS = {name: hashlib.new(name).block_size for name in NAMES}
-LONG = (
-    b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu"
-)
-SHORT = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
-LETTERS = b"abcdefghijklmnopqrstuvwxyz"
-
-# RFC 1321, A.5; FIPS 180-4's examples (csrc.nist.gov, "Example algorithms"); FIPS 202's of 0 and of 1600 bits.
-VECTORS = [
-    ("md5", b"", "d41d8cd98f00b204e9800998ecf8427e"),
-    ("md5", b"a", "0cc175b9c0f1b6a831c399e269772661"),
-    ("md5", b"abc", "900150983cd24fb0d6963f7d28e17f72"),
-    ("md5", b"message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
-    ("md5", LETTERS, "c3fcd3d76192e4007dfb496cca67e13b"),
-    ("md5", LETTERS.upper() + LETTERS + b"0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"),
-    ("md5", b"1234567890" * 8, "57edf4a22be3c955ac49da2e2107b67a"),
-    ("sha1", b"abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
-    ("sha1", SHORT, "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
-    ("sha224", b"abc", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
-    ("sha224", SHORT, "75388b16512776cc5dba5da1fd890150b0c6455cb4f58b1952522525"),
-    ("sha256", b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-    ("sha256", SHORT, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"),
-    (
-        "sha384",
-        b"abc",
-        "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
-    ),
-    (
-        "sha384",
-        LONG,
-        "09330c33f71147e83d192fc782cd1b4753111b173b3b05d22fa08086e3b0f712fcc7c71a557e2db966c3e9fa91746039",
-    ),
-    (
-        "sha512",
-        b"abc",
-        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
-        "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
-    ),
-    (
-        "sha512",
-        LONG,
-        "8e959b75dae313da8cf4f72814fc143f8f7779c6eb9f7fa17299aeadb6889018"
-        "501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909",
-    ),
-    ("sha3_224", b"", "6b4e03423667dbb73b6e15454f0eb1abd4597f9a1b078e3f5b5a6bc7"),
-    ("sha3_224", b"\xa3" * 200, "9376816aba503f72f96ce7eb65ac095deee3be4bf9bbc2a1cb7e11e0"),
-    ("sha3_256", b"", "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a"),
-    ("sha3_256", b"\xa3" * 200, "79f38adec5c20307a98ef76e8324afbfd46cfd81b22e3973c65fa1bd9de31787"),
-    (
-        "sha3_384",
-        b"\xa3" * 200,
-        "1881de2ca7e41ef95dc4732b8f5f002b189cc1e42b74168ed1732649ce1dbcdd76197a31fd55ee989f2d7050dd473e8f",
-    ),
-    (
-        "sha3_512",
-        b"\xa3" * 200,
-        "e76dfad22084a8b1467fcf2ffa58361bec7628edf5f3fdc0e4805dc48caeeca8"
-        "1b7c13c30adf52a3659584739a2df46be589c51ca1a4a8416df6545a1ce8ba00",
-    ),
-]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_vectors_of_the_standards(name):
-    for _, message, digest in [each for each in VECTORS if each[0] == name]:
-        assert getattr(std, name)(message, backend="cpu").hex() == digest
 
 
 def of_hashlib(name, messages):
@@ -188,20 +123,6 @@ def test_messages_of_64_bytes_have_a_form_of_their_own(count, target, rng):
     assert [bytes(row) for row in std.sha256(mixed, **target)] == of_hashlib("sha256", mixed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_message_of_ten_million_bytes(name, rng):
-    message = rng.bytes(10_000_000)
-    assert getattr(std, name)(message, backend="cpu") == hashlib.new(name, message).digest()
-
-
-@pytest.mark.slow
-def test_a_million_letters():
-    """FIPS 180's third example."""
-    digest = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
-    assert std.sha256(b"a" * 1_000_000, backend="cpu").hex() == digest
-
-
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 10_000])
 def test_any_number_of_messages(size, rng, target):
     if size == 10_000 and target["backend"] == "vulkan":
@@ -295,7 +216,7 @@ def test_what_is_no_bytes_is_refused():
         "argument `data` of vyre.std.md5 must be bytes, got a str. "
         "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name."
     )
-    assert std.md5("abc".encode()).hex() == VECTORS[2][2]  # noqa: UP012
+    assert std.md5("abc".encode()).hex() == hashlib.md5(b"abc").hexdigest()  # noqa: UP012
     with pytest.raises(vyre.CallError) as caught:
         std.sha1(b"abc", 3)
     assert str(caught.value) == (
