@@ -80,25 +80,14 @@ def test_random_lists_are_hashlibs_on_every_device(name, target):
     random_lists(name, target, 10)
 
 
-def continued(name, target, rng):
+@pytest.mark.parametrize("name", ["sha256", "sha384", "sha3_256"])
+def test_a_long_message_continues_in_further_dispatches(name, slow_target, rng):
     block = BLOCKS[name]
     messages = [rng.bytes(k * block + by) for k in range(8) for by in (-9, -8, -1, 0, 1) if k or by >= 0]
-    given = std.Messages.pack(messages, **target)
+    given = std.Messages.pack(messages, **slow_target)
     three_blocks = _block_hashes.digests(hashes.ALGORITHMS[name], 4, turns=3)
     found = three_blocks(given.words, given.starts, given.lengths, given.longest).numpy()
     assert [row.tobytes() for row in found.reshape(len(messages), -1)] == of_hashlib(name, messages)
-
-
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
-@pytest.mark.parametrize("name", ["sha256", "sha384", "sha3_256"])
-def test_a_long_message_continues_in_further_dispatches(name, backend, rng):
-    continued(name, {"backend": backend}, rng)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["sha256", "sha384", "sha3_256"])
-def test_a_long_message_continues_in_further_dispatches_on_every_device(name, target, rng):
-    continued(name, target, rng)
 
 
 def test_sums_by_products_give_the_same_digests(target, rng):
