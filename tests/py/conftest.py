@@ -72,7 +72,7 @@ def name_of(device: vyre.Device) -> str:
 
 
 def refusals(rows: list[tuple[Any, ...]], error: type[Exception] | None = None) -> Callable[..., None]:
-    """A test that calls are refused, of rows of a call and a message, or of a call, an error and a message."""
+    """A test that calls are refused: rows have a call, its error unless all have one, and a message."""
 
     @pytest.mark.parametrize("row", rows, ids=range(len(rows)))
     def test(row: tuple[Any, ...]) -> None:

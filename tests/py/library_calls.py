@@ -1,4 +1,4 @@
-"""The table of the library's calls: what each computes, by another's hand, and what tests try it with.
+"""The table of the library's calls: what each gives by another's hand, and what tests try it with.
 
 A new call of `vyre.std` takes a row of ROWS, and a test of its own. The tests of all calls in
 `tests/py/std` read the table: results at a few hundred and at a million elements, checked execution,
@@ -41,7 +41,7 @@ TYPES = (np.uint32, np.int32, np.uint64, np.uint8, np.int16)
 
 
 class Data:
-    """What rows give their calls: `n` elements, bytes or edges, of every type and option or of one."""
+    """What rows give their calls: `n` elements, of every type and option or of one."""
 
     def __init__(self, n: int, rng: np.random.Generator, *, every: bool) -> None:
         self.n, self.rng, self.every = n, rng, every
@@ -110,7 +110,7 @@ class Data:
 SMALL = Data(700, np.random.default_rng(20), every=True)
 
 
-# Arguments at their limits: resident arrays that no one reads, so that their pages do not come to be.
+# Arguments at their limits: no one reads these resident arrays, so their pages do not come to be.
 
 BYTES = 2**32 - 16  # of one array, on a device whose arrays have 4 GiB
 

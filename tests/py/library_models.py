@@ -236,7 +236,7 @@ def ranks(offsets, targets, rounds, damping=0.85):
 
 
 def assert_same(found, wanted):
-    """A result is its model's: numbers, bytes, arrays, records as pairs, or lists and tuples of them."""
+    """Hold numbers, bytes, arrays, records, and lists and tuples of them to what the model gives."""
     if isinstance(found, np.ndarray):
         found = found.tolist() if found.dtype.names else found
         assert np.shape(found) == np.shape(wanted)

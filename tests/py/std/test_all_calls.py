@@ -1,4 +1,4 @@
-"""Every call of the library by its row: results by models, the limits of numbers, swapped arguments."""
+"""Every call of the library by its row: results, the limits of numbers, swapped arguments."""
 
 from __future__ import annotations
 

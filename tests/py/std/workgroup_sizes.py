@@ -1,4 +1,4 @@
-"""Runs calls of the library with another workgroup size than theirs, and compares the results with their models'.
+"""Runs calls of the library with another workgroup size, and holds results to their models.
 
     python workgroup_sizes.py 64
 
