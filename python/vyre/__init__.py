@@ -56,7 +56,8 @@ from vyre.errors import (
 if TYPE_CHECKING:
     from vyre import std as std
     from vyre._bisect import bisect
-    from vyre._check import CheckResult, ProcedureCheckResult, check, replay
+    from vyre._check import check, replay
+    from vyre._checked import CheckResult, ProcedureCheckResult
     from vyre._creation import arange, empty_like, full, full_like, zeros, zeros_like
     from vyre._devices import Backends, Device, backends, devices
     from vyre._divergence import Divergence, OutputDifference
@@ -148,7 +149,8 @@ _LATER = {
     "std": "vyre.std",
     **dict.fromkeys(["Backends", "Device", "backends", "devices"], "vyre._devices"),
     **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._divergence"),
-    **dict.fromkeys(["CheckResult", "ProcedureCheckResult", "check", "replay"], "vyre._check"),
+    **dict.fromkeys(["CheckResult", "ProcedureCheckResult"], "vyre._checked"),
+    **dict.fromkeys(["check", "replay"], "vyre._check"),
     "StepPlace": "vyre._procedure.flat",
     "ProcedureDivergence": "vyre._procedure.bisect",
     **dict.fromkeys(

@@ -81,7 +81,7 @@ class Divergence:
             )
         source = f" ({self.place.file}:{self.place.line})" if self.place.file else ""
         rows = [("at", f"{self.place.path}{source}"), ("statement", self.statement), ("expression", self.expression)]
-        rows += [(name, _shown(value)) for name, value in self.values.items()]
+        rows += self._value_texts()
         rows += [("output", str(self.output))]
         width = max(len(name) for name, _ in rows)
         barriers = f"{self.phase} barrier{'' if self.phase == 1 else 's'}"
@@ -95,6 +95,9 @@ class Divergence:
         if self.note:
             lines.append(f"Note: {self.note}")
         return "\n".join(lines)
+
+    def _value_texts(self) -> list[tuple[str, str]]:
+        return [(name, _shown(value)) for name, value in self.values.items()]
 
     def _repr_html_(self) -> str:
         from vyre._html.reports import divergence

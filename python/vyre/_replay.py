@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from vyre._check import CheckResult
+    from vyre._checked import CheckResult
     from vyre._core import Place, Program
     from vyre._reports import Report
 

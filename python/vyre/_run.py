@@ -117,9 +117,9 @@ def run(
             "argument `check` of vyre.run checks the program as it is written, got optimize=True. "
             "Fix: leave `optimize` out."
         )
-    from vyre._check import _checked
+    from vyre._checked import checked
 
-    result = _checked(
+    result = checked(
         "vyre.run", program, inputs, workgroups, schedule=schedule, checks=check, max_reports=100, timeout=timeout
     )
     if result.reports:

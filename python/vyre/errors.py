@@ -10,7 +10,6 @@ from functools import cache
 from types import FunctionType
 from typing import TYPE_CHECKING, ClassVar
 
-from vyre._calls import explain_calls
 from vyre._diagnostics import Diagnostics
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import Any
 
-    from vyre._check import CheckResult
+    from vyre._checked import CheckResult
     from vyre._core import Diagnostic
     from vyre._reports import Report
 
@@ -193,11 +192,10 @@ class CheckError(ExecutionError):
 
     result: CheckResult
     reports: tuple[Report, ...]
+    _kind: ClassVar[type | None] = None  # CheckResult, once the module that has it is imported
 
     def __init__(self, result: CheckResult) -> None:
-        from vyre._check import CheckResult
-
-        if type(result) is not CheckResult:
+        if type(result) is not self._kind:
             raise CallError(
                 f"CheckError takes a CheckResult, got an object of type {type(result).__name__[:80]}. "
                 "Fix: pass what vyre.check gave."
@@ -236,6 +234,3 @@ class DispatchTimeoutError(DeviceError, TimeoutError):
 
 class InternalError(VyreError):
     """A bug of vyre's own: please report it with the program's text."""
-
-
-explain_calls(globals(), "vyre")

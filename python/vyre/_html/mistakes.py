@@ -65,15 +65,14 @@ def _first(shown: Sequence[Diagnostic]) -> list[Form]:
 
 def error(shown: VyreError) -> str:
     """An error: its class, the problem and the Fix; with the diagnostics or the reports that it holds."""
-    from vyre.errors import CheckError, ValidationError
-
     kind = type(shown).__name__
-    if isinstance(shown, ValidationError):
-        return sheet(Form(kind, _rules(shown.diagnostics), tone="bad"), *_first(shown.diagnostics))
-    if isinstance(shown, CheckError):
+    broken, checked = getattr(shown, "diagnostics", None), getattr(shown, "result", None)
+    if broken is not None:
+        return sheet(Form(kind, _rules(broken), tone="bad"), *_first(broken))
+    if checked is not None:
         from vyre._html.reports import result_forms
 
-        return sheet(Form(kind, "the run made mistakes", tone="bad"), *result_forms(shown.result))
+        return sheet(Form(kind, "the run made mistakes", tone="bad"), *result_forms(checked))
     problem, action = _split(str(shown))
     first, _, more = problem.partition("\n")
     rest = element("pre", clipped(more, _LONGEST)) if more else Markup()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from vyre._html.code import text_form
 from vyre._html.markup import Content, Markup, element
 from vyre._html.parts import Form, code, counted, facts, fix, label, note, sheet, table
 
 if TYPE_CHECKING:
-    from vyre._check import _Reported
+    from vyre._checked import _Reported
     from vyre._divergence import Divergence
     from vyre._procedure.bisect import ProcedureDivergence
     from vyre._repeat import RepeatResult
-    from vyre._reports import Report, Witness
+    from vyre._reports import RaceReport, Report, Witness
 
 __all__ = ["divergence", "procedure_divergence", "repetition", "report", "result"]
 
@@ -27,7 +27,6 @@ def report(shown: Report) -> str:
 def report_form(shown: Report) -> Form:
     """Show what happened and where, a picture of a race, and what to do."""
     from vyre._html.races import picture
-    from vyre._reports import OrderDependenceReport, RaceReport
 
     witnesses = [(name, getattr(shown, name)) for name in ("first", "second", "witness") if hasattr(shown, name)]
     if witnesses:
@@ -36,8 +35,8 @@ def report_form(shown: Report) -> Form:
         lines.append(table(heads, [_witness_row(name, each) for name, each in witnesses]))
     else:
         lines = [note(line, "") for line in shown._lines()]
-    drawn = picture(shown) if isinstance(shown, RaceReport) else Markup()
-    tone = "open" if isinstance(shown, OrderDependenceReport) else "bad"
+    drawn = picture(cast("RaceReport", shown)) if shown.check == "race" else Markup()
+    tone = "open" if shown.check == "order-dependence" else "bad"
     return Form(shown.check, shown._title(), (drawn, *lines, fix(shown._fix())), tone)
 
 
@@ -96,11 +95,10 @@ def divergence_form(shown: Divergence) -> Form:
         problem, _, action = first.partition(" Fix: ")
         return Form("Divergence", problem, (fix(action), note(more)), "bad")
     from vyre import _source
-    from vyre._divergence import _shown
 
     source = _source.describe(shown.place, columns=False)
     names = " and ".join(shown.values)
-    values: list[list[Content]] = [[name, code(_shown(value))] for name, value in shown.values.items()]
+    values: list[list[Content]] = [[name, code(value)] for name, value in shown._value_texts()]
     parts = (
         facts(
             [

@@ -36,7 +36,7 @@ from vyre.errors import ArgumentError, BindingError, CapabilityError, DispatchTi
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from vyre._check import CheckResult
+    from vyre._checked import CheckResult
     from vyre._core import Program
     from vyre._kernel.kernel import Kernel
 
@@ -130,7 +130,7 @@ def _given_back(result: Any, foreign: dict[int, Any]) -> Any:
 
 def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], how: dict[str, Any]) -> CheckResult:
     """Checked execution of a call on the reference; ``how`` are arguments of vyre.check."""
-    from vyre._check import _checked  # it knows kernels
+    from vyre._checked import checked
 
     for name in ("backend", "device", "optimize", "at_most"):
         if kwargs.get(name) is not None:
@@ -140,7 +140,7 @@ def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], ho
             )
         kwargs.pop(name, None)
     program, inputs, workgroups = host_call(kernel, args, kwargs)
-    return _checked(f"kernel `{kernel.__name__}`", program, inputs, workgroups, **how)
+    return checked(f"kernel `{kernel.__name__}`", program, inputs, workgroups, **how)
 
 
 def host_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Program, dict[str, Any], Any]:

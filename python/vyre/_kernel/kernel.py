@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from vyre._check import CheckResult
+    from vyre._checked import CheckResult
     from vyre._core import Program
     from vyre._devices import Device
     from vyre._diagnostics import Diagnostics

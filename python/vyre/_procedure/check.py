@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._check import ProcedureCheckResult, _report
+from vyre._checked import ProcedureCheckResult, report_of
 from vyre._procedure.flat import Part, text_of_line
 from vyre._reports import (
     OrderDependenceReport,
@@ -137,7 +137,7 @@ class _Checked:
             found, complete, *_ = self.memory.run(step, self.schedule, self.left(), self.owner, self.checks)
             self.complete = self.complete and complete
             for row in found:
-                self.add(self.located(step, _report(row)))
+                self.add(self.located(step, report_of(row)))
         if _UNINITIALISED in names:
             self.note_results()
         if _ORDER in names:

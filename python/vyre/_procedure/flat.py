@@ -17,7 +17,6 @@ from vyre._core import Array, DataType, Procedure
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.by_name import by_name
 from vyre._procedure.core import core_procedure
-from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.running import array_of
 from vyre._procedure.sources import recording_of, with_steps
 from vyre._procedure.steps import Invoke, line_text, numbered
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vyre._core import Program
+    from vyre._procedure.procedure import ProcedureFunction
     from vyre._procedure.running import array_of
 from vyre._procedure.steps import ArrayDecl, Line, Recorded
 
@@ -212,7 +212,7 @@ def named_call(
     procedure: Any, inputs: Mapping[str, Any], owner: str, backend: str = "reference", device: int = 0
 ) -> Call:
     """The call of a procedure, as a function or as a value, for arrays and numbers by name."""
-    if isinstance(procedure, ProcedureFunction):
+    if not isinstance(procedure, Procedure):
         return call_of(procedure, procedure._given((), dict(inputs)), backend, device)
     procedure.check()
     arrays, numbers = by_name(procedure, inputs, f"argument `inputs` of {owner}")

@@ -35,7 +35,7 @@ from vyre.errors import ArgumentError, CallError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from vyre._check import ProcedureCheckResult
+    from vyre._checked import ProcedureCheckResult
 
 __all__ = ["ProcedureFunction", "procedure"]
 
