@@ -11,18 +11,21 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, cast
 
+from vyre.errors import CallError
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from inspect import Parameter
     from typing import Any
 
-    from vyre.errors import CallError
-
-__all__ = ["explain_calls", "explain_methods"]
+__all__ = ["LISTED", "REFUSALS", "explain_calls", "explain_methods"]
 
 _LONGEST = 80  # letters of an unknown name in a message
-# Functions that the bodies of procedures call where they mean another one, and what to write there.
-_IN_PROCEDURES = {"vyre.repeat": "in a procedure, write `for i in vyre.times(n):`"}
+# What each explained module lists in ``__all__``, by the module's name.
+LISTED: dict[str, list[str]] = {}
+# Functions that are called where another one is meant, by public name: the module that knows the place gives the error
+# there, and None elsewhere.
+REFUSALS: dict[str, Callable[[], CallError | None]] = {}
 
 
 def explain_calls(module: dict[str, Any], public: str | None = None) -> None:
@@ -33,6 +36,7 @@ def explain_calls(module: dict[str, Any], public: str | None = None) -> None:
             imports.
         public: the module that users import them from; None for the nearest one above that is not private.
     """
+    LISTED[module["__name__"]] = module["__all__"]
     if public is None:
         parts = module["__name__"].split(".")
         public = ".".join(parts[: next((k for k, part in enumerate(parts) if part.startswith("_")), len(parts))])
@@ -99,8 +103,6 @@ def _explained(function: FunctionType, name: str, owner: str) -> FunctionType:
 def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any], kwargs: dict[str, Any]) -> CallError:
     import inspect
 
-    from vyre.errors import CallError
-
     parameters = list(inspect.signature(function).parameters.values())
     if owner or "." in function.__qualname__.rpartition("<locals>.")[2]:
         # The first parameter is left out: it is `self` of a method, or `cls` of a class's.
@@ -108,8 +110,8 @@ def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any],
     else:
         wanted, given = parameters, args
     said = f"{owner}.{function.__name__}" if owner else name
-    if name in _IN_PROCEDURES and not kwargs and _is_recording():
-        return CallError(f"{name}() has no place in a procedure. Fix: {_IN_PROCEDURES[name]}.")
+    if name in REFUSALS and not kwargs and (elsewhere := REFUSALS[name]()) is not None:
+        return elsewhere
     call = name
     if owner:
         call = "x" if function.__name__ == "__call__" else f"x.{function.__name__}"
@@ -132,13 +134,6 @@ def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any],
         if missing and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             return CallError(f"{said}() misses argument `{p.name}`. Fix: write {call}.")
     return CallError(f"{said}() does not take these arguments. Fix: write {call}.")
-
-
-def _is_recording() -> bool:
-    """Whether this thread records the body of a procedure."""
-    from vyre._procedure.recorder import active
-
-    return active() is not None
 
 
 def _unknown(key: str, free: list[str], call: str) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
+from vyre._calls import LISTED
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._interrupts import is_of_signal_handler
 from vyre._kernel.arrays import KernelArray
@@ -233,9 +234,7 @@ _FOREIGN = ("blockDim", "blockIdx", "cuda", "get_global_id", "get_local_id", "gr
 
 def _fix_for_name(name: str) -> str:
     """Return the Fix for a name that is not defined."""
-    import vyre
-
-    if name in vyre.__all__:
+    if name in LISTED["vyre"]:
         return f"write vyre.{name}"
     if name in _FOREIGN:
         return "write vyre.gid(0) for the index in the grid, vyre.lid(0) in the workgroup, vyre.wid(0) of the workgroup"

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vyre._calls import explain_calls
+from vyre._calls import REFUSALS, explain_calls
 from vyre._procedure.carried import refuse_carried_names, refuse_other_steps
 from vyre._procedure.changed import Watched
 from vyre._procedure.leaving import refuse_left_blocks
-from vyre._procedure.recorder import calling_line, place_text, recorder_of
+from vyre._procedure.recorder import active, calling_line, place_text, recorder_of
 from vyre._procedure.sizes import Size, as_size
 from vyre._procedure.steps import Repeat, Require, When
 from vyre._text import shown
-from vyre.errors import ArgumentError
+from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -182,5 +182,13 @@ def times(count: Size | int) -> Iterator[Any]:
 
     return turns()
 
+
+def _instead_of_repeat() -> CallError | None:
+    if active() is None:
+        return None
+    return CallError("vyre.repeat() has no place in a procedure. Fix: in a procedure, write `for i in vyre.times(n):`.")
+
+
+REFUSALS["vyre.repeat"] = _instead_of_repeat
 
 explain_calls(globals(), "vyre")
