@@ -158,6 +158,12 @@ def zeroed(
     return _core._empty(extents, wanted, *place(backend, device))
 
 
+class PlannedCount:
+    """A count that is not known until a procedure is planned."""
+
+    __slots__ = ()
+
+
 def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function: str) -> list[int]:
     """The elements along each axis, and along the one that a DataType of vectors adds."""
     import numpy as np
@@ -166,9 +172,7 @@ def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function
     axes = tuple(itertools.islice(shape, _MOST_AXES + 1)) if isinstance(shape, (tuple, list)) else (shape,)
     for extent in axes:
         if isinstance(extent, bool) or not isinstance(extent, (int, np.integer)) or not 0 <= extent < 2**48:
-            from vyre._procedure.sizes import Size
-
-            if isinstance(extent, Size):
+            if isinstance(extent, PlannedCount):
                 raise ArgumentError(
                     f"argument `shape` of {function} has the size {shown(extent)}, which is not known until the "
                     "procedure is planned. Fix: write vyre.scratch(vyre.u32, n, zeros=True), an array of the procedure."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
+from vyre._array import PlannedCount
 from vyre._calls import explain_calls
 from vyre._procedure.branches import BOTH, EITHER, OPPOSITE, what_to_write
 from vyre._text import as_count, shown
@@ -75,7 +76,7 @@ _OPERATIONS: dict[str, Callable[..., int]] = {
 }
 
 
-class Size:
+class Size(PlannedCount):
     """An integer that is known when a procedure is planned, such as the length of an array.
 
     It has ``+ - * // %`` and comparisons with integers and other sizes. ``vyre.when`` decides by it.
