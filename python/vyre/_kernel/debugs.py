@@ -14,7 +14,7 @@ from vyre._kernel.control import Region
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.recorder import Areas, record_kernel
 from vyre._kernel.recording import LeavesCalls
-from vyre._kernel.tracer import current
+from vyre._kernel.tracer import AS_STATEMENT, current
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
@@ -123,6 +123,9 @@ def debug_statement(tracer: Any, later: Callable[[], Any]) -> None:
             "an argument of vyre.debug changes a Python list",
             "change it in a statement before, and record what it then holds",
         )
+
+
+vars(debug)[AS_STATEMENT] = debug_statement
 
 
 def invocation_of(given: Any, function: str, argument: str) -> tuple[int, int, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Tracer", "current", "element_of", "is_tracing"]
 
 _MOST_PRIVATE_BYTES = 16384  # of an invocation (V037)
+# The attribute of a function that carries out statements which call it.
+AS_STATEMENT = "_as_statement"
 _ARM = "an arm of `if ... else`"
 
 
@@ -436,12 +438,11 @@ class Tracer(_core._Lets):
 
     def statement(self, function: Any, later: Callable[[], Any]) -> None:
         """A statement that calls something whose name is `debug`."""
-        from vyre._kernel.debugs import debug, debug_statement
-
-        if getattr(function, "__module__", None) == debug.__module__ and function.__name__ == debug.__name__:
-            debug_statement(self, later)
-        else:
+        run = vars(function).get(AS_STATEMENT) if type(function) is FunctionType else None
+        if run is None:
             later()
+        else:
+            run(self, later)
 
     def method(self, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         """``owner.name(...)``: on an expression, the function of that name that chooses by types."""
