@@ -1,36 +1,24 @@
 """The functions that pickles name: pickle finds a module's function by its name, and cannot find C++ methods.
 
-Operations of the user's travel along: what calls them is pickled with their OpSpecs, which are registered where it is
-unpickled.
+What calls operations of the user's is pickled with their OpSpecs (ops.py), which ``called`` finds.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vyre import _core, _log
+from vyre import _core
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from typing import Any
 
-    from vyre.ops import Operation
 
-
-def reduced(value: Any, own: Iterable[_core.OpSpec]) -> tuple[Any, ...]:
-    """Reduce a Program, a Procedure, an Expr or a Node for pickle, where operations of the user's are registered.
+def called(data: bytes, own: tuple[_core.OpSpec, ...]) -> list[_core.OpSpec]:
+    """The operations that are called in a binary form, and those that their bodies call.
 
     Args:
-        own: these operations, in the order in which they were registered: a body calls those before its own.
-    """
-    rebuild, (data,) = value.__reduce__()
-    specs = _called(data, tuple(own))
-    return (with_operations, (rebuild, data, *specs)) if specs else (rebuild, (data,))
-
-
-def _called(data: bytes, own: tuple[_core.OpSpec, ...]) -> list[_core.OpSpec]:
-    """The operations that are called in a binary form, and those that their bodies call.
+        own: those of the user, in the order in which they were registered: a body calls those before its own.
 
     The binary form holds each id as text. An operation whose id only happens to stand in it travels too, which harms
     nothing.
@@ -44,19 +32,6 @@ def _called(data: bytes, own: tuple[_core.OpSpec, ...]) -> list[_core.OpSpec]:
             if spec.body is not None:
                 seen.append(spec.body.to_bytes())
     return needed[::-1]
-
-
-def with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: _core.OpSpec) -> Any:
-    """Rebuild the object of these bytes, once the operations that it calls are registered.
-
-    Raises: ArgumentError when another operation is registered under one of their ids and versions.
-    """
-    from vyre import ops
-
-    for spec in specs:
-        ops.register(spec)
-        _log.debug("operation %s@%d came with a pickle", spec.id, spec.version)
-    return rebuild(data)
 
 
 def reduced_spec(spec: _core.OpSpec) -> tuple[Any, ...]:
@@ -128,13 +103,6 @@ def op_spec(
         # An expression that the result shared with earlier statements is evaluated once more, to the same value.
         _BODIES[made] = body
     return made
-
-
-def operation(spec: _core.OpSpec) -> Operation:
-    """The operation, registered."""
-    from vyre import ops
-
-    return ops.Operation(ops.register(spec))
 
 
 def program(data: bytes) -> _core.Program:

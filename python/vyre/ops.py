@@ -176,9 +176,30 @@ _OWN: dict[tuple[str, int], OpSpec] = {}
 
 
 def _reduced(value: Any) -> tuple[Any, ...]:
-    from vyre import _pickle  # when it is asked for: `import vyre` does without
+    """Reduce a Program, a Procedure, an Expr or a Node for pickle; the user's operations that it calls travel along."""
+    from vyre._pickle import called  # when it is asked for: `import vyre` does without
 
-    return _pickle.reduced(value, _OWN.values())
+    rebuild, (data,) = value.__reduce__()
+    specs = called(data, tuple(_OWN.values()))
+    return (_with_operations, (rebuild, data, *specs)) if specs else (rebuild, (data,))
+
+
+def _with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: OpSpec) -> Any:
+    """Rebuild the object of these bytes, once the operations that it calls are registered.
+
+    Raises: ArgumentError when another operation is registered under one of their ids and versions.
+    """
+    from vyre import _log
+
+    for spec in specs:
+        register(spec)
+        _log.debug("operation %s@%d came with a pickle", spec.id, spec.version)
+    return rebuild(data)
+
+
+def _operation(spec: OpSpec) -> Operation:
+    """The operation, registered where its pickle is read."""
+    return Operation(register(spec))
 
 
 class Operation:
@@ -215,9 +236,7 @@ class Operation:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from vyre import _pickle
-
-        return _pickle.operation, (self.spec,)
+        return _operation, (self.spec,)
 
     def __repr__(self) -> str:
         return f"<vyre operation {self.spec.id}@{self.spec.version}>"
