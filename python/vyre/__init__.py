@@ -16,6 +16,7 @@ array([4, 7, 6], dtype=uint32)
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 from vyre import _core, _elementwise, _enums
@@ -218,10 +219,17 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this k
                 getattr(DataType, name.upper())  # says when it comes
             from vyre._absent import refuse_name  # imported here, because `import vyre` does not need it
 
-            refuse_name(name)
+            refuse_name(sys.modules[__name__], name, _names_of_std)
         home = importlib.import_module(_LATER[name])
         value = globals()[name] = home if name == "std" else getattr(home, name)
         return value
+
+
+def _names_of_std() -> list[str] | None:
+    """The names of vyre.std; None in a kernel, which calls none of them."""
+    from vyre._kernel.tracer import is_tracing
+
+    return None if is_tracing() else importlib.import_module("vyre.std").__all__
 
 
 def __dir__() -> list[str]:

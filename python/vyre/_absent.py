@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
     from vyre._kernel.kernel import Kernel
     from vyre._procedure.procedure import ProcedureFunction
 
@@ -91,22 +94,18 @@ def refuse_attribute(array: Any, name: str) -> NoReturn:
     _refuse(array, name, "a vyre.Array", usual, fix and f"{fix}, for an array `a`")
 
 
-def refuse_name(name: str) -> NoReturn:
-    """Raises the AttributeError of ``vyre.name``."""
-    import vyre
+def refuse_name(vyre: ModuleType, name: str, names_of_std: Callable[[], Sequence[str] | None]) -> NoReturn:
+    """Raises the AttributeError of ``vyre.name``.
 
+    Args:
+        names_of_std: gives the names of vyre.std; None in a kernel, which calls none of them.
+    """
     fix = _TYPES.get(name)
-    if fix is None and not name.startswith("_") and not _is_tracing():  # kernels call none of these
-        from vyre import std
-
-        fix = f"vyre.std.{name}" if name in std.__all__ else _OF_MODULE.get(name)
+    if fix is None and not name.startswith("_"):
+        names = names_of_std()
+        if names is not None:
+            fix = f"vyre.std.{name}" if name in names else _OF_MODULE.get(name)
     _refuse(vyre, name, "module `vyre`", "module 'vyre'", fix)
-
-
-def _is_tracing() -> bool:
-    from vyre._kernel.tracer import is_tracing
-
-    return is_tracing()
 
 
 def refuse_of_regex(regex: Any, name: str) -> NoReturn:
