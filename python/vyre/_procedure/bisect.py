@@ -13,6 +13,7 @@ from vyre._core import BufferAccess
 from vyre._divergence import Divergence, OutputDifference
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import Part, StepPlace, as_array
+from vyre._program_bisect import bisected
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -244,8 +245,6 @@ def bisect_call(
 
 def _alone(call: Call, count: int, ways: dict[str, Any], timeout: float | None) -> tuple[Divergence | None, str]:
     """Where the dispatch of a step begins to differ by itself, and a note."""
-    from vyre._bisect import _bisected
-
     step = call.steps[count - 1]
     if step.kind != "dispatch":
         return None, "The step is no dispatch. Fix: report the procedure with its text."
@@ -253,7 +252,7 @@ def _alone(call: Call, count: int, ways: dict[str, Any], timeout: float | None) 
     for before in call.steps[: count - 1]:
         memory.run(before, None, None, _OWNER)
     assert step.program is not None
-    found = _bisected(step.program, inputs_of(step, memory), memory.groups(step), dict(ways), timeout)
+    found = bisected(step.program, inputs_of(step, memory), memory.groups(step), dict(ways), timeout)
     if found is None:
         return None, (
             "The dispatch agrees when it runs alone with the arrays as the reference has them before it: what differs "
