@@ -14,9 +14,10 @@ True
 
 from vyre._calls import explain_calls
 from vyre.fuzz.campaign import describe, sweep
-from vyre.fuzz.case import PLANTS, REWRITES, Case, Planted, Settings, generate, reduce, rewrite
+from vyre.fuzz.case import PLANTS, REWRITES, Case, Planted, generate, reduce, rewrite
 from vyre.fuzz.compare import Judgement, Way, judge, way_against, ways_of
 from vyre.fuzz.log import Log, Row
+from vyre.fuzz.settings import Settings
 
 __all__ = [
     "PLANTS",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre.errors import DeviceError
-from vyre.fuzz.case import Settings
 from vyre.fuzz.compare import Judgement, Way, checked_against, checked_ways
 from vyre.fuzz.log import Row
+from vyre.fuzz.settings import Settings
 from vyre.fuzz.worker import CHECKED, Worker, WorkerEndedError
 
 if TYPE_CHECKING:

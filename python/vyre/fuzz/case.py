@@ -1,7 +1,7 @@
 """Cases: a program with what one run of it needs. The work is done in C++; this module gives it Python's types.
 
 A Case has the arrays of its first call and of later ones as bytes, and is written and read as JSON, which is how cases
-pass between processes and machines. Settings say which programs are generated, and make the case of a seed.
+pass between processes and machines.
 ``generate``, ``rewrite`` and ``reduce`` convert arguments, call the core, and make a Case of the result.
 """
 
@@ -191,45 +191,6 @@ class Case:
 def _case(made: tuple[Any, ...], seed: int | None, planted: Planted | None = None) -> Case:
     program, arrays, grid, later = made
     return Case(program, arrays, grid, seed, planted, later)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the programs of a sweep are made.
-
-    Attributes:
-        statements, work, clean, independent: as ``generate`` takes them.
-        rewrites: as many rewrites that keep the bytes are done to each program before it is run; 0 leaves it as it is.
-        checked: whether checked execution runs the program, instead of ways; it must find what was planted, where it
-            was planted, and nothing else.
-        plant: a defect, one of PLANTS, for a checked run.
-        procedures: procedures instead of programs; no other setting is about them.
-    """
-
-    statements: int = 200
-    work: int = 60_000
-    clean: bool = False
-    rewrites: int = 0
-    checked: bool = False
-    plant: str | None = None
-    independent: bool = False
-    procedures: bool = False
-
-    def case(self, seed: int) -> tuple[Any, Any]:
-        """The case of a seed, and what is run in its place if that is another one."""
-        if self.procedures:
-            from vyre.fuzz.procedures import generate as generate_procedure  # it is made of programs
-
-            return generate_procedure(seed), None
-        case = generate(
-            seed,
-            statements=self.statements,
-            work=self.work,
-            clean=self.clean,
-            plant=self.plant,
-            independent=self.independent,
-        )
-        return case, rewrite(case, self.rewrites, seed) if self.rewrites else None
 
 
 def generate(

@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vyre.fuzz.case import REWRITES, Case, Settings, reduce, rewrite
+from vyre.fuzz.case import REWRITES, Case, reduce, rewrite
 from vyre.fuzz.compare import Judgement, Way
 from vyre.fuzz.procedures.shrink import reduce as reduce_procedure
+from vyre.fuzz.settings import Settings
 from vyre.fuzz.worker import Worker, WorkerEndedError
 
 if TYPE_CHECKING:

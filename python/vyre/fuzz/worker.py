@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
-from vyre.fuzz.case import Case, Settings
+from vyre.fuzz.case import Case
 from vyre.fuzz.compare import Judgement, Way, judge
+from vyre.fuzz.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
