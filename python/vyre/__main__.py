@@ -133,7 +133,7 @@ def parser_of_all() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add_to(commands)
     for made in commands.choices.values():
-        made.set_defaults(parser=made)
+        made.set_defaults(parser=made, whole=parser)
     return parser
 
 

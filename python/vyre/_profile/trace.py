@@ -69,8 +69,6 @@ def trace(prof: Profile) -> dict[str, Any]:
         named.append({"name": "process_sort_index", "ph": "M", "pid": pid, "tid": 0, "args": {"sort_index": order}})
     for (pid, tid), name in tracks.items():
         named.append({"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}})
-    from vyre import __version__
-
     clocks = [
         {
             "device": f"{device.backend} {device.index}: {device.name}",
@@ -83,7 +81,7 @@ def trace(prof: Profile) -> dict[str, Any]:
         "traceEvents": named + records,
         "displayTimeUnit": "ns",
         "otherData": {
-            "vyre": __version__,
+            "vyre": _core.__version__,
             "began_perf_counter_ns": prof.began_ns,
             "clocks": clocks,
             "left_out": prof.left_out,

@@ -34,9 +34,7 @@ def run(chosen: argparse.Namespace) -> int:
         import shtab
     except ImportError:
         raise vyre.ArgumentError("completion needs shtab. Fix: pip install 'vyre[completion]'.") from None
-    from vyre.__main__ import parser_of_all
-
-    parser = parser_of_all()
+    parser: argparse.ArgumentParser = chosen.whole
     for each in _parsers(parser):
         for action in each._actions:
             if action.metavar in _FILES:
