@@ -105,7 +105,8 @@ class Calls:
         if len(unchecked) > _MOST_SHOWN:
             terminalreporter.write_line(f"and {len(unchecked) - _MOST_SHOWN:,} more are not checked")
 
-    # vyre._watch calls these before each call, and `unchecked` with the text that they give once the call was right.
+    # vyre._watch calls these before each call, and `unchecked` with the text that they give once
+    # the call was right.
 
     def kernel(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         __tracebackhide__ = True
