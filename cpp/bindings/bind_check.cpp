@@ -1,4 +1,5 @@
-// Binds vyre.check: runs a program with checks and returns the findings as plain tuples, from which vyre/_checked.py makes the reports.
+// Binds vyre.check: runs a program with checks and returns the findings as plain tuples, from which vyre/_arrays/checked.py makes the
+// reports.
 #include <fmt/format.h>
 
 #include "arrays.hpp"

@@ -1,5 +1,6 @@
 // Shares arrays on CUDA devices with other libraries of the process: gives out the address of a vyre.Array, makes a vyre.Array of another
-// library's memory without a copy, and orders the work on that library's streams and on vyre's. vyre/_cuda.py implements the protocols.
+// library's memory without a copy, and orders the work on that library's streams and on vyre's. vyre/_arrays/cuda.py implements the
+// protocols.
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

@@ -1,6 +1,6 @@
 // Makes and reads DLPack capsules of device memory: exports an array on a CUDA device to another library, and imports another library's
 // array. numpy makes and reads the capsules of host memory. The structures follow DLPack's specification: Managed is the form before
-// version 1.0, Versioned the form since 1.0. vyre/_cuda.py decides what is exported to which consumer, and orders the streams.
+// version 1.0, Versioned the form since 1.0. vyre/_arrays/cuda.py decides what is exported to which consumer, and orders the streams.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 

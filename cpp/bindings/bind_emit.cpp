@@ -67,7 +67,7 @@ Source to_source(py::handle program, py::handle optimize) {
           to_optimize(optimize, "argument `optimize` of vyre.lower").value_or(run::Optimize())};
 }
 
-// Returns the machine code as the tuple that vyre/_machine_code.py unpacks.
+// Returns the machine code as the tuple that vyre/_arrays/machine_code.py unpacks.
 py::tuple as_tuple(const run::cpu::MachineCode& code) {
   py::list parts, constants;
   py::dict context;

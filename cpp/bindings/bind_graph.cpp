@@ -176,7 +176,7 @@ std::string Graph::describe() const {
 void bind_graph(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  // Python's Graph (vyre/_graph.py) is what users see.
+  // Python's Graph (vyre/_arrays/graph.py) is what users see.
   py::class_<Graph> graph(m, "_Graph", py::is_final(), made_whole<Graph>());
   def_new(graph, [](const py::args&, const py::kwargs&) { return std::make_unique<Graph>(); });
   def_no_pickle(graph, "a graph works with memory of a device, which is not copied or pickled. Fix: record it again there.");

@@ -19,7 +19,7 @@ std::size_t to_max_reports(py::handle object, const std::string& where);
 // Validates a program by all rules but V010, because checked execution reports divergent barriers itself. Throws ValidationError.
 validate::ValidProgram valid_but_for_barriers(const ir::Program& program);
 
-// Returns a tuple for each finding: the name of its check, and the data from which vyre/_checked.py makes a report.
+// Returns a tuple for each finding: the name of its check, and the data from which vyre/_arrays/checked.py makes a report.
 py::list described(const ir::Program& program, const std::vector<run::Finding>& findings);
 
 // Return the names of the checks that are turned on, and (name, meaning, whether "all" stands for it) of every check.

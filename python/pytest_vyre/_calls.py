@@ -41,7 +41,7 @@ class Calls:
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Iterator[None]:
         # This wrapper is the innermost: it ends before pytest-cov saves what was measured.
-        from vyre import _watch
+        from vyre._tools import watch as _watch
 
         if session.config.getoption("dist", "no") != "no":  # pytest-xdist runs the tests in other processes
             return (yield)
@@ -105,7 +105,7 @@ class Calls:
         if len(unchecked) > _MOST_SHOWN:
             terminalreporter.write_line(f"and {len(unchecked) - _MOST_SHOWN:,} more are not checked")
 
-    # vyre._watch calls these before each call, and `unchecked` with the text that they give once
+    # vyre._tools.watch calls these before each call, and `unchecked` with the text that they give once
     # the call was right.
 
     def kernel(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

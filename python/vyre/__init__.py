@@ -19,9 +19,12 @@ import importlib
 import sys
 from typing import TYPE_CHECKING
 
-from vyre import _core, _elementwise, _enums
-from vyre._array import array, empty
-from vyre._calls import explain_calls
+from vyre import _core, _enums
+from vyre._arrays import elementwise as _elementwise
+from vyre._arrays.array import array, empty
+from vyre._arrays.graph import Graph, graph
+from vyre._base.calls import explain_calls
+from vyre._base.frames import hide_frames
 from vyre._core import *  # noqa: F403
 from vyre._core import DataType
 from vyre._core import abs as abs
@@ -29,8 +32,6 @@ from vyre._core import max as max
 from vyre._core import min as min
 from vyre._default import default_device
 from vyre._diagnostics import Diagnostics
-from vyre._frames import hide_frames
-from vyre._graph import Graph, graph
 from vyre._run import lower, pack_bytes, run, unpack_bytes
 from vyre.errors import (
     ArgumentError,
@@ -56,12 +57,23 @@ from vyre.errors import (
 
 if TYPE_CHECKING:
     from vyre import std as std
-    from vyre._bisect import bisect
-    from vyre._check import check, replay
-    from vyre._checked import CheckResult, ProcedureCheckResult
-    from vyre._creation import arange, empty_like, full, full_like, zeros, zeros_like
+    from vyre._arrays.checked import CheckResult, ProcedureCheckResult
+    from vyre._arrays.creation import arange, empty_like, full, full_like, zeros, zeros_like
+    from vyre._arrays.reports import (
+        BarrierStop,
+        DivergentBarrierReport,
+        OrderDependenceReport,
+        OutOfBoundsReport,
+        PromisedZeroReport,
+        RaceReport,
+        Report,
+        ReportedStep,
+        UninitialisedReadReport,
+        UnwrittenArrayReport,
+        Witness,
+    )
+    from vyre._arrays.trial import try_compile
     from vyre._devices import Backends, Device, backends, devices
-    from vyre._divergence import Divergence, OutputDifference
     from vyre._kernel import (
         Builder,
         Cost,
@@ -85,6 +97,23 @@ if TYPE_CHECKING:
         wid,
     )
     from vyre._kernel.tracing import Trace, trace
+    from vyre._kernel.typed import (
+        In,
+        InOut,
+        Out,
+        boolean,
+        const,
+        i8,
+        i16,
+        i32,
+        kernel,
+        u8,
+        u16,
+        u32,
+        u64,
+        vec2u32,
+        vec4u32,
+    )
     from vyre._procedure import (
         ProcedureArray,
         ProcedureFunction,
@@ -103,26 +132,14 @@ if TYPE_CHECKING:
         times,
         when,
     )
-    from vyre._procedure.bisect import ProcedureDivergence
     from vyre._procedure.flat import StepPlace
     from vyre._procedure.procedure import procedure
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
-    from vyre._repeat import RepeatResult, RunDifference, repeat
-    from vyre._reports import (
-        BarrierStop,
-        DivergentBarrierReport,
-        OrderDependenceReport,
-        OutOfBoundsReport,
-        PromisedZeroReport,
-        RaceReport,
-        Report,
-        ReportedStep,
-        UninitialisedReadReport,
-        UnwrittenArrayReport,
-        Witness,
-    )
-    from vyre._trial import try_compile
-    from vyre._typed import In, InOut, Out, boolean, const, i8, i16, i32, kernel, u8, u16, u32, u64, vec2u32, vec4u32
+    from vyre._tools.bisect import bisect
+    from vyre._tools.check import check, replay
+    from vyre._tools.divergence import Divergence, OutputDifference
+    from vyre._tools.procedure_bisect import ProcedureDivergence
+    from vyre._tools.repeat import RepeatResult, RunDifference, repeat
     from vyre._web import to_html
 else:
     u32 = DataType.U32
@@ -146,14 +163,14 @@ __version__: str = _core.__version__
 
 # These names and their modules, numpy among them, are imported when they are first asked for: most programs only run.
 _LATER = {
-    "bisect": "vyre._bisect",
+    "bisect": "vyre._tools.bisect",
     "std": "vyre.std",
     **dict.fromkeys(["Backends", "Device", "backends", "devices"], "vyre._devices"),
-    **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._divergence"),
-    **dict.fromkeys(["CheckResult", "ProcedureCheckResult"], "vyre._checked"),
-    **dict.fromkeys(["check", "replay"], "vyre._check"),
+    **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._tools.divergence"),
+    **dict.fromkeys(["CheckResult", "ProcedureCheckResult"], "vyre._arrays.checked"),
+    **dict.fromkeys(["check", "replay"], "vyre._tools.check"),
     "StepPlace": "vyre._procedure.flat",
-    "ProcedureDivergence": "vyre._procedure.bisect",
+    "ProcedureDivergence": "vyre._tools.procedure_bisect",
     **dict.fromkeys(
         [
             *[
@@ -188,10 +205,10 @@ _LATER = {
         "vyre._procedure",
     ),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
-    **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._repeat"),
-    **dict.fromkeys(["arange", "empty_like", "full", "full_like", "zeros", "zeros_like"], "vyre._creation"),
+    **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._tools.repeat"),
+    **dict.fromkeys(["arange", "empty_like", "full", "full_like", "zeros", "zeros_like"], "vyre._arrays.creation"),
     "to_html": "vyre._web",
-    "try_compile": "vyre._trial",
+    "try_compile": "vyre._arrays.trial",
     **dict.fromkeys(
         [
             "BarrierStop",
@@ -206,7 +223,7 @@ _LATER = {
             "ReportedStep",
             "Witness",
         ],
-        "vyre._reports",
+        "vyre._arrays.reports",
     ),
 }
 
@@ -217,7 +234,7 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this k
         if name not in _LATER:
             if name.upper() in _enums._PLANNED:
                 getattr(DataType, name.upper())  # says when it comes
-            from vyre._absent import refuse_name  # imported here, because `import vyre` does not need it
+            from vyre._base.absent import refuse_name  # imported here, because `import vyre` does not need it
 
             refuse_name(sys.modules[__name__], name, _names_of_std)
         home = importlib.import_module(_LATER[name])
@@ -257,7 +274,7 @@ def explain(rule: str) -> str:
         if not isinstance(rule, str):
             raise
     # The core does not know the rules of kernels.
-    from vyre._text import shown
+    from vyre._base.text import shown
 
     tables = [[row[0] for row in _core._tables[name]] for name in ("rules", "notes", "procedure_rules")]
     families = [tables[0], list(RULES), *tables[1:]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import vyre
 from vyre import _core
-from vyre._files import NO_ROOM
+from vyre._base.files import NO_ROOM
 from vyre.commands import COMMANDS
 from vyre.commands._place import NoSuchPlace
 

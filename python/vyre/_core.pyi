@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from vyre._diagnostics import Diagnostics
 from vyre._enums import TableEnum, TypeEnum
-from vyre._typed import ElementType, ReadArray, Value
+from vyre._kernel.typed import ElementType, ReadArray, Value
 
 # What an operand may be: an expression, or a literal (integers are U32, bools Bool).
 _ExprLike: TypeAlias = Expr | int | bool | np.integer[Any] | np.bool_
@@ -208,7 +208,7 @@ class OpLaw(TableEnum):
 
 # end of what is generated
 
-# Not final: to type checkers, the values of kernels are Expr with a type (_typed.pyi).
+# Not final: to type checkers, the values of kernels are Expr with a type (_kernel/typed.pyi).
 class Expr:
     # The lanes of a vector, and the halves of a U64.
     @property
@@ -672,7 +672,7 @@ class Array:
     def __bool__(self) -> bool: ...
     def __iter__(self) -> NoReturn: ...
     __hash__: None  # type: ignore[assignment]
-    # vyre._elementwise adds what follows.
+    # vyre._arrays.elementwise adds what follows.
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
     def __await__(self) -> Generator[Any, None, Array]: ...
     def reshape(self, *shape: int | Sequence[int]) -> Array: ...

@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
 from vyre import _core
-from vyre._calls import explain_calls
-from vyre._text import shown
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

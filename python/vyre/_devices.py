@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from vyre import _core
-from vyre._calls import explain_calls
-from vyre._text import shown
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre.errors import ArgumentError
 
 __all__ = ["Backends", "Device", "backends", "devices"]

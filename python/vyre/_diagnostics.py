@@ -41,7 +41,7 @@ class Diagnostics(list["Diagnostic"]):
 
 def text_parts(diagnostic: Diagnostic) -> tuple[str, str]:
     """The name of the place and the source lines to show with a diagnostic, which does not store them itself."""
-    from vyre import _source  # only what says something wrong needs it
+    from vyre._base import source as _source  # only what says something wrong needs it
 
     return _source.describe(diagnostic.place), _source.excerpt(diagnostic.place)
 

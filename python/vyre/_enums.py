@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vyre._calls import explain_methods
+from vyre._base.calls import explain_methods
 from vyre.errors import ArgumentError, PlannedTypeError
 
 _PLANNED = {

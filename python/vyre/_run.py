@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, cast, overload
 
 from vyre import _core
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._core import Procedure
 from vyre._default import place
-from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError, CheckError, DeviceMemoryError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower", "pack_bytes", "run", "unpack_bytes"]
 
-_run_program: Callable[..., dict[str, np.ndarray]] = _core._run  # _watch.py puts another function in its place
+_run_program: Callable[..., dict[str, np.ndarray]] = _core._run  # _tools/watch.py puts another function in its place
 
 _MASKED = (
     "argument `{}` of {} must be an array whose every element counts, got a masked array. "
@@ -96,7 +96,7 @@ def run(
             return _run_program(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
         except BindingError:
             # The core knows no arrays of other libraries. Calls without one do not pay for the question.
-            from vyre._inputs import of_other_libraries
+            from vyre._arrays.inputs import of_other_libraries
 
             taken = of_other_libraries(_core._inputs(inputs, "vyre.run"))
             if taken is None:
@@ -117,7 +117,7 @@ def run(
             "argument `check` of vyre.run checks the program as it is written, got optimize=True. "
             "Fix: leave `optimize` out."
         )
-    from vyre._checked import checked
+    from vyre._arrays.checked import checked
 
     result = checked(
         "vyre.run", program, inputs, workgroups, schedule=schedule, checks=check, max_reports=100, timeout=timeout
@@ -194,7 +194,7 @@ def lower(
             "Fix: lower the program of a step, procedure.programs[0] for the first."
         )
     if issubclass(type(target), str) and target == "asm":
-        from vyre._machine_code import listing  # when it is asked for: `import vyre` does without
+        from vyre._arrays.machine_code import listing  # when it is asked for: `import vyre` does without
 
         return listing(program, optimize, instructions)
     if instructions is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import _core
-from vyre._text import shown
+from vyre._base.text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -31,16 +31,17 @@ except ImportError:
         "vyre.dask works on clusters of the package distributed, which is not installed. Fix: pip install 'vyre[dask]'."
     ) from None
 
-from vyre import _core, _log
-from vyre._bisect import bisect
-from vyre._calls import explain_calls
+from vyre import _core
+from vyre._base import log as _log
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._core import Array
 from vyre._default import default_device
 from vyre._devices import backends, check_backend, devices
 from vyre._kernel.kernel import Kernel
 from vyre._kernel.shipped import shipped
-from vyre._text import shown
-from vyre._ways import first_difference, way
+from vyre._tools.bisect import bisect
+from vyre._tools.ways import first_difference, way
 from vyre.errors import ArgumentError, CapabilityError, VyreError
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ if TYPE_CHECKING:
     from typing import IO
 
     from vyre._core import Program
-    from vyre._divergence import Divergence, OutputDifference
     from vyre._kernel.shipped import HostCall, ShippedKernel
-    from vyre._ways import Runner, Way
+    from vyre._tools.divergence import Divergence, OutputDifference
+    from vyre._tools.ways import Runner, Way
 
 __all__ = ["DisagreementError", "OneDevice", "Place", "Task", "place", "run", "task"]
 

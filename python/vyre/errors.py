@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import Any
 
-    from vyre._checked import CheckResult
+    from vyre._arrays.checked import CheckResult
+    from vyre._arrays.reports import Report
     from vyre._core import Diagnostic
-    from vyre._reports import Report
 
 __all__ = [
     "ArgumentError",

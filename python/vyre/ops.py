@@ -10,18 +10,18 @@ import copyreg
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
+from vyre._base.taken import Version, note_taken
+from vyre._base.text import shown
 from vyre._core import Convention, Expr, Node, OpLaw, OpSignature, OpSpec, Procedure, Program
-from vyre._taken import Version, note_taken
-from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from vyre._kernel.typed import ElementType
     from vyre._procedure.loaded import LoadedFunction
-    from vyre._typed import ElementType
 
 __all__ = [
     "Convention",
@@ -189,7 +189,7 @@ def _with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: OpSpe
 
     Raises: ArgumentError when another operation is registered under one of their ids and versions.
     """
-    from vyre import _log
+    from vyre._base import log as _log
 
     for spec in specs:
         register(spec)

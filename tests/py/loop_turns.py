@@ -18,18 +18,18 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
 from vyre._kernel.cost_walk import Walk, _all, _Reach
 from vyre._kernel.counts import Totals
 from vyre._kernel.intervals import ANY, MOST, Interval
 from vyre._kernel.recording import RECORDING
 from vyre._procedure.arguments import argument_of
-from vyre._procedure.bisect import inputs_of
 from vyre._procedure.check import Memory
 from vyre._procedure.core import core_procedure
 from vyre._procedure.flat import _WIDTHS, Part, call_of
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.recorder import ACTIVE
+from vyre._tools.procedure_bisect import inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

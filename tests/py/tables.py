@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre import _core, _reference
+from vyre import _core
+from vyre._tools import reference as _reference
 from vyre.conformance import catalogue
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 import vyre
 from places import PLACES, name_of
 from vyre import In, Out, u32
-from vyre._awaiting import awaited
+from vyre._arrays.awaiting import awaited
 
 X = np.arange(4096, dtype=np.uint32)
 

@@ -18,7 +18,7 @@ import pytest
 import dlpack_producer
 import vyre
 from vyre import _core
-from vyre._cuda import Taken, exported, jax_array, speaks_cuda, take
+from vyre._arrays.cuda import Taken, exported, jax_array, speaks_cuda, take
 from vyre._kernel import call as calls
 
 HAS_CUDA = "cuda" in vyre.backends()

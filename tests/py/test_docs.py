@@ -14,7 +14,8 @@ import pytest
 import page_code
 import vyre
 import vyre.conformance
-from vyre import _core, _reference
+from vyre import _core
+from vyre._tools import reference as _reference
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre import _core, _looked_for
+from vyre import _core
+from vyre._tools import looked_for as _looked_for
 
 
 def doctor(*options: str, **variables: str) -> str:

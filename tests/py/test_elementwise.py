@@ -15,7 +15,7 @@ import pytest
 import vyre
 from places import PLACES, name_of
 from threads import in_threads
-from vyre import _elementwise
+from vyre._arrays import elementwise as _elementwise
 
 LENGTHS = (0, 1, 255, 256, 257)
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16", "bool"]

@@ -15,7 +15,7 @@ import blake3
 import pytest
 
 from test_hash_command import SMALL, expected
-from vyre import _files
+from vyre._base import files as _files
 from vyre._trees import hashing, searching
 from vyre._trees.walk import files_of
 

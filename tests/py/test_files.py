@@ -17,7 +17,7 @@ import pytest
 
 import vyre
 from vyre import Expr, Node, Program
-from vyre._files import write_atomically
+from vyre._base.files import write_atomically
 from vyre.conformance.certificate import Certificate
 from vyre.fuzz import generate
 
@@ -105,7 +105,7 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path):
 
 
 def test_what_is_no_file_is_written_to(tmp_path):
-    code = "from vyre._files import write_atomically; write_atomically('/dev/stdout', 'text\\n')"
+    code = "from vyre._base.files import write_atomically; write_atomically('/dev/stdout', 'text\\n')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "text\n"
 

@@ -418,7 +418,7 @@ def test_files_are_read_up_to_a_bound():
                 "Fix: write it anew with CheckResult.save.",
             ),
             """
-            from vyre import _replay
+            from vyre._arrays import replay as _replay
             _replay._MOST = 5000
             with open("long.json", "w") as file: file.write("{" + " " * 5000)
             vyre.replay("long.json")

@@ -33,19 +33,29 @@ def test_import_leaves_out_numpy_and_what_looks_for_mistakes():
             "dataclasses",
             "vyre._devices",
             "vyre._profile",
-            "vyre._bisect",
-            "vyre._ways",
-            "vyre._check",
-            "vyre._replay",
-            "vyre._reports",
+            "vyre._tools.bisect",
+            "vyre._tools.ways",
+            "vyre._tools.check",
+            "vyre._arrays.replay",
+            "vyre._arrays.reports",
         }
         == set()
     )
 
 
 OWN = (
-    *("vyre", "vyre._array", "vyre._calls", "vyre._core", "vyre._default", "vyre._diagnostics", "vyre._elementwise"),
-    *("vyre._enums", "vyre._frames", "vyre._graph", "vyre._run", "vyre._taken", "vyre._text"),
+    *(
+        "vyre",
+        "vyre._arrays",
+        "vyre._arrays.array",
+        "vyre._base",
+        "vyre._base.calls",
+        "vyre._core",
+        "vyre._default",
+        "vyre._diagnostics",
+        "vyre._arrays.elementwise",
+    ),
+    *("vyre._enums", "vyre._base.frames", "vyre._arrays.graph", "vyre._run", "vyre._base.taken", "vyre._base.text"),
     *("vyre.errors", "vyre.ops"),
 )
 STANDARD = "__future__, atexit, contextvars, enum, importlib, operator, threading, typing"

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import vyre
-import vyre._parsing
+import vyre._base.parsing
 from threads import in_threads
+from vyre._base.parsing import syntax_tree
 from vyre._kernel.source import definition_of
-from vyre._parsing import syntax_tree
 from vyre.errors import KernelError
 
 LAYOUTS = '''\
@@ -202,11 +202,11 @@ def test_a_parse_that_another_thread_disturbs_is_made_again(monkeypatch):
     def plain(x: vyre.InOut[vyre.u32]):
         x[0] = 1
 
-    monkeypatch.setattr(vyre._parsing, "ast", SimpleNamespace(**{**vars(ast), "parse": disturbed}))
+    monkeypatch.setattr(vyre._base.parsing, "ast", SimpleNamespace(**{**vars(ast), "parse": disturbed}))
     tree, _ = definition_of(plain)
     assert ast.dump(tree.body[0]) == ast.dump(ast.parse("x[0] = 1").body[0])
     assert calls[0] == calls[1] == calls[2]
-    monkeypatch.setattr(vyre._parsing, "ast", SimpleNamespace(**{**vars(ast), "parse": failing}))
+    monkeypatch.setattr(vyre._base.parsing, "ast", SimpleNamespace(**{**vars(ast), "parse": failing}))
     with pytest.raises(SystemError, match="another one"):
         definition_of(plain)
 
@@ -215,7 +215,7 @@ def test_a_parse_that_another_thread_disturbs_is_made_again(monkeypatch):
         raise SystemError("AST constructor recursion depth mismatch (before=114, after=127)")
 
     calls.clear()
-    monkeypatch.setattr(vyre._parsing, "ast", SimpleNamespace(**{**vars(ast), "parse": always}))
+    monkeypatch.setattr(vyre._base.parsing, "ast", SimpleNamespace(**{**vars(ast), "parse": always}))
     with pytest.raises(SystemError, match="recursion depth mismatch"):
         syntax_tree("x = 1")
     assert len(calls) == 100
@@ -231,7 +231,7 @@ def test_the_librarys_own_parses_take_turns(monkeypatch):
         inside.pop()
         return tree
 
-    monkeypatch.setattr(vyre._parsing, "ast", SimpleNamespace(**{**vars(ast), "parse": counted}))
+    monkeypatch.setattr(vyre._base.parsing, "ast", SimpleNamespace(**{**vars(ast), "parse": counted}))
     text = "\n".join(f"x{n} = {n} + 1" for n in range(200))
     threads = [threading.Thread(target=lambda: [syntax_tree(text) for _ in range(20)]) for _ in range(6)]
     before = sys.getswitchinterval()

@@ -21,7 +21,7 @@ import numpy as np, vyre
 @vyre.kernel
 def doubled(x: vyre.InOut[vyre.u32]):
     x[vyre.gid(0)] *= 2
-from vyre import _log
+from vyre._base import log as _log
 x = vyre.array(np.arange(3, dtype=np.uint32), backend="cpu")
 np.from_dlpack(x, copy=True) if np.__version__ >= "2.1" else np.from_dlpack(x)
 _log.warning("a warning")

@@ -280,7 +280,7 @@ def test_without_capstone_the_error_has_the_command(monkeypatch):
 
 
 def test_bytes_that_are_no_instruction_are_shown_as_bytes():
-    from vyre._machine_code import instructions_of
+    from vyre._arrays.machine_code import instructions_of
 
     found = instructions_of(b"\x90\x06\xc3")  # 06 has no meaning in 64-bit code
     assert [(each.offset, each.mnemonic) for each in found] == [(0, "nop"), (1, ".byte"), (2, "ret")]

@@ -8,9 +8,9 @@ import pytest
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre._procedure.bisect import _Recorded, search
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import named_call
+from vyre._tools.procedure_bisect import _Recorded, search
 from vyre.errors import ArgumentError, BindingError
 
 HERE = __file__
@@ -118,7 +118,7 @@ def test_a_step_on_the_wrong_arrays_is_found_though_its_dispatch_is_right(monkey
     assert (array.buffer, array.values) == ("a", {"wrong": 3, "cpu": 15})
 
     monkeypatch.setattr(
-        "vyre._procedure.bisect._runner",
+        "vyre._tools.procedure_bisect._runner",
         lambda way, made, timeout: _WrongSteps(made, change if way.backend == "cpu" else lambda _, step: step),
     )
     found = vyre.bisect(turned, {"x": X, "n": 3}, backend="cpu")
@@ -141,7 +141,7 @@ def test_a_difference_that_goes_when_arrays_are_looked_at_is_told(monkeypatch):
             return found if own else [np.where(np.arange(len(each)) == 0, each ^ 1, each) for each in found]
 
     monkeypatch.setattr(
-        "vyre._procedure.bisect._runner",
+        "vyre._tools.procedure_bisect._runner",
         lambda way, made, timeout: (Sharing if way.backend == "cpu" else _WrongSteps)(made, lambda _, step: step),
     )
     found = vyre.bisect(turned, {"x": X, "n": 1}, backend="cpu")
@@ -183,7 +183,7 @@ def test_bytes_that_nothing_wrote_are_not_compared(monkeypatch):
             return found
 
     noise = iter(range(1, 250))
-    monkeypatch.setattr("vyre._procedure.bisect._runner", lambda way, made, timeout: Noisy(made, None))
+    monkeypatch.setattr("vyre._tools.procedure_bisect._runner", lambda way, made, timeout: Noisy(made, None))
     z = np.zeros(5, np.uint32)
     assert vyre.bisect(partial, {"x": X, "z": z}, backend="cpu") is None
     assert not z.any()
@@ -198,7 +198,7 @@ def test_steps_that_depend_on_the_device_are_refused_where_they_differ(monkeypat
 
     assert vyre.bisect(limited, {"x": X}, backend="cpu") is None
     monkeypatch.setattr(
-        "vyre._procedure.bisect._call_on",
+        "vyre._tools.procedure_bisect._call_on",
         lambda way, make: named_call(limited, {"x": X[: 3 if way.backend == "cpu" else 5]}, "test"),
     )
     with pytest.raises(ArgumentError) as caught:

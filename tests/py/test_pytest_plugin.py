@@ -14,7 +14,7 @@ import pytest
 import vyre
 import vyre._kernel.lines
 import vyre._procedure.check
-import vyre._watch
+import vyre._tools.watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +159,7 @@ def test_a_race_fails_the_test_at_the_call(tests):
     result.assert_outcomes(failed=1)
     said = result.stdout.str()
     assert f"E       Failed: kernel `total`: checks (all): 1 mistake was found.\nE       {RACE}\n" in said
-    assert "_watch.py" not in said
+    assert "_tools/watch.py" not in said
     assert "_calls.py" not in said
     assert re.search(r"^>       total\(np\.arange", said, re.MULTILINE)
 
@@ -493,5 +493,5 @@ def test_a_run_without_vyre_loads_them_in_less_than_20_ms():
 
 def test_the_options_load_vyre_and_not_what_they_do_not_need(tmp_path):
     found = loaded(tmp_path, "--vyre-check=race", "-p", "no:hypothesispytest")
-    assert "vyre._watch" in found
+    assert "vyre._tools.watch" in found
     assert {"pytest_vyre._lines", "coverage", "vyre.std"} & found <= {"coverage"}  # pytest-cov may be there

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from vyre import _looked_for, _remedies
-from vyre._remedies import SYSTEMS, Machine, Remedy, Vulkan, mend, this_machine
+from vyre._tools import looked_for as _looked_for
+from vyre._tools import remedies as _remedies
+from vyre._tools.remedies import SYSTEMS, Machine, Remedy, Vulkan, mend, this_machine
 
 RELEASES = {
     "Debian": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\n',

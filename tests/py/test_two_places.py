@@ -12,7 +12,7 @@ import pytest
 import vyre
 from vyre import In, Out, conformance, u32
 from vyre.__main__ import main
-from vyre._ways import Run
+from vyre._tools.ways import Run
 from vyre.conformance import Certificate, verify
 from vyre.conformance.format import compare
 

@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
-from vyre._graph import is_recording
+from vyre._arrays.graph import is_recording
 from vyre._html.markup import Content, Markup
 from vyre._html.parts import Form, counted, facts, note, sheet, table
 from vyre.errors import DispatchTimeoutError, VyreError

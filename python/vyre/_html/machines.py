@@ -10,8 +10,8 @@ from vyre._html.parts import Form, code, facts, folded, label, note, sheet, tabl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vyre._arrays.graph import Graph
     from vyre._devices import Backends, Device
-    from vyre._graph import Graph
 
 __all__ = ["backends", "device", "devices", "graph"]
 

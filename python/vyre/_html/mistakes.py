@@ -26,7 +26,7 @@ def diagnostic(shown: Diagnostic) -> str:
 
 
 def diagnostic_form(shown: Diagnostic) -> Form:
-    from vyre import _source
+    from vyre._base import source as _source
 
     place = shown.place
     problem, action = _split(re.sub(r"^vyre (IR validation|IR note|kernel): ", "", shown.message))

@@ -105,7 +105,7 @@ def kernel_form(shown: Kernel) -> Form:
         note((shown.__doc__ or "").strip().partition("\n")[0]),
         facts([("defined at", _place(function))]),
         table(["parameter", "role", "element", "axes", "default"], map(_parameter_row, shown._parameters)),
-        folded("source", python(_source(function))),
+        folded("source", python(source(function))),
     ]
     if shown._constants:
         names = ", ".join(f"{each.name}=…" for each in shown._constants)
@@ -129,7 +129,7 @@ def _signature(name: str, parameters: Iterable[Parameter]) -> Markup:
 
 
 def _parameter_row(each: Parameter) -> list[Content]:
-    from vyre._text import shown
+    from vyre._base.text import shown
 
     kind = "" if each.element is None else element("code", text_form(_TEXTS[each.element.name]))
     default = code(shown(each.default)) if each.has_default else ""
@@ -139,13 +139,13 @@ def _parameter_row(each: Parameter) -> list[Content]:
 def _place(function: Any) -> Content:
     from types import SimpleNamespace
 
-    from vyre import _source
+    from vyre._base import source
 
     at: Any = SimpleNamespace(file=function.__code__.co_filename, line=function.__code__.co_firstlineno, column=None)
-    return code(_source.describe(at, columns=False))
+    return code(source.describe(at, columns=False))
 
 
-def _source(function: Any) -> str:
+def source(function: Any) -> str:
     """The lines of a function, as far as they can be read."""
     import inspect
 

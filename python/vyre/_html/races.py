@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vyre._html.markup import Markup, escaped
 
 if TYPE_CHECKING:
-    from vyre._reports import RaceReport, Witness
+    from vyre._arrays.reports import RaceReport, Witness
 
 __all__ = ["picture"]
 

@@ -9,11 +9,11 @@ from vyre._html.markup import Content, Markup, element
 from vyre._html.parts import Form, code, counted, facts, fix, label, note, sheet, table
 
 if TYPE_CHECKING:
-    from vyre._checked import _Reported
-    from vyre._divergence import Divergence
-    from vyre._procedure.bisect import ProcedureDivergence
-    from vyre._repeat import RepeatResult
-    from vyre._reports import RaceReport, Report, Witness
+    from vyre._arrays.checked import _Reported
+    from vyre._arrays.reports import RaceReport, Report, Witness
+    from vyre._tools.divergence import Divergence
+    from vyre._tools.procedure_bisect import ProcedureDivergence
+    from vyre._tools.repeat import RepeatResult
 
 __all__ = ["divergence", "procedure_divergence", "repetition", "report", "result"]
 
@@ -41,7 +41,7 @@ def report_form(shown: Report) -> Form:
 
 
 def _witness_row(name: str, each: Witness) -> list[Content]:
-    from vyre import _source
+    from vyre._base import source as _source
 
     place = each.place
     source = "" if place.file is None or place.line is None else _source.source_line(place.file, place.line).strip()
@@ -94,7 +94,7 @@ def divergence_form(shown: Divergence) -> Form:
         first, _, more = str(shown).partition("\nNote: ")
         problem, _, action = first.partition(" Fix: ")
         return Form("Divergence", problem, (fix(action), note(more)), "bad")
-    from vyre import _source
+    from vyre._base import source as _source
 
     source = _source.describe(shown.place, columns=False)
     names = " and ".join(shown.values)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
+from vyre._arrays.dlpack import from_dlpack, speaks_dlpack
+from vyre._arrays.dtype_names import dtype_name
+from vyre._base.text import as_count, shown
 from vyre._core import Array, DataType
-from vyre._dlpack import from_dlpack, speaks_dlpack
-from vyre._dtype_names import dtype_name
-from vyre._text import as_count, shown
 from vyre.errors import BindingError, CallError
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
+from vyre._base.text import shown
 from vyre._core import BufferDecl, Expr, Node
 from vyre._kernel.mistakes import Mistake
-from vyre._text import shown
 
 if TYPE_CHECKING:
     from vyre._core import DataType

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.mistakes import Mistake
@@ -22,14 +23,13 @@ from vyre._kernel.parameters import workgroup_counts
 from vyre._kernel.trace import PARAMS
 from vyre._kernel.tracer import Tracer, element_of
 from vyre._kernel.user_terms import in_user_terms
-from vyre._text import shown
 from vyre.errors import ArgumentError, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from vyre._typed import ElementType
+    from vyre._kernel.typed import ElementType
 
 __all__ = ["Builder"]
 

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
+from vyre._arrays.cuda import Taken, give_all_back, speaks_cuda, take
+from vyre._arrays.dlpack import speaks_dlpack
+from vyre._arrays.graph import is_recording
+from vyre._base.taken import note_taken
+from vyre._base.text import as_count, shown
 from vyre._core import Array
-from vyre._cuda import Taken, give_all_back, speaks_cuda, take
 from vyre._default import place
-from vyre._dlpack import speaks_dlpack
-from vyre._graph import is_recording
 from vyre._kernel.arguments import OPTIONS, check_apart, check_writable, matched, parameter_words, shapes_of
 from vyre._kernel.data_grid import DataGrid, data_grid
 from vyre._kernel.grid_sizes import asked_sizes, grid_words
@@ -29,14 +31,12 @@ from vyre._kernel.trace import PARAMS, RECORDS, Traced
 from vyre._kernel.tracer import _ACTIVE
 from vyre._kernel.whole_outs import whole_outs
 from vyre._kernel.wider import widened
-from vyre._taken import note_taken
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError, CapabilityError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from vyre._checked import CheckResult
+    from vyre._arrays.checked import CheckResult
     from vyre._core import Program
     from vyre._kernel.kernel import Kernel
 
@@ -130,7 +130,7 @@ def _given_back(result: Any, foreign: dict[int, Any]) -> Any:
 
 def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], how: dict[str, Any]) -> CheckResult:
     """Checked execution of a call on the reference; ``how`` are arguments of vyre.check."""
-    from vyre._checked import checked
+    from vyre._arrays.checked import checked
 
     for name in ("backend", "device", "optimize", "at_most"):
         if kwargs.get(name) is not None:

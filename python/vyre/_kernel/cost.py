@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
-from vyre._calls import explain_calls
+from vyre._arrays.array import _NUMPY
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count, shown
 from vyre._core import BufferAccess, DataType
 from vyre._kernel.arguments import matched, parameter_words, shapes_of
 from vyre._kernel.call import _workgroups
@@ -18,7 +19,6 @@ from vyre._kernel.counts import sum_of
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.intervals import MOST
 from vyre._kernel.rows import as_html, as_text
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count, shown
 from vyre._core import Array
 from vyre._kernel import rows as _rows
 from vyre._kernel.arrays import KernelArray
@@ -15,7 +16,6 @@ from vyre._kernel.mistakes import Mistake
 from vyre._kernel.recorder import Areas, record_kernel
 from vyre._kernel.recording import LeavesCalls
 from vyre._kernel.tracer import AS_STATEMENT, current
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre._default import place
 from vyre._kernel.notes import notes_of
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count, shown
 from vyre._core import Expr, Node
 from vyre._kernel import tracer
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.tracer import current
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from vyre._core import DataType
-    from vyre._typed import LocalArray, SharedArray, Value, u32
+    from vyre._kernel.typed import LocalArray, SharedArray, Value, u32
 
     T = TypeVar("T", default=Value)
 

@@ -14,12 +14,14 @@ from collections import OrderedDict, deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from vyre import _core, _log
-from vyre._absent import refuse_of_kernel
-from vyre._calls import explain_calls
+from vyre import _core
+from vyre._base import log
+from vyre._base.absent import refuse_of_kernel
+from vyre._base.calls import explain_calls
+from vyre._base.constants import told_apart
+from vyre._base.text import shown
 from vyre._kernel.arguments import text_without_outs
 from vyre._kernel.call import call, checked_call, noted_call
-from vyre._kernel.constants import told_apart
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
@@ -31,14 +33,13 @@ from vyre._kernel.recording import RECORDING
 from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.trace import Traced, trace
 from vyre._kernel.tracer import is_tracing
-from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from vyre._checked import CheckResult
+    from vyre._arrays.checked import CheckResult
     from vyre._core import Program
     from vyre._devices import Device
     from vyre._diagnostics import Diagnostics
@@ -295,7 +296,7 @@ class Kernel(_core._KernelCalls):
             return known
         began = time.perf_counter()
         made = self._programs[key] = self._traced_anew(self._rewritten, constants)
-        _log.debug("kernel `%s` was traced in %.1f ms", self.__name__, (time.perf_counter() - began) * 1e3)
+        log.debug("kernel `%s` was traced in %.1f ms", self.__name__, (time.perf_counter() - began) * 1e3)
         self._programs.move_to_end(key)
         if len(self._programs) > _MOST_PROGRAMS:
             self._programs.popitem(last=False)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre._base.interrupts import is_of_signal_handler
+from vyre._base.text import as_count, shown
 from vyre._core import DataType, Expr
-from vyre._interrupts import is_of_signal_handler
 from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import spot_at
 from vyre._kernel.source import definition_of
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
+from vyre._arrays.dtype_names import NAME_OF
 from vyre._core import Array, DataType
 from vyre._default import place
-from vyre._dtype_names import NAME_OF
 from vyre._kernel.arguments import RANGES, matched, overlap, shapes_of
 from vyre._kernel.call import _kept, _workgroups, run_resident
 from vyre._kernel.grid_sizes import grid_words

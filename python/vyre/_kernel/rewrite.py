@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from vyre._kernel.captured import all_code
+from vyre._base.captured import all_code
 from vyre._kernel.exits import leave_by_branches
 from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import refuse, spot_at

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
+from vyre._base.captured import Captures
 from vyre._kernel.call import host_call
-from vyre._kernel.captured import Captures
 from vyre._kernel.smaller import in_halves
 from vyre._kernel.trace import Traced
 from vyre.errors import ArgumentError, CapabilityError

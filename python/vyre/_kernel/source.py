@@ -12,8 +12,8 @@ import inspect
 import linecache
 from typing import TYPE_CHECKING
 
+from vyre._base.parsing import syntax_tree
 from vyre._kernel.mistakes import Mistake, Spot
-from vyre._parsing import syntax_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

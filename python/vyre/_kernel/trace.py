@@ -3,7 +3,7 @@
 ``trace`` runs the rewritten function with a Tracer and expressions for its arguments, declares a buffer for each array
 that it used, and validates the Program. Whatever goes wrong becomes a KernelError at a place in the user's source:
 mistakes of the kernel, rules that the Program breaks, in the words of kernels, and Python's own exceptions. The values
-that the function captured are kept (captured.py), because the Program holds only as long as they stay the same.
+that the function captured are kept, because the Program holds only as long as they stay the same.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._calls import LISTED
+from vyre._base.calls import LISTED
+from vyre._base.captured import Captures, all_code, captured_of, is_compared, is_library, read_by
+from vyre._base.interrupts import is_of_signal_handler
+from vyre._base.taken import taking
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
-from vyre._interrupts import is_of_signal_handler
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, at_spot, note_lets
-from vyre._kernel.captured import Captures, all_code, captured_of, is_compared, is_library, read_by
 from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre._kernel.user_terms import in_user_terms
 from vyre._kernel.usual_size import usual_size
-from vyre._taken import taking
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
 if TYPE_CHECKING:

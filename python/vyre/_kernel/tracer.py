@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
+from vyre._base.text import shown
 from vyre._core import DataType, Expr, Node
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.control import If, Known, Loop, Never, Region
@@ -26,7 +27,6 @@ from vyre._kernel.ranges import bounds_of, turns_of
 from vyre._kernel.recording import LeavesCalls
 from vyre._kernel.slots import join, new_slot
 from vyre._kernel.values import FOREVER, Undefined, float_mistake, giving, is_known_later, is_number
-from vyre._text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -706,7 +706,7 @@ class Tracer(_core._Lets):
 
 def element_of(values: np.ndarray) -> DataType:
     """The type of the elements of a table of constants."""
-    from vyre._array import _NUMPY
+    from vyre._arrays.array import _NUMPY
 
     for element, (dtype, axes) in _NUMPY.items():
         if values.dtype.name == dtype and not axes and element is not DataType.Bytes and values.dtype.isnative:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count, shown
 from vyre._core import Array, Expr
 from vyre._kernel import rows as _rows
 from vyre._kernel.arrays import KernelArray
@@ -17,7 +18,6 @@ from vyre._kernel.recorder import Areas, record_kernel
 from vyre._kernel.syntax import is_added
 from vyre._kernel.tracer import is_tracing
 from vyre._kernel.values import is_number
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

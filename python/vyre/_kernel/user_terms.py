@@ -12,8 +12,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
-from vyre._parsing import syntax_tree
-from vyre._source import columns_of, source_line
+from vyre._base.parsing import syntax_tree
+from vyre._base.source import columns_of, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
-from vyre._text import as_count
+from vyre._base.text import as_count
 
 if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel

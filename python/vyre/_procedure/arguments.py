@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre._base.text import as_count, shown
 from vyre._core import DataType
 from vyre._kernel.arguments import RANGES
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
+from vyre._arrays.dtype_names import dtype_name
+from vyre._base.text import shown
 from vyre._core import Array
-from vyre._dtype_names import dtype_name
 from vyre._kernel.parameters import _type_for
-from vyre._text import shown
 from vyre.errors import BindingError
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vyre import _core
-from vyre._absent import NoAttributeError
-from vyre._calls import explain_calls
+from vyre._base.absent import NoAttributeError
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count, shown
 from vyre._core import DataType
 from vyre._procedure.sizes import Size, as_size, divisor_of
 from vyre._procedure.steps import Part
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vyre._calls import REFUSALS, explain_calls
+from vyre._base.calls import REFUSALS, explain_calls
+from vyre._base.text import shown
 from vyre._procedure.carried import refuse_carried_names, refuse_other_steps
 from vyre._procedure.changed import Watched
 from vyre._procedure.leaving import refuse_left_blocks
 from vyre._procedure.recorder import active, calling_line, place_text, recorder_of
 from vyre._procedure.sizes import Size, as_size
 from vyre._procedure.steps import Repeat, Require, When
-from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:

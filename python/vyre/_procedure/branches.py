@@ -10,7 +10,7 @@ import ast
 import inspect
 from typing import TYPE_CHECKING
 
-from vyre._parsing import syntax_tree
+from vyre._base.parsing import syntax_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _inputs
+from vyre import _core
+from vyre._arrays import inputs as _inputs
+from vyre._base.text import shown
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
 from vyre._procedure.arguments import number_of
 from vyre._procedure.array_arguments import check_array
-from vyre._text import shown
 from vyre.errors import BindingError
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._checked import ProcedureCheckResult, report_of
-from vyre._procedure.flat import Part, text_of_line
-from vyre._reports import (
+from vyre._arrays.checked import ProcedureCheckResult, report_of
+from vyre._arrays.reports import (
     OrderDependenceReport,
     OutOfBoundsReport,
     PromisedZeroReport,
@@ -21,14 +20,15 @@ from vyre._reports import (
     UninitialisedReadReport,
     UnwrittenArrayReport,
 )
-from vyre._text import as_count, shown
+from vyre._base.text import as_count, shown
+from vyre._procedure.flat import Part, text_of_line
 from vyre.errors import ArgumentError, BindingError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from vyre._arrays.reports import Report
     from vyre._procedure.flat import Call, FlatStep
-    from vyre._reports import Report
 
 __all__ = ["Memory", "check_call"]
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre._base.taken import note_taken
+from vyre._base.text import as_count, shown
 from vyre._core import DataType
 from vyre._kernel.arguments import OPTIONS, RANGES, matched
 from vyre._kernel.parameters import _type_for
@@ -14,8 +16,6 @@ from vyre._procedure.making import scratch, written
 from vyre._procedure.recorder import calling_line
 from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
 from vyre._procedure.steps import Dispatch, Require
-from vyre._taken import note_taken
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _source
-from vyre._array import _NUMPY
-from vyre._calls import explain_calls
+from vyre import _core
+from vyre._arrays.array import _NUMPY
+from vyre._base import source as _source
+from vyre._base.calls import explain_calls
 from vyre._core import Array, DataType, Procedure
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.by_name import by_name

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vyre._parsing import syntax_tree
+from vyre._base.parsing import syntax_tree
 from vyre._procedure.recorder import RECORDING
 
 if TYPE_CHECKING:

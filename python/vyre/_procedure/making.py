@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vyre._array import _NUMPY
-from vyre._calls import explain_calls
+from vyre._arrays.array import _NUMPY
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._core import DataType
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import calling_line, recorder_of
 from vyre._procedure.sizes import as_size, known_difference
 from vyre._procedure.steps import ArrayDecl, Clear, Invoke, Part, Swap
-from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:

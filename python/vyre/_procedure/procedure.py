@@ -10,12 +10,14 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre import _core
-from vyre._absent import refuse_of_procedure
-from vyre._calls import explain_calls
+from vyre._arrays.graph import is_recording
+from vyre._base.absent import refuse_of_procedure
+from vyre._base.calls import explain_calls
+from vyre._base.captured import Captures, read_by
+from vyre._base.constants import told_apart
+from vyre._base.taken import note_taken, taking
+from vyre._base.text import shown
 from vyre._core import DataType, Procedure
-from vyre._graph import is_recording
-from vyre._kernel.captured import Captures, read_by
-from vyre._kernel.constants import told_apart
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.parameters import parameters_of
 from vyre._kernel.recording import RECORDING
@@ -28,14 +30,12 @@ from vyre._procedure.recorder import ACTIVE, Recorder, active
 from vyre._procedure.running import launch_of, run
 from vyre._procedure.sizes import Size
 from vyre._procedure.steps import ArrayDecl, Recorded
-from vyre._taken import note_taken, taking
-from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from vyre._checked import ProcedureCheckResult
+    from vyre._arrays.checked import ProcedureCheckResult
 
 __all__ = ["ProcedureFunction", "procedure"]
 

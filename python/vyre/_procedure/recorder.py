@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray

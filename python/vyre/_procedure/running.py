@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
+from vyre._arrays.dlpack import numpy_of
+from vyre._arrays.dtype_names import dtype_name
+from vyre._arrays.graph import is_recording
+from vyre._base.text import device_of
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
-from vyre._dlpack import numpy_of
-from vyre._dtype_names import dtype_name
-from vyre._graph import is_recording
 from vyre._kernel.arguments import RANGES
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.array_arguments import check_array
 from vyre._procedure.core import core_procedure
 from vyre._procedure.sizes import evaluated
-from vyre._text import device_of
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
-from vyre._array import PlannedCount
-from vyre._calls import explain_calls
+from vyre._arrays.array import PlannedCount
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count, shown
 from vyre._procedure.branches import BOTH, EITHER, OPPOSITE, what_to_write
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

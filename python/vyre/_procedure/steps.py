@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vyre import _source
-from vyre._calls import explain_calls
-from vyre._kernel.captured import Captures
+from vyre._base import source as _source
+from vyre._base.calls import explain_calls
+from vyre._base.captured import Captures
 
 if TYPE_CHECKING:
     import numpy as np

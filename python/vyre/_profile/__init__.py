@@ -12,12 +12,12 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
-from vyre._calls import explain_calls
-from vyre._files import write_atomically
+from vyre._base.calls import explain_calls
+from vyre._base.files import write_atomically
+from vyre._base.text import as_count, shown
 from vyre._profile import table as _table
 from vyre._profile import trace as _trace
 from vyre._profile.events import Device, ProfileEvent, ProfileRow, events_of, rows_of, shown_time
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

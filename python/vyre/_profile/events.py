@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from vyre import _source
+from vyre._base import source
 
 # The host's work in the order in which it is done, and how deep each kind lies within another.
 STAGES = {
@@ -118,7 +118,7 @@ def _names(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _place(file: str, line: int | None) -> str:
     """`step.py:12`, or `Cell In[3], line 2` in a notebook."""
-    cell = _source.cell(file)
+    cell = source.cell(file)
     if line is None:
         return PurePath(file).name
     return f"Cell In[{cell}], line {line}" if cell else f"{PurePath(file).name}:{line}"

@@ -7,7 +7,7 @@ import os
 import stat
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from vyre._files import STANDARD_INPUT, standard_input
+from vyre._base.files import STANDARD_INPUT, standard_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,21 +19,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _inputs
-from vyre._array import _NUMPY
-from vyre._bound_buffers import bound_buffers
-from vyre._calls import explain_calls
+from vyre import _core
+from vyre._arrays import inputs as _inputs
+from vyre._arrays.array import _NUMPY
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._core import BufferAccess, Program
 from vyre._kernel.call import host_call
 from vyre._kernel.kernel import Kernel, Specialized
 from vyre._run import lower
-from vyre._text import shown
+from vyre._tools.bound_buffers import bound_buffers
 from vyre.errors import ArgumentError, CapabilityError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vyre._bound_buffers import BoundBuffer
+    from vyre._tools.bound_buffers import BoundBuffer
 
 __all__ = ["to_html"]
 

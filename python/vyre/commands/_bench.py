@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vyre._files import write_atomically
+from vyre._base.files import write_atomically
 from vyre.commands._fuzz_bars import SweepBar, TriesBar
 from vyre.commands._fuzz_lines import say, shortened, what_runs
 from vyre.commands._listing import print_json

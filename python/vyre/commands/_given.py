@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._files import read_at_most
+from vyre._base.files import read_at_most
 
 if TYPE_CHECKING:
     import argparse
@@ -30,11 +30,11 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 
 def given_of(path: str, fix: str = _ANY_FIX) -> Given:
     """The program or procedure of a file, and of a replay file its inputs and workgroups."""
-    from vyre import _replay  # not for every command: numpy comes with it
+    from vyre._arrays import replay  # not for every command: numpy comes with it
 
     data = read_at_most(path, _MOST, fix=fix)
     if data.lstrip()[:1] == b"{":
-        program, inputs, fields = _replay.parsed(path, data)
+        program, inputs, fields = replay.parsed(path, data)
         return program, inputs, fields["workgroups"]
     kind = "program"
     try:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import vyre
-from vyre import _source
-from vyre._reports import DivergentBarrierReport, OrderDependenceReport
+from vyre._arrays.reports import DivergentBarrierReport, OrderDependenceReport
+from vyre._base import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from vyre._reports import Report
+    from vyre._arrays.reports import Report
 
 __all__ = ["location", "of_diagnostics", "of_reports", "print_sarif", "result", "rule", "tables"]
 
@@ -71,7 +71,7 @@ def _location_of(place: vyre.Place, program: str) -> dict[str, Any]:
     made = location(program)
     if place.file is not None and place.line is not None and not place.file.startswith("<"):
         region = {"startLine": place.line}
-        first, last = _source.columns_of(place, _source.source_line(place.file, place.line))
+        first, last = source.columns_of(place, source.source_line(place.file, place.line))
         if first < last:
             region.update(startColumn=first + 1, endColumn=last + 1)
         made = location(place.file, region)

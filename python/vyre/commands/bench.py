@@ -129,8 +129,8 @@ def _target(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int,
         program, inputs, workgroups = program_of(chosen.target, "bench")
         return program, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
     from vyre._kernel.kernel import Kernel
-    from vyre._objects import one_of
     from vyre._procedure.procedure import ProcedureFunction
+    from vyre._tools.objects import one_of
 
     called = one_of(chosen.target, (Kernel, ProcedureFunction), ("kernel", "procedure"))
     return called, dict(chosen.inputs), None

@@ -13,7 +13,7 @@ from vyre.commands.repeat import arrays_of, as_grid, check_named, check_timeout,
 from vyre.commands.run import zeros
 
 if TYPE_CHECKING:
-    from vyre._ways import Way
+    from vyre._tools.ways import Way
 
 _EPILOG = """\
 PROGRAM and INPUTS are those of `vyre repeat`. PROGRAM may hold a procedure too, as text or bytes: it has its own

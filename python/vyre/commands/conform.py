@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._files import check_writable, write_atomically
-from vyre._objects import one_of
+from vyre._base.files import check_writable, write_atomically
+from vyre._tools.objects import one_of
 from vyre.commands._conform_json import of_levels, of_procedure
 from vyre.commands._given import given_of
 from vyre.commands._listing import add_json, print_json

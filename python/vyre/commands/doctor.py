@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre import _core
 from vyre._default import check_place, place
-from vyre._looked_for import drivers_left_out, loaded, looked_for, named_drivers
-from vyre._remedies import Machine, Remedy, Vulkan, mend, this_machine
+from vyre._tools.looked_for import drivers_left_out, loaded, looked_for, named_drivers
+from vyre._tools.remedies import Machine, Remedy, Vulkan, mend, this_machine
 from vyre.commands import backends, devices
 from vyre.commands._listing import add_json, print_json
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
-from vyre._files import read_at_most
+from vyre._base.files import read_at_most
 from vyre.commands._fuzz_lines import say, what_runs
 from vyre.commands._listing import add_forms, print_json
 from vyre.commands._place import NoSuchPlace, exit_statuses, split_place

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre._files import STANDARD_INPUT, read_at_most
+from vyre._base.files import STANDARD_INPUT, read_at_most
 from vyre.commands._listing import PATHS, any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 

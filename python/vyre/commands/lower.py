@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import vyre
-from vyre._files import write_atomically
+from vyre._base.files import write_atomically
 from vyre.commands._given import add_program, given_of
 from vyre.commands._listing import add_json, print_json
 

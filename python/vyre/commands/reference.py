@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vyre import _reference
+from vyre._tools import reference
 
 if TYPE_CHECKING:
     import argparse
@@ -20,5 +20,5 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def run(_: argparse.Namespace) -> int:
-    print(_reference.reference(), end="")
+    print(reference.reference(), end="")
     return 0

@@ -89,7 +89,7 @@ def _check_options(chosen: argparse.Namespace) -> None:
 
     Raises: ArgumentError.
     """
-    from vyre._repeat import MOST_TIMES
+    from vyre._tools.repeat import MOST_TIMES
 
     if not 2 <= chosen.times <= MOST_TIMES:
         raise vyre.ArgumentError(f"--times must be from 2 to {MOST_TIMES}, got {chosen.times}. Fix: write --times 10.")

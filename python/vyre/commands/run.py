@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
-from vyre._files import check_writable, unreadable, write_atomically
+from vyre._base.files import check_writable, unreadable, write_atomically
 from vyre.commands._given import add_program, given_of, refuse_for_procedure
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place
@@ -99,7 +99,7 @@ def _buffer_input(name: str, value: str, decl: vyre.BufferDecl | None) -> Any:
 
 def _takes_value(decl: vyre.BufferDecl) -> bool:
     """Whether a number for this buffer is the value of its one element, as vyre.run takes it."""
-    from vyre._array import _NUMPY
+    from vyre._arrays.array import _NUMPY
 
     dtype, lanes = _NUMPY[decl.element]
     return decl.access == vyre.BufferAccess.Uniform and decl.count <= 1 and dtype != "bool" and not lanes
@@ -107,7 +107,7 @@ def _takes_value(decl: vyre.BufferDecl) -> bool:
 
 def _option(decl: vyre.BufferDecl) -> str:
     """What to write for a buffer."""
-    from vyre._array import _NUMPY
+    from vyre._arrays.array import _NUMPY
 
     file, number = f"--input {decl.name}=FILE.npy", f"--input {decl.name}=N"
     if _takes_value(decl):
@@ -125,7 +125,7 @@ def _option(decl: vyre.BufferDecl) -> str:
 def zeros(what: str, count: int, element: vyre.DataType) -> np.ndarray:
     import numpy as np
 
-    from vyre._array import _NUMPY
+    from vyre._arrays.array import _NUMPY
 
     dtype, lanes = _NUMPY[element]
     try:

@@ -8,7 +8,7 @@ import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from vyre._files import STANDARD_INPUT, read_at_most
+from vyre._base.files import STANDARD_INPUT, read_at_most
 from vyre.commands._listing import PATHS, add_forms, any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.errors import ArgumentError

@@ -18,7 +18,7 @@ Levels
 ``docs/conformance.md`` beside this package says what is promised, and how to read a certificate.
 """
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.conformance import coverage
 from vyre.conformance.case import LEVELS, Case, Judgement, Level, Step
 from vyre.conformance.catalogue import cases

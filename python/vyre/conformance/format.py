@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 import vyre
-from vyre._files import as_path, unreadable, write_atomically
-from vyre._text import shown
+from vyre._base.files import as_path, unreadable, write_atomically
+from vyre._base.text import shown
 from vyre.conformance.hashes import canonical, table_hashes
 from vyre.conformance.runner import MAX_RUNS, RUNS
 from vyre.errors import VyreError

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
+from vyre._base.text import as_count, shown
 from vyre._core import DataType, Procedure
 from vyre._procedure.by_name import submit_by_name
-from vyre._text import as_count, shown
 from vyre.conformance.format import (
     HASH,
     HEAD,

@@ -12,7 +12,7 @@ True
 'agrees'
 """
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.fuzz.campaign import describe, sweep
 from vyre.fuzz.case import PLANTS, REWRITES, Case, Planted, generate, reduce, rewrite
 from vyre.fuzz.compare import Judgement, Way, judge, way_against, ways_of

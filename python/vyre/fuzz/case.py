@@ -16,7 +16,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._text import shown
+from vyre._base.text import shown
 from vyre.errors import ParseError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
-from vyre._objects import imported
-from vyre._text import shown
+from vyre._base.text import shown
+from vyre._tools.objects import imported
 from vyre.errors import ArgumentError, CapabilityError, DeviceError
 from vyre.fuzz import wgsl
 

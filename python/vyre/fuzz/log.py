@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from vyre._files import read_at_most, unwritable
+from vyre._base.files import read_at_most, unwritable
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre._bound_buffers import bound_buffers
+from vyre._tools.bound_buffers import bound_buffers
 from vyre.errors import CapabilityError
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ _ANSWER, _RAISED, _ENDED = "answer", "raised", "ended"
 # The question after which a process ends with this status, so that another one answers the next question.
 _RENEW, _RENEWED = "renew", 3
 # A run and a checked run import these when they begin; without this each of many children would.
-_FOR_CHILDREN = ("numpy.ma", "vyre._check")
+_FOR_CHILDREN = ("numpy.ma", "vyre._tools.check")
 # The word of the shared memory that holds the child's process id, behind the two of a sweep.
 _CHILD = 2
 

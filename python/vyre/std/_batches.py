@@ -8,7 +8,7 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, _core, u8, u32
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError, VyreError
 from vyre.std._chunks import Cut, Form
 from vyre.std._host import elements, place_of

@@ -17,7 +17,7 @@ import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, _core, u32
-from vyre._dlpack import numpy_of
+from vyre._arrays.dlpack import numpy_of
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import elements, host_bytes
 from vyre.std._messages import Messages, taken

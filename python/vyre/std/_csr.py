@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre._dtype_names import dtype_name
+from vyre._arrays.dtype_names import dtype_name
 from vyre.errors import ArgumentError
 from vyre.std._host import elements, place_of
 from vyre.std._waiting import waited

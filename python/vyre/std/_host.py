@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vyre import _core
+from vyre._arrays.dlpack import numpy_of
+from vyre._arrays.dtype_names import dtype_name
+from vyre._base.text import as_count, device_of, shown
 from vyre._core import Array
 from vyre._default import place
 from vyre._devices import check_backend
-from vyre._dlpack import numpy_of
-from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.blocks import require
 from vyre._procedure.recorder import active
 from vyre._procedure.sizes import known_difference
-from vyre._text import as_count, device_of, shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._recorded import RecordedArray, recorded
 

@@ -12,10 +12,10 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, _core, _values, u32
-from vyre._calls import explain_calls
+from vyre._arrays.dlpack import numpy_of
+from vyre._arrays.graph import is_recording
+from vyre._base.calls import explain_calls
 from vyre._default import place
-from vyre._dlpack import numpy_of
-from vyre._graph import is_recording
 from vyre.errors import ArgumentError, BindingError, DeviceMemoryError
 from vyre.std._host import bytes_of, elements, place_of, refuse_in_body
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import vyre
 from vyre import DataType, i32, u32, u64
+from vyre._base.text import shown
 from vyre._core import OpLaw, OpSpec
-from vyre._text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
 from vyre._core import DataType
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.std._host import count_of
 from vyre.std._messages import taken
 from vyre.std._one import one_resident

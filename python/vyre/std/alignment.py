@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import vyre
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std import _edit_distance, _smith_waterman
 from vyre.std._host import Place, bytes_of, count_of, place_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import u32, u64
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._host import count_of, host_bytes
 from vyre.std._messages import taken

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std import _blake3_many
 from vyre.std._blake3 import CHUNK, IV, KEYED, MATERIAL, context_key

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vyre._calls import explain_calls
-from vyre._text import shown
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre.errors import ArgumentError
 from vyre.std._alphabets import BASE32, BASE64, BASE64_URL, HEX, Alphabet, decoder, encoder
 from vyre.std._batches import batch

@@ -11,8 +11,8 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, u32
-from vyre._calls import explain_calls
-from vyre._text import shown
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import count_of, elements, place_of, refuse_other_length
 

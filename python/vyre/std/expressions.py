@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._absent import refuse_of_regex
-from vyre._calls import explain_calls
-from vyre._text import shown
+from vyre._base.absent import refuse_of_regex
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import bytes_of, count_of, place_of
 from vyre.std._regex_kernels import counter, writer

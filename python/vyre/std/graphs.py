@@ -8,8 +8,8 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, boolean, u32
-from vyre._calls import explain_calls
-from vyre._text import shown
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre.errors import ArgumentError
 from vyre.std import _bfs, _components
 from vyre.std._bfs import UNREACHED

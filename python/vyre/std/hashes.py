@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.std._algorithm import Algorithm
 from vyre.std._block_hashes import digests, form_of
 from vyre.std._keccak import absorb

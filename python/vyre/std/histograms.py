@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._histograms import copies_of, histogrammer
 from vyre.std._host import Place, check_order, count_of, elements, place_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import u32
-from vyre._calls import explain_calls
-from vyre._dtype_names import dtype_name
+from vyre._arrays.dtype_names import dtype_name
+from vyre._base.calls import explain_calls
 from vyre.errors import BindingError
 from vyre.std._host import elements, place_of, refuse_unlike
 from vyre.std._indexing import adder, gatherer, scatterer

@@ -15,7 +15,7 @@ import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre._procedure.vouched import vouched
 from vyre.std._batches import batch
 from vyre.std._chunks import Form, chunk_of

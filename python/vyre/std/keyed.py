@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import vyre
 from vyre import _core
-from vyre._calls import explain_calls
-from vyre._text import shown
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre.errors import ArgumentError
 from vyre.std._algorithm import Algorithm
 from vyre.std._block_hashes import form_of

@@ -13,8 +13,8 @@ import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, _values, u32
-from vyre._calls import explain_calls
-from vyre._text import as_count
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count
 from vyre.errors import ArgumentError
 from vyre.std._batches import batch
 from vyre.std._host import count_of

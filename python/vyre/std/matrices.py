@@ -8,7 +8,7 @@ import numpy as np
 
 import vyre
 from vyre import u8, u32
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import BindingError
 from vyre.std._host import elements, place_of, refuse_unlike
 from vyre.std._matmul import multiplier

@@ -8,7 +8,7 @@ import numpy as np
 
 import vyre
 from vyre import u32
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._batches import batch
 from vyre.std._octets import LOWS, between, equal

@@ -8,13 +8,13 @@ import numpy as np
 
 import vyre
 from vyre import u32, u64
-from vyre._calls import explain_calls
+from vyre._arrays.dlpack import numpy_of
+from vyre._arrays.dtype_names import dtype_name
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._core import Array, DataType
-from vyre._dlpack import numpy_of
-from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import active
-from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._extremes import extreme_index
 from vyre.std._host import check_order, count_of, elements, is_empty, place_of, refuse_empty

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._calls import explain_calls
-from vyre._dtype_names import dtype_name
-from vyre._text import shown
+from vyre._arrays.dtype_names import dtype_name
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre.errors import ArgumentError
 from vyre.std._host import check_order, elements, place_of
 from vyre.std._operators import TYPES, operator_of

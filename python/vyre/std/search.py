@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre._core import Array
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._automaton import Automaton, Trie

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._host import check_order, count_of, elements, place_of
 from vyre.std._recorded import recorded

@@ -8,12 +8,12 @@ import numpy as np
 
 import vyre
 from vyre import i8, i16, i32, u8, u16, u32, u64
-from vyre._calls import explain_calls
+from vyre._arrays.dtype_names import dtype_name
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._core import Array
-from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import with_elements
-from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import elements, place_of, refuse_unlike
 from vyre.std._recorded import recorded

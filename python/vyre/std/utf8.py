@@ -12,7 +12,7 @@ import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, boolean, u32
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.std._alphabets import finish
 from vyre.std._batches import Batch, batch
 from vyre.std._chunks import Form, chunk_of

@@ -8,10 +8,10 @@ import pytest
 import vyre
 from library_calls import ROWS, SMALL, Data
 from vyre import std
+from vyre._arrays.reports import UnwrittenArrayReport
 from vyre._procedure.check import check_call
 from vyre._procedure.flat import call_of
 from vyre._procedure.procedure import ProcedureFunction
-from vyre._reports import UnwrittenArrayReport
 
 # What is found and is meant: the check, the beginning of the procedure's name, and the array.
 MEANT = {

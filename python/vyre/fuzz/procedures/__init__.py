@@ -11,7 +11,7 @@ True
 'agrees'
 """
 
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.fuzz.procedures.generate import generate
 from vyre.fuzz.procedures.judge import judge, run
 from vyre.fuzz.procedures.model import expected

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
 from vyre._core import DataType
 from vyre._default import place
 from vyre.errors import ArgumentError, CapabilityError, DeviceError, VyreError

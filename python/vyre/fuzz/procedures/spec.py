@@ -24,7 +24,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
 from vyre._core import DataType
 from vyre.errors import ParseError
 

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _inputs
-from vyre._calls import explain_calls
+from vyre import _core
+from vyre._arrays import inputs as _inputs
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._default import place
 from vyre._devices import Device, backends, devices
-from vyre._text import shown
-from vyre._ways import Function, Run, differing
+from vyre._tools.ways import Function, Run, differing
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vyre._core import Program
-    from vyre._ways import Runner
+    from vyre._tools.ways import Runner
 
 __all__ = ["RepeatResult", "RunDifference", "repeat"]
 

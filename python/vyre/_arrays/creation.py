@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre._array import _dtype, extents_of, zeroed
-from vyre._calls import explain_calls
+from vyre._arrays.array import _dtype, extents_of, zeroed
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count, shown
 from vyre._default import place
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, DeviceMemoryError
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._check import check
-from vyre._divergence import Divergence
-from vyre._traced_search import ALL, NotLocatedError, Point, Search, pairs, unsteady
-from vyre._ways import Run, first_difference, way
+from vyre._tools.check import check
+from vyre._tools.divergence import Divergence
+from vyre._tools.traced_search import ALL, NotLocatedError, Point, Search, pairs, unsteady
+from vyre._tools.ways import Run, first_difference, way
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from vyre._core import Program
-    from vyre._ways import Runner, Way
+    from vyre._tools.ways import Runner, Way
 
     _Change: TypeAlias = tuple[Callable[[np.ndarray], np.ndarray], bool]
 

@@ -1,18 +1,18 @@
-"""Refuses operators of ``vyre.Array`` whose operands do not fit together; _elementwise.py loads it when it refuses."""
+"""Refuses operators of ``vyre.Array`` whose operands do not fit together; elementwise.py loads it when it refuses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vyre._elementwise import AMOUNTS
-from vyre._text import shown
+from vyre._arrays.elementwise import AMOUNTS
+from vyre._base.text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from vyre._arrays.elementwise import Form, Operator
     from vyre._core import Array
-    from vyre._elementwise import Form, Operator
 
 __all__ = ["check_place", "refuse_amount", "refuse_arrays", "refuse_value"]
 

@@ -7,7 +7,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from vyre import _core
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

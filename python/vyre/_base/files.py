@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vyre._text import shown
+from vyre._base.text import shown
 from vyre.errors import ArgumentError, file_error
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
+from vyre._base.text import shown
 from vyre._default import place
-from vyre._text import shown
 from vyre.errors import ArgumentError, DeviceMemoryError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from vyre._core import Array, DataType
     from vyre._devices import Device
-    from vyre._typed import ElementType
+    from vyre._kernel.typed import ElementType
 
 __all__ = ["array", "empty"]
 
@@ -66,8 +66,8 @@ def array(
     import numpy as np
 
     from vyre import _values
-    from vyre._cuda import speaks_cuda, take
-    from vyre._dlpack import from_dlpack, speaks_dlpack
+    from vyre._arrays.cuda import speaks_cuda, take
+    from vyre._arrays.dlpack import from_dlpack, speaks_dlpack
 
     where = "argument `values` of vyre.array"
     if _core._is_masked(values):
@@ -111,9 +111,9 @@ def array(
         )
     made = _core._array(host, *place(backend, device))
     if "logging" in sys.modules:
-        from vyre import _log
+        from vyre._base import log
 
-        _log.debug("vyre.array copied %d bytes to %s", host.nbytes, made.backend)
+        log.debug("vyre.array copied %d bytes to %s", host.nbytes, made.backend)
     return made
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vyre import _run
-from vyre._graph import is_recording
+from vyre._arrays.graph import is_recording
 from vyre._kernel.kernel import Kernel
 from vyre._kernel.recording import RECORDING
 from vyre._kernel.tracer import is_tracing

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _inputs
+from vyre import _core
+from vyre._arrays import inputs as _inputs
+from vyre._base.text import shown
 from vyre._default import place
 from vyre._devices import Device, check_backend
-from vyre._divergence import OutputDifference
-from vyre._text import shown
+from vyre._tools.divergence import OutputDifference
 from vyre.errors import ArgumentError, BindingError, VyreError
 
 if TYPE_CHECKING:

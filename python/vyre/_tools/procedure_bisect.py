@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from vyre import _core, _ways
-from vyre._calls import explain_calls
+from vyre import _core
+from vyre._base.calls import explain_calls
 from vyre._core import BufferAccess
-from vyre._divergence import Divergence, OutputDifference
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import Part, StepPlace, as_array
-from vyre._program_bisect import bisected
+from vyre._tools import ways as _ways
+from vyre._tools.divergence import Divergence, OutputDifference
+from vyre._tools.program_bisect import bisected
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vyre._procedure.flat import Call, FlatStep
-    from vyre._ways import Way
+    from vyre._tools.ways import Way
 
 __all__ = ["ProcedureDivergence", "bisect_call", "search"]
 

@@ -12,7 +12,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from vyre._looked_for import _LEAVING_OUT
+from vyre._tools.looked_for import _LEAVING_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._kernel.constants import told_apart
+from vyre._base.constants import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vyre._taken import Version
+    from vyre._base.taken import Version
 
 __all__ = ["Captured", "Captures", "all_code", "captured_of", "is_compared", "is_library", "read_by"]
 

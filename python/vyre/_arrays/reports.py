@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from vyre import _source
-from vyre._calls import explain_calls
-from vyre._written_index import written_accesses
+from vyre._base import source as _source
+from vyre._base.calls import explain_calls
+from vyre._base.written_index import written_accesses
 
 if TYPE_CHECKING:
     from vyre._core import Place

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vyre import _core, _inputs, _replay
-from vyre._calls import explain_calls
-from vyre._reports import (
+from vyre import _core
+from vyre._arrays import inputs as _inputs
+from vyre._arrays import replay
+from vyre._arrays.reports import (
     BarrierStop,
     DivergentBarrierReport,
     OrderDependenceReport,
@@ -24,6 +25,7 @@ from vyre._reports import (
     UninitialisedReadReport,
     Witness,
 )
+from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError, CheckError
 
 if TYPE_CHECKING:
@@ -139,7 +141,7 @@ class CheckResult(_Reported):
         ...     vyre.replay(f"{folder}/far.json").reports == result.reports
         True
         """
-        _replay.save(self, path)
+        replay.save(self, path)
 
 
 CheckError._kind = CheckResult

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from vyre import _core, errors
-from vyre._calls import explain_calls
+from vyre._base.calls import explain_calls
 from vyre._default import place
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["try_compile"]
 
 # The other process imports what this one has, wherever this one found it.
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from vyre._trial import serve; serve()"
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from vyre._arrays.trial import serve; serve()"
 _MOST_SAID = 200  # letters of what the process said last
 
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from vyre import _core, _inputs
-from vyre._calls import explain_calls
-from vyre._procedure.bisect import bisect_call
+from vyre import _core
+from vyre._arrays import inputs as _inputs
+from vyre._base.calls import explain_calls
 from vyre._procedure.flat import named_call
 from vyre._procedure.procedure import ProcedureFunction
-from vyre._program_bisect import bisected, ways_of
+from vyre._tools.procedure_bisect import bisect_call
+from vyre._tools.program_bisect import bisected, ways_of
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vyre._core import Procedure, Program
-    from vyre._divergence import Divergence
-    from vyre._procedure.bisect import ProcedureDivergence
-    from vyre._ways import Way
+    from vyre._tools.divergence import Divergence
+    from vyre._tools.procedure_bisect import ProcedureDivergence
+    from vyre._tools.ways import Way
 
 __all__ = ["bisect"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import _core
-from vyre._dlpack import numpy_of, speaks_dlpack
-from vyre._text import shown
+from vyre._arrays.dlpack import numpy_of, speaks_dlpack
+from vyre._base.text import shown
 from vyre.errors import BindingError, DeviceMemoryError
 
 if TYPE_CHECKING:

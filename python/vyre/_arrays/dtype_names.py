@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vyre._array import _NUMPY
+from vyre._arrays.array import _NUMPY
 
 __all__ = ["NAME_OF", "dtype_name"]
 

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import _core
-from vyre._files import as_path, unreadable, write_atomically
-from vyre._text import shown
+from vyre._base.files import as_path, unreadable, write_atomically
+from vyre._base.text import shown
 from vyre.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from vyre._checked import CheckResult
+    from vyre._arrays.checked import CheckResult
+    from vyre._arrays.reports import Report
     from vyre._core import Place, Program
-    from vyre._reports import Report
 
 __all__ = ["load", "parsed", "save", "with_places"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vyre._text import shown
+from vyre._base.text import shown
 
 if TYPE_CHECKING:
     from typing import Any

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from vyre._parsing import syntax_tree
-from vyre._source import source_line
+from vyre._base.parsing import syntax_tree
+from vyre._base.source import source_line
 
 if TYPE_CHECKING:
     from vyre._core import Place

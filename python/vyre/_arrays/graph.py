@@ -7,9 +7,9 @@ import time
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre._calls import explain_calls
-from vyre._taken import note_taken, taking
-from vyre._text import as_count, shown
+from vyre._base.calls import explain_calls
+from vyre._base.taken import note_taken, taking
+from vyre._base.text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-    from vyre._kernel.captured import Captures
+    from vyre._base.captured import Captures
 
 __all__ = ["Graph", "graph"]
 
@@ -66,7 +66,7 @@ class Graph:
         _OF_THREAD.recording = False
         self._taking.__exit__(None, None, None)
         if self._taken:
-            from vyre._kernel.captured import Captures  # with what was recorded; `import vyre` does without
+            from vyre._base.captured import Captures  # with what was recorded; `import vyre` does without
 
             self._captured = Captures(self._taken)
 
@@ -133,7 +133,7 @@ class Graph:
 
     def __await__(self) -> Generator[Any, None, Graph]:
         """``await graph`` waits as ``wait`` does, while other tasks of asyncio run, and gives the graph."""
-        from vyre._awaiting import awaited  # which imports asyncio
+        from vyre._arrays.awaiting import awaited  # which imports asyncio
 
         return awaited(self)
 

@@ -1,6 +1,6 @@
 """Checked execution: ``check`` runs a program on the reference and reports what it did wrong; ``replay`` repeats that.
 
-_checked.py has the results, and the run itself.
+_arrays/checked.py has the results, and the run itself.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, overload
 
-from vyre import _core, _inputs, _replay
-from vyre._calls import explain_calls
-from vyre._checked import CheckResult, ProcedureCheckResult, checked
+from vyre import _core
+from vyre._arrays import inputs as _inputs
+from vyre._arrays import replay as _replay
+from vyre._arrays.checked import CheckResult, ProcedureCheckResult, checked
+from vyre._base.calls import explain_calls
 from vyre._kernel.kernel import Kernel
 from vyre._procedure.check import check_call
 from vyre._procedure.flat import named_call

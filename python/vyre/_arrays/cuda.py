@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vyre import _core
-from vyre._text import shown
+from vyre._base.text import shown
 from vyre.errors import ArgumentError, VyreError
 
 if TYPE_CHECKING:

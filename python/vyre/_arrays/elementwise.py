@@ -3,7 +3,7 @@
 An operator and a dtype have one Program for each of its forms (two arrays, an integer on either side, in place), kept
 for as long as the process lives; an integer is the value of a Uniform buffer, so that another one costs nothing. What
 an operator means on a type is what it means on expressions: the Program is made with the operator itself. A call that
-fits goes straight to the Program, which plans it once for the same arrays. For any other call, _refused_operands.py
+fits goes straight to the Program, which plans it once for the same arrays. For any other call, refused_operands.py
 says what to write instead.
 
 The class itself is written in C++. It gets these members when vyre is imported (``_core._complete_array``).
@@ -16,9 +16,9 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from vyre import _core
-from vyre._calls import explain_methods
+from vyre._base.calls import explain_methods
+from vyre._base.text import as_count, shown
 from vyre._core import Array, BufferDecl, DataType, Expr, Node, Program
-from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class _Forms:
         if row.kind == "shift":
             other = _ELEMENTS[AMOUNTS]
             if self._values == "left" and own is not other:
-                from vyre._refused_operands import refuse_amount
+                from vyre._arrays.refused_operands import refuse_amount
 
                 refuse_amount(row.symbol, dtype)
             dtype = np.dtype(AMOUNTS)
@@ -201,13 +201,13 @@ def _binary(row: Operator) -> tuple[Callable[..., Any], Callable[..., Any]]:
             form = arrays.get(dtype) or arrays.make(self)
             shape = self.shape
             if other.dtype != form.dtype or other.shape != shape:
-                from vyre._refused_operands import refuse_arrays
+                from vyre._arrays.refused_operands import refuse_arrays
 
                 refuse_arrays(row, self, other, form.dtype)
             try:
                 return form.program(self, other, shape, workgroups=-(-self.size // _WORKGROUP))
             except BindingError:
-                from vyre._refused_operands import check_place
+                from vyre._arrays.refused_operands import check_place
 
                 check_place(row.symbol, self, other)
                 return _call(form.program, (self, other), self, "bool" if bool_like else dtype)
@@ -242,13 +242,13 @@ def _in_place(row: Operator) -> Callable[..., Any]:
             return form.program(self, _value(row, self, other, form, False), workgroups=_groups(self))
         form = arrays.get(dtype) or arrays.make(self)
         if other.dtype != form.dtype or other.shape != self.shape:
-            from vyre._refused_operands import refuse_arrays
+            from vyre._arrays.refused_operands import refuse_arrays
 
             refuse_arrays(row, self, other, form.dtype)
         try:
             return form.program(self, other, workgroups=_groups(self))
         except BindingError:
-            from vyre._refused_operands import check_place
+            from vyre._arrays.refused_operands import check_place
 
             check_place(row.symbol, self, other)
             # The arrays overlap. The copy has the other array's elements as they are before any of them is written.
@@ -297,7 +297,7 @@ def _value(row: Operator, array: Array, other: Any, form: Form, is_left: bool) -
         count = other if type(other) is int else integer_of(other)
         if count is not None and form.least <= count <= form.greatest:
             return count
-    from vyre._refused_operands import refuse_value
+    from vyre._arrays.refused_operands import refuse_value
 
     refuse_value(row, array, other, form, is_left)
 
@@ -384,7 +384,7 @@ class _Methods:
         >>> vyre.array([-1, 2], dtype=vyre.i32, backend="cpu").astype(np.uint32).numpy()
         array([4294967295,          2], dtype=uint32)
         """
-        from vyre._array import _dtype
+        from vyre._arrays.array import _dtype
 
         return _converted(self, _dtype(dtype, "Array.astype").name)
 
@@ -465,7 +465,7 @@ def _converted(array: Array, name: str) -> Array:
 def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
     """Give ``from_dlpack(array)`` its capsule. A copy is logged, because nothing else shows it."""
     if array.backend == "cuda" and not args and kwargs.keys() <= _DLPACK_ARGUMENTS:
-        from vyre._cuda import exported
+        from vyre._arrays.cuda import exported
 
         capsule = exported(array, kwargs)
         if capsule is not None:
@@ -474,9 +474,9 @@ def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
     if "logging" in sys.modules and (
         kwargs.get("copy") or array.backend not in _core._hosts or array.dtype.name == "bool"
     ):
-        from vyre import _log
+        from vyre._base import log
 
-        _log.debug("DLPack copied %d bytes of %s to the host", array.nbytes, array.backend)
+        log.debug("DLPack copied %d bytes of %s to the host", array.nbytes, array.backend)
     return made
 
 
@@ -485,31 +485,31 @@ _DLPACK_ARGUMENTS = {"stream", "max_version", "dl_device", "copy"}
 
 
 def _await(array: Array) -> Any:
-    from vyre._awaiting import awaited  # which imports asyncio
+    from vyre._arrays.awaiting import awaited  # which imports asyncio
 
     return awaited(array)
 
 
 def _refuse_attribute(array: Array, name: str) -> NoReturn:
-    from vyre._absent import refuse_attribute  # imported here, because `import vyre` does not need it
+    from vyre._base.absent import refuse_attribute  # imported here, because `import vyre` does not need it
 
     refuse_attribute(array, name)
 
 
 def _called_by_numpy(array: Array, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    from vyre._ufuncs import called
+    from vyre._arrays.ufuncs import called
 
     return called(function, method, inputs, options)
 
 
 def _cuda_interface(array: Array) -> dict[str, Any]:
-    from vyre._cuda import interface
+    from vyre._arrays.cuda import interface
 
     return interface(array)
 
 
 def _jax_array(array: Array) -> Callable[[], Any]:
-    from vyre._cuda import jax_array
+    from vyre._arrays.cuda import jax_array
 
     return jax_array(array)
 

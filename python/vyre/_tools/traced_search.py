@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._divergence import Divergence, OutputDifference
-from vyre._ways import first_difference
+from vyre._tools.divergence import Divergence, OutputDifference
+from vyre._tools.ways import first_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeVar
 
     from vyre._core import DataType, Program
-    from vyre._ways import Runner
+    from vyre._tools.ways import Runner
 
     _T = TypeVar("_T")
 

@@ -1,0 +1,1 @@
+"""Tools for kernels, procedures and the library: checks, bisection, repetition, and what commands need."""
