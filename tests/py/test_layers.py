@@ -1,6 +1,10 @@
-"""Includes point downwards: which layer may see which is a decision, and one stray include would undo it unseen."""
+"""Includes and imports point downwards: which layer may see which is a decision, and one stray line would undo it
+unseen."""
 
+import ast
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -178,3 +182,146 @@ def test_time_outs_and_interruptions_are_thrown_in_one_place():
     throws = re.compile(r"throw Interrupted\(|DispatchTimeoutError\(|options\.interrupted\(\)")
     found = {path.relative_to(CORE).as_posix() for path in FILES if throws.search(path.read_text(encoding="utf-8"))}
     assert found == {"base/deadline.cpp"}
+
+
+# Python: the layers, lowest first. The longest name that a module's begins with counts.
+LAYERS = {
+    "base": ["vyre.errors", "vyre._diagnostics", "vyre._enums", "vyre._base", "vyre._html"],
+    "arrays": [
+        *["vyre._arrays", "vyre._html.arrays", "vyre._pickle", "vyre._sharing", "vyre._values"],
+        *["vyre._default", "vyre._devices"],
+    ],
+    "kernels": ["vyre._kernel"],
+    "procedures": ["vyre._procedure", "vyre._run", "vyre.ops"],
+    # The package itself has the names of all layers below it. Names of layers above it stand in its table _LATER, as
+    # text: importing them takes time that most programs do not want to spend.
+    "the package": ["vyre"],
+    "std": ["vyre.std"],
+    "tools": [
+        *["vyre._tools", "vyre._profile", "vyre._trees", "vyre._web", "vyre.dask"],
+        *["vyre.conformance", "vyre.demo", "vyre.fuzz"],
+    ],
+    "commands": ["vyre.commands", "vyre.__main__"],
+}
+MAX_MODULES_IN_A_CIRCLE = 5
+MAX_MODULES_AT_THE_TOP = 15
+PACKAGE = ROOT / "python" / "vyre"
+
+
+def module_name(path: Path, package: Path) -> str:
+    parts = path.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports in a module and its functions, without those that only type checkers see."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child
+        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            for other in child.orelse:
+                yield from statements(ast.Module([other], []))
+        else:
+            yield from statements(child)
+
+
+def imports(package: Path) -> dict[str, set[str]]:
+    """Every module of a package, with those of the package that it imports."""
+    paths = {module_name(path, package): path for path in sorted(package.rglob("*.py"))}
+    known = paths.keys() | {f"{package.name}._core"}
+    graph: dict[str, set[str]] = {}
+    for name, path in paths.items():
+        named = []
+        for statement in statements(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(statement, ast.Import):
+                named += [alias.name for alias in statement.names]
+            else:
+                assert statement.level == 0, f"{name} has a relative import"
+                for alias in statement.names:
+                    inner = f"{statement.module}.{alias.name}"
+                    named.append(inner if inner in known else statement.module)
+        graph[name] = {other for other in named if other in paths and other != name}
+    return graph
+
+
+@cache
+def python_imports() -> dict[str, set[str]]:
+    return imports(PACKAGE)
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of modules of which each imports all others, directly or by way of others."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = list(graph[start])
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                waiting += graph[name]
+        return seen
+
+    below = {name: reached(name) for name in graph}
+    found = {frozenset(other for other in below[name] if name in below[other]) for name in graph}
+    return [set(circle) for circle in found if len(circle) > 1]
+
+
+def floor(name: str) -> int:
+    homes = [
+        (len(home), k) for k, row in enumerate(LAYERS.values()) for home in row if f"{name}.".startswith(f"{home}.")
+    ]
+    length, found = max(homes)
+    assert name == "vyre" or length > len("vyre"), f"{name} has no layer. Fix: add it to LAYERS."
+    return found
+
+
+def test_imports_of_every_kind_are_found(tmp_path):
+    package = tmp_path / "some"
+    (package / "inner").mkdir(parents=True)
+    for name, text in {
+        "__init__.py": "from some.a import x",
+        "a.py": "from some import _core, b\n",
+        "b.py": "def late():\n    from some.inner import c\n",
+        "inner/__init__.py": "",
+        "inner/c.py": "class C:\n    try:\n        import some.a\n    except ImportError:\n        pass\n",
+        "d.py": "if TYPE_CHECKING:\n    import some.a\nelse:\n    import some.b\n",
+    }.items():
+        (package / name).write_text(text)
+    graph = imports(package)
+    assert graph == {
+        "some": {"some.a"},
+        "some.a": {"some.b"},
+        "some.b": {"some.inner.c"},
+        "some.inner": set(),
+        "some.inner.c": {"some.a"},
+        "some.d": {"some.b"},
+    }
+    assert circles(graph) == [{"some.a", "some.b", "some.inner.c"}]
+
+
+def test_imports_of_python_point_downwards():
+    graph = python_imports()
+    assert len(graph) > 300
+    names = list(LAYERS)
+    assert [
+        f"{name} ({names[floor(name)]}) imports {other} ({names[floor(other)]})"
+        for name, others in graph.items()
+        for other in sorted(others)
+        if floor(other) > floor(name)
+    ] == []
+
+
+def test_modules_of_python_are_in_no_large_circle():
+    """Imports inside functions count: these are for a quick start, and not to break a circle."""
+    assert [circle for circle in circles(python_imports()) if len(circle) > MAX_MODULES_IN_A_CIRCLE] == []
+
+
+def test_few_modules_lie_at_the_top():
+    at_the_top = [path.name for path in PACKAGE.iterdir() if path.suffix in {".py", ".pyi"}]
+    assert len(at_the_top) <= MAX_MODULES_AT_THE_TOP, at_the_top
+
+
+def test_every_layer_has_its_modules():
+    names = python_imports().keys()
+    assert [home for row in LAYERS.values() for home in row if home not in names] == []
