@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING
 from vyre import _core, _enums
 from vyre._arrays import elementwise as _elementwise
 from vyre._arrays.array import array, empty
-from vyre._arrays.graph import Graph, graph
 from vyre._base.calls import explain_calls
-from vyre._base.frames import hide_frames
 from vyre._core import *  # noqa: F403
 from vyre._core import DataType
 from vyre._core import abs as abs
@@ -59,6 +57,7 @@ if TYPE_CHECKING:
     from vyre import std as std
     from vyre._arrays.checked import CheckResult, ProcedureCheckResult
     from vyre._arrays.creation import arange, empty_like, full, full_like, zeros, zeros_like
+    from vyre._arrays.graph import Graph, graph
     from vyre._arrays.reports import (
         BarrierStop,
         DivergentBarrierReport,
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
         Witness,
     )
     from vyre._arrays.trial import try_compile
+    from vyre._base.frames import hide_frames
     from vyre._devices import Backends, Device, backends, devices
     from vyre._kernel import (
         Builder,
@@ -164,6 +164,8 @@ __version__: str = _core.__version__
 # These names and their modules, numpy among them, are imported when they are first asked for: most programs only run.
 _LATER = {
     "bisect": "vyre._tools.bisect",
+    "hide_frames": "vyre._base.frames",
+    **dict.fromkeys(["Graph", "graph"], "vyre._arrays.graph"),
     "std": "vyre.std",
     **dict.fromkeys(["Backends", "Device", "backends", "devices"], "vyre._devices"),
     **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._tools.divergence"),
