@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre._kernel.mistakes import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,6 +110,8 @@ def _atomic(name: str, text: str) -> str:
 
 
 def _rules() -> str:
+    from vyre._kernel.mistakes import RULES  # most commands start without kernels
+
     families = {
         "Rules of programs": [row[:3] for row in sorted(_core._tables["rules"])],
         "Rules of kernels": [(rule, "", checks) for rule, checks in RULES.items()],
