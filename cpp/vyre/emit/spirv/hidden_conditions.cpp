@@ -15,20 +15,22 @@ using lower::ValueId;
 // The compiler knows the value once it knows the operands.
 bool is_computed(Opcode op) { return is_lanewise(op) || op == Opcode::Select || op == Opcode::Lane || op == Opcode::Pack; }
 
-// The operand that an instruction inverts, as the compiler may write it; it has many forms of `-x - 1`.
+// The operand that an instruction inverts, or negates, because `-(x + 1)` is an inverse, too.
 std::optional<ValueId> inverted(const Kernel& kernel, const Instruction& it) {
-  const auto is_constant = [&](ValueId value) { return kernel.code[value.index].op == Opcode::Constant; };
+  const auto is_ones = [&](ValueId value) {
+    const Instruction& other = kernel.code[value.index];
+    return other.op == Opcode::Constant && other.imm == ~0u;
+  };
   switch (it.op) {
     case Opcode::Not:
     case Opcode::Neg:
     case Opcode::AddSat:
       return it.a;
     case Opcode::Sub:
-      return it.b;
+      return is_ones(it.a) ? std::optional(it.b) : std::nullopt;
     case Opcode::Xor:
-      if (is_constant(it.b)) return it.a;
-      if (is_constant(it.a)) return it.b;
-      return std::nullopt;
+      if (is_ones(it.b)) return it.a;
+      return is_ones(it.a) ? std::optional(it.b) : std::nullopt;
     default:
       return std::nullopt;
   }
