@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/shapes.hpp"
+#include "support/programs/shapes.hpp"
 #include "vyre/emit/spirv/emit.hpp"
-#include "vyre/ir/resolve.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/standard.hpp"
 #include "vyre/validate/validate.hpp"

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "vyre/base/assert.hpp"
-#include "vyre/ir/handle.hpp"
-#include "vyre/ir/resolve.hpp"
-#include "vyre/run/checked.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
+#include "vyre/run/checks/checked.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/run/registry.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "vyre/base/diagnostic.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/program.hpp"
 
 namespace vyre::python {

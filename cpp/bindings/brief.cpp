@@ -1,10 +1,10 @@
 // Writes repr(): a short description, bounded in depth and length because a user's program is not.
 #include <fmt/format.h>
 
-#include "bindings.hpp"
-#include "vyre/ir/by_type.hpp"
-#include "vyre/ir/infix.hpp"
-#include "vyre/ir/literal_text.hpp"
+#include "bindings/bindings.hpp"
+#include "vyre/ir/handles/by_type.hpp"
+#include "vyre/ir/handles/infix.hpp"
+#include "vyre/ir/text/literal_text.hpp"
 
 namespace vyre::python {
 namespace {

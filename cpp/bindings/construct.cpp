@@ -1,4 +1,4 @@
-#include "construct.hpp"
+#include "bindings/construct.hpp"
 
 #include <algorithm>
 

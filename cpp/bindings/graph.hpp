@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "resident.hpp"
+#include "bindings/resident.hpp"
 #include "vyre/ir/op_spec.hpp"
 #include "vyre/run/storage.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cxxabi.h>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace vyre::python {
 

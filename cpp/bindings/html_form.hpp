@@ -1,7 +1,7 @@
 // Defines how notebooks draw objects of the module's classes.
 #pragma once
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace vyre::python {
 

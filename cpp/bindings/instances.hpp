@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace vyre::python {
 

@@ -1,4 +1,4 @@
-#include "kept.hpp"
+#include "bindings/kept.hpp"
 
 #include <utility>
 

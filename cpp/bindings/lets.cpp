@@ -5,7 +5,7 @@
 // would have to collect all of them. Values that are no expressions go to the Python method `_let`.
 //
 // The class is made with Python's C API, because C++ has to share the attributes that Python code sets and reads.
-#include "lets.hpp"
+#include "bindings/lets.hpp"
 
 #include <structmember.h>
 
@@ -14,9 +14,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "convert.hpp"
-#include "guarded.hpp"
-#include "instances.hpp"
+#include "bindings/convert/convert.hpp"
+#include "bindings/guarded.hpp"
+#include "bindings/instances.hpp"
 
 namespace vyre::python {
 namespace {

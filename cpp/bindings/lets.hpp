@@ -1,7 +1,7 @@
 // Binds the base class of the tracer of kernels; see lets.cpp.
 #pragma once
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace vyre::python {
 

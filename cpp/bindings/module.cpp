@@ -1,11 +1,11 @@
 // Makes the Python module vyre._core by calling the functions that bind its parts.
-#include "bindings.hpp"
-#include "byte_strings.hpp"
-#include "construct.hpp"
-#include "flat_steps.hpp"
-#include "lets.hpp"
-#include "run_procedure.hpp"
-#include "seal.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/calls/flat_steps.hpp"
+#include "bindings/calls/run_procedure.hpp"
+#include "bindings/construct.hpp"
+#include "bindings/convert/byte_strings.hpp"
+#include "bindings/lets.hpp"
+#include "bindings/seal.hpp"
 
 namespace vyre::python {
 namespace {

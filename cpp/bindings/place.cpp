@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace vyre::python {
 namespace {

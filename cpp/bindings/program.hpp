@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::python {

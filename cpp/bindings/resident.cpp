@@ -1,4 +1,4 @@
-#include "resident.hpp"
+#include "bindings/resident.hpp"
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 
-#include "graph.hpp"
+#include "bindings/graph.hpp"
+#include "bindings/waiting.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/host_memory.hpp"
-#include "waiting.hpp"
+#include "vyre/run/host/host_memory.hpp"
 
 namespace vyre::python {
 namespace {

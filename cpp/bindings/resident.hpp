@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/run/storage.hpp"
 

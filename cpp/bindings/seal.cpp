@@ -1,4 +1,4 @@
-#include "seal.hpp"
+#include "bindings/seal.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "guarded.hpp"
+#include "bindings/guarded.hpp"
 
 namespace vyre::python {
 namespace {

@@ -1,7 +1,7 @@
 // Protects the finished module: Python code can use it but not change it.
 #pragma once
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace vyre::python {
 

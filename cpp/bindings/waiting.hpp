@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "call.hpp"
-#include "kept.hpp"
+#include "bindings/calls/call.hpp"
+#include "bindings/kept.hpp"
+#include "bindings/without_gil.hpp"
 #include "vyre/base/error.hpp"
-#include "without_gil.hpp"
 
 namespace vyre::python {
 

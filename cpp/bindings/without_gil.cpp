@@ -1,4 +1,4 @@
-#include "without_gil.hpp"
+#include "bindings/without_gil.hpp"
 
 #include <unistd.h>
 

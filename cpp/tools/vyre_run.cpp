@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
-#include "vyre/ir/procedure.hpp"
-#include "vyre/ir/procedure_parse.hpp"
+#include "vyre/ir/procedures/procedure.hpp"
+#include "vyre/ir/text/procedure_parse.hpp"
 #include "vyre/run/backends.hpp"
-#include "vyre/run/procedure_call.hpp"
+#include "vyre/run/procedures/procedure_call.hpp"
 #include "vyre/run/registry.hpp"
 
 namespace vyre {

@@ -1,4 +1,4 @@
-"""Types of the C++ module. tests/py/test_stub.py compares it with the module; the docstrings say the rest.
+"""Types of the C++ module. tests/py/repository/test_stub.py compares it with the module; the docstrings say the rest.
 
 `make tables` writes the regions that are marked as generated.
 """

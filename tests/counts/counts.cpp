@@ -11,17 +11,17 @@
 #include <tuple>
 #include <vector>
 
-#include "support/shapes.hpp"
+#include "support/programs/shapes.hpp"
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/spirv/emit.hpp"
 #include "vyre/emit/wgsl/emit.hpp"
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
-#include "vyre/ir/resolve.hpp"
-#include "vyre/ir/wire.hpp"
+#include "vyre/ir/bytes/wire.hpp"
+#include "vyre/ir/handles/resolve.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/standard.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/transform/passes.hpp"

@@ -6,10 +6,12 @@ import re
 import sys
 from dataclasses import dataclass, replace
 
-from faults import ROOT
-
 # The gate's own tests, of which one cannot pass while a fault is in the tree.
-OWN_TESTS = ("tests/py/mutation_gate.py", "tests/py/test_mutation_gate.py", "tests/py/test_mutation_list.py")
+OWN_TESTS = (
+    "tests/py/repository/mutation_gate.py",
+    "tests/py/repository/test_mutation_gate.py",
+    "tests/py/repository/test_mutation_list.py",
+)
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,6 @@ def _pytest(name: str, *arguments: str, without: tuple[str, ...] = (), part_of: 
     return Suite(name, "_core", (sys.executable, "-m", "pytest", *fixed, *ignored, "--", *arguments), part_of)
 
 
-def _tests(pattern: str) -> list[str]:
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/py").glob(pattern))
-
-
 SUITES = {
     suite.name: suite
     for suite in (
@@ -77,20 +75,20 @@ SUITES = {
         _gtest("vulkan-memory", "vulkan_memory"),
         # Last: minutes, where the others take seconds.
         _pytest("python", "tests/py", "python/vyre"),
-        _pytest("proofs", "tests/py/test_proofs.py", part_of="python"),
+        _pytest("proofs", "tests/py/program/test_proofs.py", part_of="python"),
         _pytest("wgsl", "tests/py/conformance/test_wgsl.py", part_of="python"),
         _pytest("ptx", "tests/py/conformance/test_ptx.py", part_of="python"),
         _pytest("std", "tests/py/std", part_of="python"),
-        _pytest("html", "tests/py/test_html.py", part_of="python"),
-        _pytest("kernels", *_tests("test_kernel*.py"), part_of="python"),
-        _pytest("procedures", *_tests("test_procedure*.py"), part_of="python"),
+        _pytest("html", "tests/py/tools/test_html.py", part_of="python"),
+        _pytest("kernels", "tests/py/kernel", part_of="python"),
+        _pytest("procedures", "tests/py/procedure", part_of="python"),
         _pytest(
             "python-api",
             "tests/py",
             "python/vyre/_run.py",
             "python/vyre/ops.py",
             "python/vyre/errors.py",
-            without=("tests/py/conformance", "tests/py/test_scale.py", "tests/py/test_notebooks.py"),
+            without=("tests/py/conformance", "tests/py/program/test_scale.py", "tests/py/tools/test_notebooks.py"),
             part_of="python",
         ),
     )

@@ -24,10 +24,10 @@ SEED = int(os.environ.get("VYRE_SEED", random.SystemRandom().randrange(2**32)))
 
 
 # Kernels that type checkers find wrong, and vyre too; and what runs where jax is, which is not here.
-collect_ignore = ["typed_mistakes.py", "jax_exchange.py"]
+collect_ignore = ["kernel/typed_mistakes.py", "jax_exchange.py"]
 # `make dist` sets it where it installs a wheel, and runs these files.
 if "VYRE_INSTALLED" not in os.environ:
-    collect_ignore += ["test_installed.py", "test_visitor.py"]
+    collect_ignore += ["repository/test_installed.py", "repository/test_visitor.py"]
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

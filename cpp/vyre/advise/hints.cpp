@@ -16,7 +16,7 @@
 #include "vyre/advise/python_text.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
-#include "vyre/ir/infix.hpp"
+#include "vyre/ir/handles/infix.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/validate/finding.hpp"
 #include "vyre/validate/uniformity.hpp"

@@ -6,7 +6,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/fuzz/operations.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::fuzz {

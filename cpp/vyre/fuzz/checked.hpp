@@ -5,7 +5,7 @@
 #include <string>
 
 #include "vyre/fuzz/case.hpp"
-#include "vyre/run/checked.hpp"
+#include "vyre/run/checks/checked.hpp"
 
 namespace vyre::fuzz {
 

@@ -9,7 +9,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
 #include "vyre/run/backends.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/schedule_text.hpp"
 
 namespace vyre::fuzz {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/ops/standard.hpp"

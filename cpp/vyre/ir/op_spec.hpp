@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "vyre/base/id.hpp"
-#include "vyre/ir/procedure.hpp"
+#include "vyre/ir/procedures/procedure.hpp"
 #include "vyre/ir/program.hpp"
 #include "vyre/ir/value.hpp"
 

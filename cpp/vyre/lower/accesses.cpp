@@ -63,7 +63,7 @@ bool is_assumed_below(const Writer& writer, ValueId index, ValueId length) {
 ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
   const auto proven = [&] {
     if (!writer.proofs()) return false;
-    // The host's array has exactly the declared length: a call with any other length is refused (run/checks.hpp).
+    // The host's array has exactly the declared length: a call with any other length is refused (run/checks/checks.hpp).
     if (memory.count != 0 && range_is_below(writer, index, memory.count)) return true;
     return is_assumed_below(writer, index, lower_length(writer, memory));
   };

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/op_spec.hpp"
-#include "vyre/ir/resolve.hpp"
 
 namespace vyre::ops {
 

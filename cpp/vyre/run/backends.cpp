@@ -13,7 +13,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/fork.hpp"
-#include "vyre/ir/parse.hpp"
+#include "vyre/ir/text/parse.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cuda/backend.hpp"
 #include "vyre/run/profile.hpp"

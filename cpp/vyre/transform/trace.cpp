@@ -10,7 +10,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/transform/rebuild.hpp"
 
 namespace vyre::transform {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "vyre/base/diagnostic.hpp"
-#include "vyre/ir/procedure.hpp"
+#include "vyre/ir/procedures/procedure.hpp"
 #include "vyre/validate/procedure_rules.hpp"
 #include "vyre/validate/report.hpp"
 #include "vyre/validate/valid.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "vyre/ir/infix.hpp"
+#include "vyre/ir/handles/infix.hpp"
 #include "vyre/validate/checks.hpp"
 #include "vyre/validate/gather.hpp"
 #include "vyre/validate/op_bodies.hpp"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "vyre/base/diagnostic.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/op_spec.hpp"
-#include "vyre/ir/resolve.hpp"
 
 namespace vyre::validate {
 

@@ -7,7 +7,7 @@
 
 #include "vyre/base/diagnostic.hpp"
 #include "vyre/ir/op_spec.hpp"
-#include "vyre/ir/procedure.hpp"
+#include "vyre/ir/procedures/procedure.hpp"
 #include "vyre/validate/options.hpp"
 #include "vyre/validate/valid.hpp"
 

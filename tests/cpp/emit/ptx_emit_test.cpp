@@ -5,7 +5,7 @@
 #include <string>
 
 #include "support/kernel_builder.hpp"
-#include "support/valid_program.hpp"
+#include "support/programs/valid_program.hpp"
 #include "vyre/emit/ptx/emit.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/lower/lower.hpp"

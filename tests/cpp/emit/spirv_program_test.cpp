@@ -6,12 +6,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
+#include "support/programs/sample_programs.hpp"
+#include "support/programs/valid_program.hpp"
 #include "support/run_program.hpp"
-#include "support/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "support/spirv.hpp"
-#include "support/valid_program.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "support/programs/slow_program.hpp"
 #include "support/run_program.hpp"
-#include "support/slow_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/cpu/cpu.hpp"
-#include "vyre/run/workers.hpp"
+#include "vyre/run/host/workers.hpp"
 
 namespace {
 

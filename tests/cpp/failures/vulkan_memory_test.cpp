@@ -5,12 +5,12 @@
 
 #include <filesystem>
 
-#include "run/vulkan_fixture.hpp"
-#include "run/vulkan_shaders.hpp"
-#include "support/failing_memory.hpp"
-#include "support/failing_vulkan.hpp"
+#include "run/vulkan/vulkan_fixture.hpp"
+#include "run/vulkan/vulkan_shaders.hpp"
+#include "support/fakes/failing_memory.hpp"
+#include "support/fakes/failing_vulkan.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "support/run_program.hpp"
-#include "support/sample_programs.hpp"
 
 namespace vyre::test {
 namespace {

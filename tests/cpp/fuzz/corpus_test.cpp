@@ -9,8 +9,8 @@
 #include <map>
 
 #include "fuzz/targets.hpp"
-#include "support/random_procedure.hpp"
-#include "support/sample_programs.hpp"
+#include "support/programs/random_procedure.hpp"
+#include "support/programs/sample_programs.hpp"
 
 namespace vyre::test::fuzz {
 namespace {

@@ -11,7 +11,7 @@
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
 #include "vyre/fuzz/reduce.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/recording.hpp"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "vyre/fuzz/generate.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 
 namespace vyre::fuzz {
 namespace {

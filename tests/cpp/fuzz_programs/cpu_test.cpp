@@ -10,7 +10,7 @@
 #include "vyre/fuzz/compare.hpp"
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/run/cpu/lanes.hpp"
 
 namespace vyre::fuzz {

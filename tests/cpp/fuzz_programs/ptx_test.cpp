@@ -13,7 +13,7 @@
 #include "vyre/emit/ptx/emit.hpp"
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/lower/lower.hpp"
 
 namespace vyre::fuzz {

@@ -13,7 +13,7 @@
 #include "vyre/fuzz/compare.hpp"
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"

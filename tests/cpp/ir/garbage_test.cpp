@@ -4,16 +4,16 @@
 #include <optional>
 #include <random>
 
-#include "support/allocation_count.hpp"
-#include "support/random_procedure.hpp"
-#include "support/random_program.hpp"
-#include "support/sample_programs.hpp"
+#include "support/fakes/allocation_count.hpp"
+#include "support/programs/random_procedure.hpp"
+#include "support/programs/random_program.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
-#include "vyre/ir/procedure_parse.hpp"
-#include "vyre/ir/procedure_print.hpp"
-#include "vyre/ir/wire.hpp"
+#include "vyre/ir/bytes/wire.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
+#include "vyre/ir/text/procedure_parse.hpp"
+#include "vyre/ir/text/procedure_print.hpp"
 
 namespace vyre::ir {
 namespace {

@@ -1,16 +1,16 @@
 // What a user builds with before there is a program.
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "support/random_program.hpp"
-#include "support/sample_programs.hpp"
+#include "support/programs/random_program.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/resolve.hpp"
 
 namespace vyre::ir {
 namespace {

@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "support/random_procedure.hpp"
-#include "support/sample_programs.hpp"
+#include "support/programs/random_procedure.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
-#include "vyre/ir/procedure_parse.hpp"
-#include "vyre/ir/procedure_print.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
+#include "vyre/ir/text/procedure_parse.hpp"
+#include "vyre/ir/text/procedure_print.hpp"
 
 namespace vyre::ir {
 namespace {

@@ -1,12 +1,12 @@
-#include "vyre/ir/resolve.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-#include "vyre/ir/infix.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/handles/infix.hpp"
+#include "vyre/ir/text/print.hpp"
 
 namespace vyre::ir {
 namespace {

@@ -4,13 +4,13 @@
 #include <ctime>
 
 #include "support/patience.hpp"
-#include "support/sample_programs.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "support/small_stack.hpp"
-#include "vyre/ir/handle.hpp"
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
-#include "vyre/ir/resolve.hpp"
-#include "vyre/ir/wire.hpp"
+#include "vyre/ir/bytes/wire.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
 
 namespace vyre::ir {
 namespace {

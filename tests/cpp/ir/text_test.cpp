@@ -3,17 +3,17 @@
 
 #include <set>
 
-#include "support/random_program.hpp"
-#include "support/sample_programs.hpp"
+#include "support/programs/random_program.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
-#include "vyre/ir/resolve.hpp"
-#include "vyre/ir/text_form.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
+#include "vyre/ir/text/text_form.hpp"
 
 namespace vyre::ir {
 namespace {

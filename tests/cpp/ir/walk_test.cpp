@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/sample_programs.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/ops.hpp"

@@ -1,16 +1,16 @@
 // The binary form: every number of it held fast, exact round trips, and what is said about damaged bytes.
-#include "vyre/ir/wire.hpp"
+#include "vyre/ir/bytes/wire.hpp"
 
 #include <gtest/gtest.h>
 
 #include "support/expected_values.hpp"
-#include "support/random_program.hpp"
-#include "support/sample_programs.hpp"
+#include "support/programs/random_program.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/resolve.hpp"
 
 namespace vyre::ir {
 namespace {

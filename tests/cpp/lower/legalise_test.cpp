@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
+#include "support/programs/valid_program.hpp"
 #include "support/run_program.hpp"
-#include "support/valid_program.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/body.hpp"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"

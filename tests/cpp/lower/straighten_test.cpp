@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"

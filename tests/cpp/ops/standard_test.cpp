@@ -10,8 +10,8 @@
 #include <random>
 
 #include "support/run_program.hpp"
-#include "vyre/ir/handle.hpp"
-#include "vyre/ir/resolve.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 
 namespace vyre::test {
 namespace {

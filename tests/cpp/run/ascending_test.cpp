@@ -1,5 +1,5 @@
 // Finding where integers stop ascending, and the lengths between offsets, against the plain loop.
-#include "vyre/run/ascending.hpp"
+#include "vyre/run/host/ascending.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Memory of the host that is kept for arrays of the same size.
-#include "vyre/run/host_memory.hpp"
+#include "vyre/run/host/host_memory.hpp"
 
 #include <gtest/gtest.h>
 

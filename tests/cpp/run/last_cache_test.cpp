@@ -1,5 +1,5 @@
 // The last-level caches of made-up machines, in folders that are made as Linux makes them, and the arrays that outgrow them.
-#include "vyre/run/last_cache.hpp"
+#include "vyre/run/host/last_cache.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Nodes of made-up machines, in folders that are made as Linux makes them, and the shares that their threads have in a call.
-#include "vyre/run/nodes.hpp"
+#include "vyre/run/host/nodes.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "support/directory.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 

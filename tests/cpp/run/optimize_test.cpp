@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/backends.hpp"

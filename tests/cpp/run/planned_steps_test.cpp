@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "support/places.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/flat_steps.hpp"
+#include "vyre/run/procedures/flat_steps.hpp"
 
 namespace vyre::test {
 namespace {

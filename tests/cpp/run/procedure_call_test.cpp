@@ -1,5 +1,5 @@
 // Valid procedures, planned and run from C++ without anything between.
-#include "vyre/run/procedure_call.hpp"
+#include "vyre/run/procedures/procedure_call.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/ir/procedure_parse.hpp"
+#include "vyre/ir/text/procedure_parse.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/registry.hpp"
 

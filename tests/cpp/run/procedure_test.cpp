@@ -1,5 +1,5 @@
 // Procedures planned for arrays of some lengths, on every backend and device here, beside the same computed on the host.
-#include "vyre/run/procedure.hpp"
+#include "vyre/run/procedures/procedure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "support/places.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/words.hpp"
 #include "vyre/base/error.hpp"

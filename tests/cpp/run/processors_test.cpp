@@ -1,5 +1,5 @@
 // The processors that quotas of control groups pay for, in folders that are made as the kernel makes them, and those of the process.
-#include "vyre/run/processors.hpp"
+#include "vyre/run/host/processors.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "support/affinity.hpp"
-#include "vyre/run/processor_lists.hpp"
+#include "vyre/run/host/processor_lists.hpp"
 
 namespace vyre::run {
 namespace {

@@ -1,5 +1,6 @@
-// Which elements a dispatch certainly writes and may read, by hand for small programs. tests/py/test_procedure_zeros.py tries random ones.
-#include "vyre/run/reach.hpp"
+// Which elements a dispatch certainly writes and may read, by hand for small programs. tests/py/procedure/test_procedure_zeros.py tries
+// random ones.
+#include "vyre/run/reach/reach.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "support/run_program.hpp"
-#include "vyre/ir/parse.hpp"
+#include "vyre/ir/text/parse.hpp"
 
 namespace vyre::test {
 namespace {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "support/places.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/words.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::test {

@@ -1,4 +1,4 @@
-#include "vyre/run/shared_access.hpp"
+#include "vyre/run/host/shared_access.hpp"
 
 #include <gtest/gtest.h>
 

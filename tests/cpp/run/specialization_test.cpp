@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "support/places.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/words.hpp"
 #include "vyre/ir/ops.hpp"

@@ -18,14 +18,14 @@
 
 #include "support/conformance.hpp"
 #include "support/places.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/words.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/data_grid.hpp"
-#include "vyre/run/host_storage.hpp"
+#include "vyre/run/host/host_storage.hpp"
 
 namespace vyre::test {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "support/places.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/storage.hpp"

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "support/directory.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
-#include "vyre/ir/procedure.hpp"
-#include "vyre/ir/procedure_print.hpp"
+#include "vyre/ir/procedures/procedure.hpp"
+#include "vyre/ir/text/procedure_print.hpp"
 
 namespace vyre::test {
 namespace {

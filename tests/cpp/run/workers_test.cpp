@@ -1,6 +1,6 @@
 // Workers come, are kept, follow their caller's processors, and survive forks. Tests of a fork are a suite of their own, because
 // ThreadSanitizer follows none (.ci/sanitize).
-#include "vyre/run/workers.hpp"
+#include "vyre/run/host/workers.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 
 #include "support/affinity.hpp"
 #include "support/forked_child.hpp"
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"

@@ -1,4 +1,4 @@
-#include "vyre/run/workspace.hpp"
+#include "vyre/run/procedures/workspace.hpp"
 
 #include <gtest/gtest.h>
 

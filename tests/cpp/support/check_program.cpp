@@ -1,6 +1,6 @@
 #include "support/check_program.hpp"
 
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 
 namespace vyre::test {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "support/run_program.hpp"
-#include "vyre/run/checked.hpp"
+#include "vyre/run/checks/checked.hpp"
 
 namespace vyre::test {
 

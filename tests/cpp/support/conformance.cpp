@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "support/expected_values.hpp"
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/resolve.hpp"
 
 namespace vyre::test {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "support/programs.hpp"
+#include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/native/vectors.hpp"
 #include "vyre/run/reference/reference.hpp"

@@ -1,7 +1,7 @@
 #include "support/run_program.hpp"
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/run/registry.hpp"
 

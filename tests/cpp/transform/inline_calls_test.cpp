@@ -7,10 +7,10 @@
 
 #include "support/patience.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/print.hpp"
-#include "vyre/ir/resolve.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/standard.hpp"
 #include "vyre/transform/passes.hpp"

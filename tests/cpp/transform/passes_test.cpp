@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "support/patience.hpp"
-#include "support/sample_programs.hpp"
+#include "support/programs/sample_programs.hpp"
 #include "vyre/ir/builder.hpp"
-#include "vyre/ir/handle.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
-#include "vyre/ir/resolve.hpp"
 #include "vyre/ir/semantics.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/ops/standard.hpp"
 
 namespace vyre::transform {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "support/valid_program.hpp"
+#include "support/programs/valid_program.hpp"
 #include "vyre/base/diagnostic.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/transform/passes.hpp"
 

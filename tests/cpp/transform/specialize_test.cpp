@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/ops/standard.hpp"
 #include "vyre/transform/passes.hpp"
 

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "../support/found.hpp"
-#include "../support/programs.hpp"
+#include "../support/programs/programs.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/procedure_parse.hpp"
+#include "vyre/ir/text/procedure_parse.hpp"
 
 namespace vyre {
 namespace {

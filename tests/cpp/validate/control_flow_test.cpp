@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "../support/found.hpp"
-#include "../support/programs.hpp"
+#include "../support/programs/programs.hpp"
 #include "vyre/ir/ops.hpp"
 
 namespace vyre {

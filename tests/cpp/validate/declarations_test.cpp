@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "../support/found.hpp"
-#include "../support/programs.hpp"
+#include "../support/programs/programs.hpp"
 
 namespace vyre {
 namespace {

@@ -1,5 +1,5 @@
 // The rules of procedures: what each accepts and refuses, with places and whole sentences.
-#include "vyre/ir/procedure.hpp"
+#include "vyre/ir/procedures/procedure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "vyre/ir/handle.hpp"
-#include "vyre/ir/resolve.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/resolve.hpp"
 #include "vyre/validate/procedure_rules.hpp"
 #include "vyre/validate/valid_procedure.hpp"
 

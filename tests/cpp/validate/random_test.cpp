@@ -3,10 +3,10 @@
 
 #include <set>
 
-#include "../support/programs.hpp"
-#include "../support/random_program.hpp"
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
+#include "../support/programs/programs.hpp"
+#include "../support/programs/random_program.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/validate.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "vyre/ir/infix.hpp"
+#include "vyre/ir/handles/infix.hpp"
 #include "vyre/ops/standard.hpp"
 
 namespace vyre::validate {

@@ -6,7 +6,7 @@
 
 #include "../support/found.hpp"
 #include "../support/patience.hpp"
-#include "../support/programs.hpp"
+#include "../support/programs/programs.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/ops.hpp"
 

@@ -5,10 +5,10 @@
 #include <random>
 
 #include "../support/found.hpp"
-#include "../support/programs.hpp"
+#include "../support/programs/programs.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/run/reference/reference.hpp"
 
 namespace vyre {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../support/programs.hpp"
+#include "../support/programs/programs.hpp"
 
 namespace vyre {
 namespace {

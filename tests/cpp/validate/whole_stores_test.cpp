@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <random>
 
-#include "../support/programs.hpp"
+#include "../support/programs/programs.hpp"
 #include "../support/run_program.hpp"
-#include "vyre/ir/parse.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ir/text/print.hpp"
 
 namespace vyre {
 namespace {

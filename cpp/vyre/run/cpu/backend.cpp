@@ -21,7 +21,7 @@
 #include "vyre/base/few.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/lower/lower.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/cpu/batches.hpp"
 #include "vyre/run/cpu/compile.hpp"
 #include "vyre/run/cpu/cpu.hpp"
@@ -33,14 +33,14 @@
 #include "vyre/run/cpu/native/perf_map.hpp"
 #endif
 #include "vyre/run/deadline.hpp"
-#include "vyre/run/host_copy.hpp"
-#include "vyre/run/host_storage.hpp"
-#include "vyre/run/nodes.hpp"
-#include "vyre/run/processors.hpp"
+#include "vyre/run/host/host_copy.hpp"
+#include "vyre/run/host/host_storage.hpp"
+#include "vyre/run/host/nodes.hpp"
+#include "vyre/run/host/processors.hpp"
+#include "vyre/run/host/workers.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/run/specialization.hpp"
-#include "vyre/run/workers.hpp"
 
 namespace vyre::run {
 namespace cpu {

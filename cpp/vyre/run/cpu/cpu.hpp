@@ -10,7 +10,7 @@
 #include <string>
 
 #include "vyre/run/backend.hpp"
-#include "vyre/run/nodes.hpp"
+#include "vyre/run/host/nodes.hpp"
 
 namespace vyre::run {
 

@@ -10,7 +10,7 @@
 
 #include "vyre/run/cpu/code.hpp"
 #include "vyre/run/cpu/work.hpp"
-#include "vyre/run/host_memory.hpp"
+#include "vyre/run/host/host_memory.hpp"
 
 namespace vyre::run::cpu {
 

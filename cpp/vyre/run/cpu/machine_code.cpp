@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "vyre/base/error.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/text/print.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/cpu/lanes.hpp"
 #if VYRE_NATIVE

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/cuda/api/absent.hpp"
 #include "vyre/run/cuda/calls/calls.hpp"
 #include "vyre/run/cuda/calls/storage.hpp"

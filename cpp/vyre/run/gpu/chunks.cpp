@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "vyre/run/processors.hpp"
+#include "vyre/run/host/processors.hpp"
 
 namespace vyre::run {
 

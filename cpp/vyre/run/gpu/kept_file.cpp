@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "vyre/base/hash.hpp"
-#include "vyre/run/cache_directory.hpp"
+#include "vyre/run/files/cache_directory.hpp"
 #include "vyre/run/gpu/cache_folder.hpp"
 
 namespace vyre::run {

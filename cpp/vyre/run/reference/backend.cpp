@@ -2,8 +2,8 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks.hpp"
-#include "vyre/run/host_storage.hpp"
+#include "vyre/run/checks/checks.hpp"
+#include "vyre/run/host/host_storage.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/run/reference/dispatch.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/checked.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checked.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/reference/checker.hpp"
 #include "vyre/run/reference/dispatch.hpp"
 #include "vyre/run/reference/order.hpp"

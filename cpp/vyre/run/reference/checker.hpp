@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "vyre/run/checked.hpp"
+#include "vyre/run/checks/checked.hpp"
 #include "vyre/run/reference/group.hpp"
 #include "vyre/run/reference/shadow.hpp"
 

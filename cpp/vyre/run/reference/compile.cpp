@@ -11,7 +11,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/ir/program.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 
 namespace vyre::run::reference {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks.hpp"
-#include "vyre/run/statement_path.hpp"
+#include "vyre/run/checks/checks.hpp"
+#include "vyre/run/checks/statement_path.hpp"
 
 namespace vyre::run::reference {
 

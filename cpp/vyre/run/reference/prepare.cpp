@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/reference/compile.hpp"
 
 namespace vyre::run::reference {

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "vyre/run/checked.hpp"
+#include "vyre/run/checks/checked.hpp"
 #include "vyre/run/reference/code.hpp"
 
 namespace vyre::run::reference {

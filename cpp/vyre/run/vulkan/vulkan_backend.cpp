@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks.hpp"
+#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/vulkan/backend.hpp"
 #include "vyre/run/vulkan/calls/host_call.hpp"

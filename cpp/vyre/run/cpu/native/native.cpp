@@ -6,11 +6,11 @@
 #include <bit>
 #include <cstring>
 
+#include "vyre/run/cpu/native/analysis/loop_invariants.hpp"
 #include "vyre/run/cpu/native/assembler.hpp"
-#include "vyre/run/cpu/native/loop_invariants.hpp"
-#include "vyre/run/cpu/native/translator.hpp"
+#include "vyre/run/cpu/native/translate/translator.hpp"
 #include "vyre/run/cpu/work.hpp"
-#include "vyre/run/last_cache.hpp"
+#include "vyre/run/host/last_cache.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {

@@ -13,7 +13,7 @@
 #include "vyre/lower/kernel.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/run/cpu/machine.hpp"
-#include "vyre/run/cpu/native/analyse.hpp"
+#include "vyre/run/cpu/native/analysis/analyse.hpp"
 #include "vyre/run/cpu/native/code_pages.hpp"
 #include "vyre/run/cpu/native/context.hpp"
 #include "vyre/run/cpu/native/marks.hpp"

@@ -7,7 +7,7 @@
 
 #include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/data_grid.hpp"
-#include "vyre/run/host_copy.hpp"
+#include "vyre/run/host/host_copy.hpp"
 
 namespace vyre::run::cuda {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/checks/recorded_slots.hpp"
 #include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/cuda/programs/plan.hpp"
 #include "vyre/run/profile.hpp"
-#include "vyre/run/recorded_slots.hpp"
 
 namespace vyre::run::cuda {
 namespace {

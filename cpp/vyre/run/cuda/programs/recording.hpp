@@ -11,8 +11,8 @@
 #include "vyre/run/cuda/calls/calls.hpp"
 #include "vyre/run/cuda/programs/graph.hpp"
 #include "vyre/run/cuda/programs/kernel_source.hpp"
+#include "vyre/run/host/shared_access.hpp"
 #include "vyre/run/recording.hpp"
-#include "vyre/run/shared_access.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre::run::cuda {

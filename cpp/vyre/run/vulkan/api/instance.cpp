@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vyre/run/driver_files.hpp"
+#include "vyre/run/files/driver_files.hpp"
 #include "vyre/run/vulkan/api/float_state.hpp"
 #include "vyre/run/vulkan/api/handle.hpp"
 

@@ -4,7 +4,7 @@
 #include <volk.h>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/driver_files.hpp"
+#include "vyre/run/files/driver_files.hpp"
 
 namespace vyre::run::vulkan {
 namespace {

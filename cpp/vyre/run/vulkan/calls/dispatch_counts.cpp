@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "vyre/base/assert.hpp"
-#include "vyre/ir/parse.hpp"
+#include "vyre/ir/text/parse.hpp"
 #include "vyre/run/vulkan/compile/translate.hpp"
 #include "vyre/run/vulkan/memory/buffer.hpp"
 #include "vyre/validate/validate.hpp"

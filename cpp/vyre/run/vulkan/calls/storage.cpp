@@ -14,7 +14,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/chunks.hpp"
-#include "vyre/run/host_copy.hpp"
+#include "vyre/run/host/host_copy.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::vulkan {

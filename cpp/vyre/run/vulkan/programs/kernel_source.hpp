@@ -13,7 +13,7 @@
 #include <span>
 
 #include "vyre/run/backend.hpp"
-#include "vyre/run/shared_access.hpp"
+#include "vyre/run/host/shared_access.hpp"
 #include "vyre/run/specialization.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
 #include "vyre/run/vulkan/compile/shader.hpp"

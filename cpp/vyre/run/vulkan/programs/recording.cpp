@@ -18,8 +18,8 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/checks/recorded_slots.hpp"
 #include "vyre/run/data_grid.hpp"
-#include "vyre/run/recorded_slots.hpp"
 #include "vyre/run/vulkan/calls/call_checks.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
 #include "vyre/run/vulkan/programs/plan.hpp"

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "vyre/run/host/shared_access.hpp"
 #include "vyre/run/recording.hpp"
-#include "vyre/run/shared_access.hpp"
 #include "vyre/run/vulkan/calls/batch.hpp"
 #include "vyre/run/vulkan/calls/recorded_call.hpp"
 #include "vyre/run/vulkan/programs/kernel_source.hpp"

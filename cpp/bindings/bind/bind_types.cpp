@@ -1,0 +1,91 @@
+// Binds the enumerations, whose members come from the tables of the IR. They are ordinary Python enums; vyre/_enums.py defines their
+// methods.
+#include <fmt/format.h>
+#include <pybind11/native_enum.h>
+
+#include "bindings/bindings.hpp"
+#include "vyre/ir/handles/by_type.hpp"
+#include "vyre/ir/handles/infix.hpp"
+
+namespace vyre::python {
+
+void bind_types(py::module_& m) {
+  py::native_enum<ir::DataType> types(m, "DataType", "vyre._enums.TypeEnum",
+                                      "The type of a value or of a buffer's element; `min_bytes()` is an element's size.");
+  for (const ir::TypeInfo& row : ir::kTypes) types.value(row.name.data(), row.type);
+  types.finalize();
+
+  py::native_enum<ir::BufferAccess> accesses(m, "BufferAccess", "vyre._enums.TableEnum", "How a program may use a buffer.");
+  for (const ir::AccessInfo& row : ir::kAccesses) accesses.value(row.name.data(), row.access);
+  accesses.finalize();
+
+  py::native_enum<ir::BinOp> binary(m, "BinOp", "vyre._enums.TableEnum",
+                                    "The binary operators; each is also a function of Expr and of vyre.");
+  for (const ir::BinOpInfo& row : ir::kBinOps) binary.value(row.name.data(), row.op);
+  binary.finalize();
+
+  py::native_enum<ir::UnOp> unary(m, "UnOp", "vyre._enums.TableEnum", "The unary operators; each is also a function of Expr and of vyre.");
+  for (const ir::UnOpInfo& row : ir::kUnOps) unary.value(row.name.data(), row.op);
+  unary.finalize();
+
+  py::native_enum<ir::AtomicOp> atomic(m, "AtomicOp", "vyre._enums.TableEnum",
+                                       "The atomic operations; each is also a function of Expr and of vyre.");
+  for (const ir::AtomicOpInfo& row : ir::kAtomicOps) atomic.value(row.name.data(), row.op);
+  atomic.finalize();
+
+  // The tables themselves, for the generated reference and the tests: rows of plain values.
+  py::dict tables;
+  py::list rows;
+  const py::object type_row =
+      py::module_::import("collections")
+          .attr("namedtuple")("TypeRow", "name text bytes lanes wgsl numpy meaning number kind component components dtype value");
+  for (const ir::TypeInfo& row : ir::kTypes) {
+    std::string numpy(row.numpy);
+    if (!row.also.empty()) numpy = fmt::format("{}, {}", numpy, row.also);
+    if (row.components > 1) numpy = fmt::format("{} x {}", numpy, row.components);
+    rows.append(type_row(row.name, row.text, row.bytes, row.lanes, row.wgsl, numpy, row.meaning, row.number,
+                         py::str(row.kind_name).attr("lower")(), ir::name(row.component), row.components, row.numpy, ir::name(row.value)));
+  }
+  tables["types"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::CastRow& row : ir::kCasts) rows.append(py::make_tuple(ir::name(row.source), ir::name(row.target)));
+  tables["casts"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::CastRow& row : ir::kCasts) rows.append(py::make_tuple(ir::name(row.source), ir::name(row.target), row.kind_name));
+  tables["cast_kinds"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::BinOpInfo& row : ir::kBinOps) {
+    rows.append(py::make_tuple(row.name, row.text, row.infix, ir::name(row.left), ir::name(row.right), ir::name(row.result), row.meaning));
+  }
+  tables["binary"] = py::tuple(rows);
+  rows = py::list();
+  const py::object infix_row = py::module_::import("collections").attr("namedtuple")("InfixRow", "symbol function shape types");
+  for (const ir::InfixInfo& row : ir::kInfixes) {
+    py::list types;
+    for (const ir::TypeInfo& type : ir::kTypes) {
+      if (ir::meaning(row.op, type.type) != nullptr) types.append(type.name);
+    }
+    rows.append(infix_row(row.symbol, row.function, row.shape_name, py::tuple(types)));
+  }
+  tables["infix"] = py::tuple(rows);
+  rows = py::list();
+  const py::object by_type_row =
+      py::module_::import("collections").attr("namedtuple")("ByTypeRow", "function parameters operations meaning");
+  for (const ir::ByType& row : ir::kByType) {
+    py::dict chosen;
+    for (const auto& [function, type, operation] : row.choices) chosen[py::str(ir::name(type))] = operation;
+    rows.append(by_type_row(row.name, py::str(row.parameters).attr("split")(), chosen, row.meaning));
+  }
+  tables["by_type"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::UnOpInfo& row : ir::kUnOps) {
+    rows.append(py::make_tuple(row.name, row.text, ir::name(row.operand), ir::name(row.result), row.meaning));
+  }
+  tables["unary"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::AtomicOpInfo& row : ir::kAtomicOps) rows.append(py::make_tuple(row.name, row.text, row.meaning));
+  tables["atomic"] = py::tuple(rows);
+  m.attr("_tables") = tables;
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,134 @@
+#include "bindings/calls/prepared.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "bindings/calls/lru.hpp"
+#include "bindings/convert/convert.hpp"
+#include "bindings/without_gil.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/base/nearest.hpp"
+#include "vyre/run/backends.hpp"
+#include "vyre/run/profile.hpp"
+
+namespace vyre::python {
+namespace {
+
+using run::Backend;
+
+struct PreparedHash {
+  std::size_t operator()(const PreparedKey& key) const {
+    const std::size_t choice = (key.device ? *key.device + 1 : 0) * 2 + (key.optimize.passes ? 1 : 0);
+    return key.hash ^ (reinterpret_cast<std::uintptr_t>(key.backend) + choice * 0x9E3779B97F4A7C15u);
+  }
+};
+
+// Made when the module is loaded, and never destroyed: a forked child that waits for another thread to make it would wait for ever.
+auto& remembered = *new Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>(64);
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// The Fix for an object that is no device. If the object is a text, the Fix names the first device whose name or driver contains it.
+std::string device_fix(py::handle object) {
+  if (PyUnicode_Check(object.ptr())) {
+    std::vector<ListedDevice> listed;
+    {
+      const WithoutGil unlocked;
+      listed = listed_devices();
+    }
+    const std::string text = lower_case(lenient_text(object));
+    for (std::size_t index = 0; index < listed.size(); ++index) {
+      const run::DeviceInfo& info = listed[index].info;
+      const bool named = !text.empty() && lower_case(info.name + "\n" + info.driver).find(text) != std::string::npos;
+      if (named) return fmt::format("write device=vyre.devices()[{}], which is {}", index, info.name);
+    }
+  }
+  return "write device=vyre.devices()[0], or leave it out";
+}
+
+// Returns the backend of calls that name none. Needs the GIL, and releases it for the first call alone, because choosing opens devices.
+Backend* best_backend() {
+  static Backend* best = nullptr;
+  if (best == nullptr) {
+    Backend* found = nullptr;
+    {
+      const WithoutGil unlocked;
+      found = run::default_backend().backend;
+    }
+    best = found;
+  }
+  return best;
+}
+
+}  // namespace
+
+Backend* to_backend(py::handle object, const std::string& function) {
+  if (object.is_none()) return best_backend();
+  const std::string where = "argument `backend` of " + function;
+  const std::string name = to_text(object, where, "write \"cpu\", \"vulkan\", \"cuda\", \"reference\" or None");
+  if (Backend* found = run::find_backend(name)) return found;
+  std::string names;
+  std::vector<std::string_view> known;
+  for (Backend* backend : run::backends()) {
+    known.push_back(backend->name());
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
+  }
+  reject(where, fmt::format("one of {} or None", names), object,
+         fmt::format("write one of these; None takes the best one{}", did_you_mean(name, known)));
+}
+
+PlaceToRun to_place(py::handle backend, py::handle device, const std::string& function) {
+  if (device.is_none()) return {to_backend(backend, function), std::nullopt};
+  const std::string where = "argument `device` of " + function;
+  if (is_integer(device)) {
+    const std::uint32_t index = to_u32(device, where, "write an index into vyre.devices(), or one of its elements");
+    if (!backend.is_none()) return {to_backend(backend, function), index};
+    std::vector<ListedDevice> listed;
+    {
+      const WithoutGil unlocked;
+      listed = listed_devices();
+    }
+    if (index < listed.size()) return {listed[index].backend, listed[index].index};
+    const std::string fix = listed.empty() ? "leave it out" : fmt::format("write one from 0 to {}", listed.size() - 1);
+    reject(where, fmt::format("an index into vyre.devices(), which lists {}", listed.size()), device, fix);
+  }
+  if (!py::isinstance(device, py::module_::import("vyre._devices").attr("Device"))) {
+    reject(where, "an index into vyre.devices(), or one of its elements", device, device_fix(device));
+  }
+  const py::object name = device.attr("backend");
+  if (!backend.is_none() && !backend.equal(name)) {
+    throw ArgumentError(fmt::format("{} must be a device of backend {}, got one of {}. Fix: leave `backend` out, or leave `device` out.",
+                                    where, py::repr(backend).cast<std::string>(), py::repr(name).cast<std::string>()));
+  }
+  return {to_backend(name, function), to_u32(device.attr("index"), where)};
+}
+
+std::vector<ListedDevice> listed_devices() {
+  std::vector<ListedDevice> listed;
+  for (Backend* backend : run::backends()) {
+    if (backend->is_host()) continue;
+    std::vector<run::DeviceInfo> devices = backend->devices();
+    for (std::size_t index = 0; index < devices.size(); ++index) listed.push_back({backend, index, std::move(devices[index])});
+  }
+  return listed;
+}
+
+std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key, const run::RunOptions& waiting) {
+  if (auto known = remembered.find(key)) return *known;
+  run::Span span("prepare");
+  if (span) span.work().program = std::make_shared<validate::ValidProgram>(program);
+  std::shared_ptr<run::Executable> executable = key.backend->prepare(program, key.device, key.optimize, waiting);
+  remembered.insert(key, executable);
+  return executable;
+}
+
+void forget_prepared(const PreparedKey& key) { remembered.erase(key); }
+
+void forget_all_prepared() { remembered.clear(); }
+
+}  // namespace vyre::python

@@ -1,0 +1,142 @@
+#include "bindings/convert/host_value.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+
+#include "bindings/convert/convert.hpp"
+#include "bindings/convert/literals.hpp"
+#include "bindings/resident.hpp"
+#include "vyre/base/error.hpp"
+
+namespace vyre::python {
+namespace {
+
+using ir::BufferAccess;
+using ir::BufferDecl;
+using ir::DataType;
+
+constexpr std::uint64_t kLongestBuffer = 0xFFFFFFFFu;
+
+bool takes_a_value(const BufferDecl& decl) {
+  return decl.access == BufferAccess::Uniform && decl.count <= 1 && decl.element != DataType::Bytes && vector_lanes(decl.element) == 0;
+}
+
+// True for a tuple of integers. A list is no shape: most likely it holds the elements of an array that the caller did not make.
+bool is_shape(py::handle object) {
+  if (!PyTuple_Check(object.ptr())) return false;
+  for (const py::handle extent : py::reinterpret_borrow<py::tuple>(object)) {
+    if (!is_integer(extent)) return false;
+  }
+  return true;
+}
+
+// Returns nothing for an integer that does not fit 64 bits.
+std::optional<std::int64_t> small(py::handle integer) {
+  const py::int_ number = to_int(integer);
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) return std::nullopt;
+  return value;
+}
+
+const char* numpy_name(const BufferDecl& decl) { return element_type(decl.element).numpy; }
+
+py::object array_of(py::handle value, const BufferDecl& decl) {
+  return py::module_::import("numpy").attr("array")(py::make_tuple(py::reinterpret_borrow<py::object>(value)), numpy_name(decl));
+}
+
+// numpy's name of the element type, as code.
+std::string dtype_code(const BufferDecl& decl) {
+  return decl.element == DataType::Bool ? "np.bool_" : fmt::format("np.{}", numpy_name(decl));
+}
+
+bool is_scalar(py::handle object) {
+  return is_integer(object) || is_boolean(object) || PyFloat_Check(object.ptr()) || PyComplex_Check(object.ptr()) ||
+         py::isinstance(object, py::module_::import("numpy").attr("generic"));
+}
+
+std::string plain_array(const BufferDecl& decl) {
+  const std::string array = fmt::format("a numpy array of {}", numpy_name(decl));
+  if (decl.element == DataType::Bool) return array + " or uint32";
+  if (takes_bytes(decl)) return array + ", or bytes";
+  return ir::is_vector(decl.element) ? fmt::format("{} with shape (n, {})", array, vector_lanes(decl.element)) : array;
+}
+
+// The Fix for an object that is no array of the kind that `home` requires.
+std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
+  const bool resident = home == Home::Device;
+  const auto made = [&](const std::string& code) { return resident ? fmt::format("write vyre.array({})", code) : "write " + code; };
+  const std::string dtype = dtype_code(decl);
+  if (py::isinstance<py::array>(object)) {
+    const bool fits = py::reinterpret_borrow<py::array>(object).dtype().equal(py::dtype(numpy_name(decl)));
+    return made(fits ? "x" : fmt::format("x.astype({})", dtype));
+  }
+  if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 0) return resident ? "write vyre.array(x)" : "write np.from_dlpack(x)";
+  if (is_scalar(object)) return made(fmt::format("np.array([x], {})", dtype));
+  if (PyUnicode_Check(object.ptr()) || PyObject_CheckBuffer(object.ptr()) != 0) {
+    const char* const bytes = PyUnicode_Check(object.ptr()) ? "x.encode()" : "x";
+    if (decl.element == DataType::U32) return made(fmt::format("vyre.pack_bytes({})", bytes));
+    return made(fmt::format("np.frombuffer({}, {})", bytes, dtype));
+  }
+  if (PySequence_Check(object.ptr()) != 0) return made(fmt::format("np.array(x, {})", dtype));
+  return fmt::format("pass {} of {}", resident ? "a vyre.Array" : "an array", numpy_name(decl));
+}
+
+}  // namespace
+
+bool takes_bytes(const BufferDecl& decl) { return ir::info(decl.element).also == "bytes"; }
+
+std::string wanted_array(const BufferDecl& decl, Home home) {
+  const std::string array = home == Home::Device ? "a vyre.Array" : plain_array(decl);
+  if (!takes_a_value(decl)) return array;
+  return fmt::format("{}, or {}", numbers_of(decl.element), array);
+}
+
+void refuse(const BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix) {
+  throw BindingError(fmt::format("buffer `{}` ({}) wants {}, got {}. Fix: {}.", decl.name, ir::text(decl.element), want, got, fix));
+}
+
+std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::handle object) {
+  if (decl.access != BufferAccess::ReadWrite) return std::nullopt;
+  const bool number = is_integer(object);
+  if (!number && !is_shape(object)) return std::nullopt;
+  std::vector<py::ssize_t> shape;
+  std::uint64_t count = 1;
+  const auto add = [&](py::handle extent) {
+    const auto size = small(extent);
+    if (!size || *size < 0 || static_cast<std::uint64_t>(*size) > kLongestBuffer) {
+      refuse(decl, "from 0 to 4294967295 zero elements", given(object), "write a number in that range, or an array");
+    }
+    shape.push_back(static_cast<py::ssize_t>(*size));
+    // An empty axis counts as 1, so that the other axes are still checked: numpy refuses a large array with an empty axis, too.
+    count = std::min(count * static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1)), kLongestBuffer + 1);
+  };
+  if (number) {
+    add(object);
+  } else {
+    for (const py::handle extent : py::reinterpret_borrow<py::tuple>(object)) add(extent);
+  }
+  if (count > kLongestBuffer || shape.size() > 32) {
+    refuse(decl, "from 0 to 4294967295 zero elements", given(object), "write a shape of so many, or an array");
+  }
+  if (const std::uint32_t lanes = vector_lanes(decl.element)) shape.push_back(static_cast<py::ssize_t>(lanes));
+  return shape;
+}
+
+py::object value_of(const BufferDecl& decl, py::handle object, Home home) {
+  if (!takes_a_value(decl) || !is_scalar(object)) return {};
+  if (!holds(decl.element, object))
+    refuse(decl, wanted_array(decl, home), given(object),
+           decl.element == DataType::Bool ? "write True or False" : "write an integer in that range");
+  return array_of(object, decl);
+}
+
+void refuse_value(const BufferDecl& decl, py::handle object, Home home) {
+  std::string want = wanted_array(decl, home);
+  if (decl.access == BufferAccess::ReadWrite) want += ", or a number or a shape of zero elements";
+  refuse(decl, want, given(object), fix_for(decl, object, home));
+}
+
+}  // namespace vyre::python

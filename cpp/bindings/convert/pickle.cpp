@@ -1,0 +1,35 @@
+#include "bindings/convert/pickle.hpp"
+
+#include "bindings/without_gil.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/bytes/wire.hpp"
+#include "vyre/ir/handles/resolve.hpp"
+
+namespace vyre::python {
+
+py::bytes pickle(const ir::NodeHandle& node) {
+  std::string bytes;
+  {
+    const WithoutGil unlocked;
+    bytes = ir::to_bytes(ir::spell_out(std::array{node}));
+  }
+  return py::bytes(bytes);
+}
+
+py::bytes pickle(const ir::ExprHandle& expr) { return pickle(ir::node::let("value", expr)); }
+
+ir::NodeHandle unpickle_node(const py::bytes& data) {
+  const std::string_view bytes = data;
+  const WithoutGil unlocked;
+  std::vector<ir::NodeHandle> entry = ir::entry_handles(ir::from_bytes(std::as_bytes(std::span(bytes))));
+  if (entry.size() != 1) throw ParseError("these bytes are not a pickled statement. Fix: load what pickle.dumps wrote.");
+  return entry.front();
+}
+
+ir::ExprHandle unpickle_expr(const py::bytes& data) {
+  const ir::NodeHandle node = unpickle_node(data);
+  if (node->operands.size() != 1) throw ParseError("these bytes are not a pickled expression. Fix: load what pickle.dumps wrote.");
+  return node->operands.front();
+}
+
+}  // namespace vyre::python

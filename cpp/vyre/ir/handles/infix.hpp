@@ -1,0 +1,57 @@
+// Python's operators as enumerators, with the facts of infix.def and their meanings by type. A handle holds them; a Program holds explicit
+// operators alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "vyre/ir/ops.hpp"
+
+namespace vyre::ir {
+
+enum class Infix : std::uint8_t {
+#define INFIX(enumerator, ...) enumerator,
+#include "vyre/ir/handles/infix.def"
+};
+
+enum class InfixShape : std::uint8_t { Same, Compare, Shift, One };
+
+struct InfixInfo {
+  Infix op;
+  std::string_view symbol, function;
+  InfixShape shape;
+  std::string_view shape_name;  // "Same"
+};
+
+inline constexpr std::array kInfixes = {
+#define INFIX(enumerator, symbol, function, shape) InfixInfo{Infix::enumerator, symbol, function, InfixShape::shape, #shape},
+#include "vyre/ir/handles/infix.def"
+};
+
+constexpr const InfixInfo& info(Infix op) { return kInfixes[static_cast<std::size_t>(op)]; }
+
+// How the operator is written on a type, as meanings.def says.
+enum class How : std::uint8_t { Op, Wrapped, Lanes, Truth, Call, CallAs, Same };
+
+struct Meaning {
+  Infix op;
+  DataType type;
+  How how;
+  std::variant<std::monostate, BinOp, UnOp, std::string_view> what;
+};
+
+inline constexpr std::array kMeanings = {
+#define MEANS(infix, type, how, what) Meaning{Infix::infix, DataType::type, How::how, what},
+#include "vyre/ir/meanings.def"
+};
+
+// What the operator means on the type; nullptr where it has no meaning.
+constexpr const Meaning* meaning(Infix op, DataType type) {
+  const auto row = std::ranges::find_if(kMeanings, [&](const Meaning& each) { return each.op == op && each.type == type; });
+  return row == kMeanings.end() ? nullptr : &*row;
+}
+
+}  // namespace vyre::ir

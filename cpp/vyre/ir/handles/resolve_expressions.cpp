@@ -1,0 +1,447 @@
+// Three things happen to a handle. It is looked up, because one that was made in an environment of the same types becomes the same
+// expression. Its operands are made, from an explicit stack, because chains of them may be long. Then make() adds it to the program: an
+// operator of Python goes through infix(), which refuses operands that do not fit together, and written(), which spells it out.
+#include "vyre/ir/handles/resolve_expressions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/handles/spelling.hpp"
+
+namespace vyre::ir {
+namespace {
+
+// How often handles are made again because a variable has another type.
+constexpr std::size_t kMaxMadeAgain = std::size_t{1} << 24;
+
+}  // namespace
+
+Expressions::Expressions(ProgramBuilder& builder, const Variables& variables, const std::vector<BufferDecl>& buffers,
+                         const Surroundings& surroundings, OpenTypes& open_types)
+    : builder_(builder), variables_(variables), surroundings_(surroundings), open_types_(open_types) {
+  for (const BufferDecl& decl : buffers) {
+    const NameId name = builder_.name(decl.name);
+    if (name.index < elements_.size()) continue;  // V001: the first declaration stays
+    // A Bytes buffer has no elements that are values: V013 speaks about it.
+    elements_.push_back(info(decl.element).kind == TypeKind::Opaque ? std::nullopt : std::optional(decl.element));
+  }
+}
+
+std::optional<DataType> Expressions::value_of(NameId buffer) const {
+  const std::optional<DataType> found = element(buffer);
+  return found ? std::optional(value_type(*found)) : std::nullopt;
+}
+
+ExprId Expressions::stored(const ExprHandle& root, NameId buffer) {
+  const std::optional<DataType> stored = element(buffer);
+  if (!stored || !is_narrow(*stored) || !root->adapts || !root->name.empty() || surroundings_.spelled) {
+    return (*this)(root, value_of(buffer)).id;
+  }
+  const Integer value{root->bits, root->negative};
+  const ExprId id = builder_.add(Literal::of(value_type(*stored), static_cast<std::uint32_t>(value.bits)), root->place);
+  if (!value.fits(*stored)) add_mistake({.kind = Mistake::Kind::Literal, .left = *stored, .integer = value, .expr = id});
+  return id;
+}
+
+Made Expressions::operator()(const ExprHandle& root, std::optional<DataType> wanted) {
+  if (root->adapts) return root->name.empty() ? literal(*root, wanted.value_or(DataType::U32)) : open_literal(*root);
+  if (const Made* made = known(root.get())) return *made;
+  make_reached(root.get());
+  return *known(root.get());
+}
+
+const Made* Expressions::known(const ExprData* data) const {
+  const auto found = memos_.find(data);
+  if (found == memos_.end()) return nullptr;
+  const Memo& memo = found->second;
+  return !memo.made.id_varies && !memo.made.type_varies ? &memo.made : known_in(memo, data, variables_.environment());
+}
+
+const Made* Expressions::known_in(const Memo& memo, const ExprData* data, std::uint32_t environment) const {
+  if (memo.environment == environment) return &memo.made;
+  const auto again = made_again_.find({data, environment});
+  return again == made_again_.end() ? nullptr : &again->second;
+}
+
+void Expressions::make_reached(const ExprData* root) {
+  stack_.push_back({root, 0});
+  while (!stack_.empty()) {
+    auto& [data, next] = stack_.back();
+    if (next < data->operands.size()) {
+      const ExprData* operand = data->operands[next++].get();
+      if (!operand->adapts && known(operand) == nullptr) stack_.push_back({operand, 0});
+      continue;
+    }
+    const ExprData* done = data;
+    stack_.pop_back();
+    remember(done);
+  }
+}
+
+void Expressions::remember(const ExprData* data) {
+  // make() adds no handle: all operands are there.
+  const auto [found, is_new] = memos_.try_emplace(data);
+  Memo& memo = found->second;
+  if (is_new) {
+    memo = {make(*data), variables_.environment()};
+    return;
+  }
+  if (made_again_.size() >= kMaxMadeAgain) {
+    throw ArgumentError(fmt::format(
+        "expressions are used with variables of other types more than {} times. Fix: give variables of different types different names.",
+        kMaxMadeAgain));
+  }
+  const Made* equal = equal_variant(memo, *data);
+  Made made = equal != nullptr ? *equal : make(*data);
+  if (!memo.made.id_varies) made.id = memo.made.id;  // only the type is another
+  others_[data].push_back(variables_.environment());
+  made_again_.emplace(std::pair(data, variables_.environment()), made);
+}
+
+const Made* Expressions::equal_variant(const Memo& memo, const ExprData& data) const {
+  if (data.kind == ExprKind::Var) return nullptr;
+  const auto same = [&](std::uint32_t environment) {
+    return std::ranges::all_of(data.operands, [&](const ExprHandle& operand) {
+      if (operand->adapts) return true;  // its type follows from the other operand's
+      const Made* now = known(operand.get());
+      const Memo& theirs = memos_.at(operand.get());
+      const bool varies = theirs.made.id_varies || theirs.made.type_varies;
+      const Made* then = varies ? known_in(theirs, operand.get(), environment) : &theirs.made;
+      return then != nullptr && then->id == now->id && then->type == now->type;
+    });
+  };
+  if (same(memo.environment)) return &memo.made;
+  const auto others = others_.find(&data);
+  if (others == others_.end()) return nullptr;
+  for (const std::uint32_t environment : others->second) {
+    if (same(environment)) return known_in(memo, &data, environment);
+  }
+  return nullptr;
+}
+
+ExprList Expressions::list(const std::vector<Made>& operands) {
+  std::vector<ExprId> ids;
+  ids.reserve(operands.size());
+  for (const Made& each : operands) ids.push_back(each.id);
+  return builder_.list(ids);
+}
+
+Made Expressions::of(ExprId id, std::optional<DataType> type, std::span<const Made> from, bool by_type) {
+  Made made{.id = id, .type = type};
+  for (const Made& each : from) made.id_varies = made.id_varies || each.id_varies || (by_type && each.type_varies);
+  made.type_varies = by_type && made.id_varies;
+  return made;
+}
+
+Made Expressions::make(const ExprData& data) {
+  if (data.infix) return surroundings_.spelled ? spelled(data) : infix(data);
+  const auto add = [&](const Expr& expr) { return builder_.add(expr, data.place); };
+  const auto word = static_cast<std::uint32_t>(data.bits);
+  switch (data.kind) {
+    case ExprKind::Literal: {
+      const auto type = static_cast<DataType>(data.op);
+      return {.id = add(Literal::of(type, data.bits)), .type = type};
+    }
+    case ExprKind::Var: {
+      const NameId name = builder_.name(data.name);
+      return {.id = add(Var{name}), .type = variables_.type(name), .type_varies = true};
+    }
+    case ExprKind::BufLen:
+      return {.id = add(BufLen{builder_.name(data.name)}), .type = DataType::U32};
+    case ExprKind::GridId:
+      return {.id = add(GridId{static_cast<GridIdKind>(data.op), word}), .type = DataType::U32};
+    case ExprKind::Select:
+      return select(data);
+    case ExprKind::Call:
+      return call(data);
+    default:
+      break;
+  }
+  std::vector<Made>& operands = operands_;
+  operands.clear();
+  for (std::size_t k = 0; k < data.operands.size(); ++k) operands.push_back(operand(data, k));
+  const auto at = [&](std::size_t k) { return operands[k].id; };
+  const auto made = [&](const Expr& expr, std::optional<DataType> type) { return of(add(expr), type, operands); };
+  switch (data.kind) {
+    case ExprKind::Load: {
+      const NameId buffer = builder_.name(data.name);
+      return made(Load{buffer, at(0)}, value_of(buffer));
+    }
+    case ExprKind::Binary: {
+      const auto op = static_cast<BinOp>(data.op);
+      Made result = made(Binary{op, at(0), at(1)}, info(op).result);
+      result.truth = (info(op).laws & kTruth) != 0 || (keeps_truths(op) && operands[0].truth && operands[1].truth);
+      return result;
+    }
+    case ExprKind::Unary: {
+      const auto op = static_cast<UnOp>(data.op);
+      Made result = made(Unary{op, at(0)}, info(op).result);
+      result.truth = (info(op).laws & kTruth) != 0;
+      return result;
+    }
+    case ExprKind::Cast:
+      return made(Cast{static_cast<DataType>(data.op), at(0)}, value_type(static_cast<DataType>(data.op)));
+    case ExprKind::Lane:
+      return made(Lane{at(0), word}, DataType::U32);
+    case ExprKind::Pack:
+      return made(Pack{static_cast<DataType>(data.op), list(operands)}, static_cast<DataType>(data.op));
+    case ExprKind::Atomic:
+      return made(Atomic{static_cast<AtomicOp>(data.op), data.has_expected, builder_.name(data.name), list(operands)}, DataType::U32);
+    default:
+      break;
+  }
+  VYRE_ASSERT(false);
+  return {};
+}
+
+Made Expressions::select(const ExprData& data) {
+  const Made condition = operand(data, 0);
+  const bool first_adapts = data.operands[1]->adapts;
+  const Made known_arm = operand(data, first_adapts ? 2 : 1);
+  const Made other_arm = operand(data, first_adapts ? 1 : 2, known_arm.type);
+  const Made& yes = first_adapts ? other_arm : known_arm;
+  const Made& no = first_adapts ? known_arm : other_arm;
+  const std::optional<DataType> type = yes.type == no.type ? yes.type : std::nullopt;
+  Made made{.id = builder_.add(Select{condition.id, yes.id, no.id}, data.place), .type = type};
+  const bool adapts = first_adapts || data.operands[2]->adapts;
+  const bool arms_vary = yes.type_varies || no.type_varies;
+  made.id_varies = condition.id_varies || yes.id_varies || no.id_varies || (adapts && arms_vary);
+  made.type_varies = arms_vary;
+  return made;
+}
+
+const OpTable& Expressions::operations() {
+  if (!operations_) operations_ = surroundings_.operations ? surroundings_.operations() : OpTable();
+  return *operations_;
+}
+
+std::optional<DataType> Expressions::deciding_type(const ExprData& data, const ByType& function) {
+  std::optional<DataType> type;
+  bool hidden = false;
+  for (std::size_t k = 0; k < std::min(function.typed, data.operands.size()); ++k) {
+    if (data.operands[k]->adapts && data.operands[k]->name.empty()) continue;
+    const std::optional<DataType> own = operand(data, k).type;
+    hidden = hidden || !own;
+    if (!type) type = own;
+  }
+  leaned_ = leaned_ || (hidden && type.value_or(DataType::U32) != DataType::U32);
+  return type;
+}
+
+Made Expressions::call(const ExprData& data) {
+  const ByType* function = surroundings_.spelled ? nullptr : find_by_type(data.name);
+  const std::string_view called = function != nullptr ? function->operation(deciding_type(data, *function)) : data.name;
+  const OpTable::Spec spec = operations().find(called);
+  // A procedure has no types of values: V020 refuses the call.
+  const OpSignature* signature = spec && spec->procedure() == nullptr ? &spec->function().signature : nullptr;
+  std::vector<Made> arguments;
+  for (std::size_t k = 0; k < data.operands.size(); ++k) {
+    const bool has_type = signature != nullptr && k < signature->inputs.size();
+    arguments.push_back(operand(data, k, has_type ? std::optional(signature->inputs[k]) : std::nullopt));
+  }
+  const ExprId id = builder_.add(Call{builder_.name(called), list(arguments)}, data.place);
+  Made made = of(id, signature != nullptr ? std::optional(signature->output) : std::nullopt, arguments, function != nullptr);
+  made.truth = spec && compares(*spec);
+  return made;
+}
+
+bool Expressions::compares(const OpSpec& spec) {
+  const auto [known, is_new] = compares_.try_emplace(&spec, false);
+  if (!is_new || !spec.inlinable() || spec.function().body->nodes().empty()) return known->second;
+  constexpr std::size_t kMostLooked = 1000;
+  const Program& body = *spec.function().body;
+  const auto* result = std::get_if<Let>(&body.nodes().items().back());
+  if (result == nullptr || literal_u32(body.expr(result->value))) return false;
+  std::vector<ExprId> open{result->value};
+  for (std::size_t looked = 0; !open.empty(); ++looked) {
+    if (looked == kMostLooked) return false;
+    const Expr& expr = body.expr(open.back());
+    open.pop_back();
+    if (const std::optional<std::uint32_t> literal = literal_u32(expr); literal && *literal <= 1) continue;
+    if (const auto* unary = std::get_if<Unary>(&expr); unary != nullptr && (info(unary->op).laws & kTruth) != 0) continue;
+    const auto* binary = std::get_if<Binary>(&expr);
+    if (binary == nullptr) return false;
+    if ((info(binary->op).laws & kTruth) != 0) continue;
+    if (!keeps_truths(binary->op)) return false;
+    open.insert(open.end(), {binary->left, binary->right});
+  }
+  return known->second = true;
+}
+
+void Expressions::add_mistake(Mistake mistake) {
+  mistake.statement = NodeId{static_cast<std::uint32_t>(builder_.node_count())};
+  mistakes_.push_back(mistake);
+}
+
+Made Expressions::spelled(const ExprData& data) {
+  std::vector<Made> operands;
+  for (std::size_t k = 0; k < data.operands.size(); ++k) operands.push_back(operand(data, k));
+  const NameId name = builder_.name(spelling::infix(*data.infix));
+  return of(builder_.add(Call{name, list(operands)}, data.place), std::nullopt, operands);
+}
+
+Made Expressions::spelled_integer(const ExprData& data) {
+  const std::array<ExprId, 2> parts{builder_.add(Literal::u64(data.bits)), builder_.add(Literal::boolean(data.negative))};
+  return {.id = builder_.add(Call{builder_.name(spelling::kInteger), builder_.list(parts)}, data.place), .type = std::nullopt};
+}
+
+Made Expressions::literal(const ExprData& data, DataType type, std::optional<Infix> op, bool on_the_left) {
+  if (surroundings_.spelled) return spelled_integer(data);
+  if (!has_integers(type)) type = DataType::U32;
+  const Integer value{data.bits, data.negative};
+  const std::uint64_t bits = info(type).lanes == 1 ? static_cast<std::uint32_t>(value.bits) : value.bits;
+  const ExprId id = builder_.add(Literal::of(type, bits), data.place);
+  if (!value.fits(type)) {
+    add_mistake({.kind = Mistake::Kind::Literal, .op = op, .left = type, .integer = value, .on_the_left = on_the_left, .expr = id});
+  }
+  return {.id = id, .type = type};
+}
+
+Made Expressions::open_literal(const ExprData& data) {
+  const std::optional<DataType> type = surroundings_.spelled ? std::nullopt : open_types_.type(data.name);
+  if (!type) return {.id = literal(data, DataType::U32).id, .type = std::nullopt};
+  if (is_vector(*type)) {
+    const std::vector<ExprId> lanes(info(*type).components, literal(data, info(*type).component).id);
+    return {.id = builder_.add(Pack{*type, builder_.list(lanes)}, data.place), .type = type};
+  }
+  if (*type == DataType::Bool && data.bits <= 1) return {.id = builder_.add(Literal::boolean(data.bits != 0), data.place), .type = type};
+  return literal(data, *type);
+}
+
+Made Expressions::infix(const ExprData& data) {
+  const InfixInfo& row = info(*data.infix);
+  if (row.shape == InfixShape::One) return one(data, row);
+  return row.shape == InfixShape::Shift ? shift(data, row) : two(data, row);
+}
+
+Made Expressions::mistaken(const ExprData& data, std::span<const Made> operands) {
+  const ExprId id = operands.size() == 1 ? builder_.add(Unary{UnOp::BitNot, operands[0].id}, data.place)
+                                         : builder_.add(Binary{BinOp::Add, operands[0].id, operands[1].id}, data.place);
+  return of(id, std::nullopt, operands, true);
+}
+
+Made Expressions::undefined(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands) {
+  const Made made = mistaken(data, operands);
+  add_mistake({.kind = Mistake::Kind::Undefined, .op = row.op, .left = type, .expr = made.id});
+  return made;
+}
+
+Made Expressions::one(const ExprData& data, const InfixInfo& row) {
+  const std::array<Made, 1> operands{operand(data, 0)};
+  const Made& value = operands[0];
+  const DataType type = value.type.value_or(DataType::U32);
+  if (row.op == Infix::Invert && type == DataType::U32 && value.truth) {
+    const Made made = mistaken(data, operands);
+    add_mistake({.kind = Mistake::Kind::Truth, .op = row.op, .expr = made.id});
+    return made;
+  }
+  return written(data, row, type, operands);
+}
+
+Made Expressions::shift(const ExprData& data, const InfixInfo& row) {
+  Made value = data.operands[0]->adapts ? literal(*data.operands[0], DataType::U32, row.op, true) : operand(data, 0);
+  const Made amount = data.operands[1]->adapts ? literal(*data.operands[1], DataType::U32, row.op) : operand(data, 1);
+  const std::array<Made, 2> operands{value, amount};
+  if (amount.type && *amount.type != DataType::U32) {
+    const Made made = mistaken(data, operands);
+    add_mistake({.kind = Mistake::Kind::Amount, .op = row.op, .left = *amount.type, .expr = made.id});
+    return made;
+  }
+  return written(data, row, value.type.value_or(DataType::U32), operands);
+}
+
+Made Expressions::two(const ExprData& data, const InfixInfo& row) {
+  const bool left_adapts = data.operands[0]->adapts, right_adapts = data.operands[1]->adapts;
+  std::array<Made, 2> operands;
+  if (!left_adapts) operands[0] = operand(data, 0);
+  if (!right_adapts) operands[1] = operand(data, 1);
+  if (left_adapts)
+    operands[0] = literal(*data.operands[0], right_adapts ? DataType::U32 : operands[1].type.value_or(DataType::U32), row.op, true);
+  if (right_adapts) operands[1] = literal(*data.operands[1], operands[0].type.value_or(DataType::U32), row.op);
+  const auto& [left, right] = operands;
+  // A mistake elsewhere hides a type, or a group has none yet; the operand that has one decides.
+  if (left.type.has_value() != right.type.has_value())
+    leaned_ = leaned_ || left.type.value_or(right.type.value_or(DataType::U32)) != DataType::U32;
+  const DataType a = left.type.value_or(right.type.value_or(DataType::U32)), b = right.type.value_or(a);
+  if (a == b) return written(data, row, a, operands);
+  const bool compares = row.shape == InfixShape::Compare;
+  if (!compares && is_vector(a) && b == info(a).component) return written(data, row, a, operands);
+  if (!compares && is_vector(b) && a == info(b).component) return written(data, row, b, operands);
+  const Made made = mistaken(data, operands);
+  add_mistake({.kind = Mistake::Kind::Operands, .op = row.op, .left = a, .right = b, .expr = made.id});
+  return made;
+}
+
+Made Expressions::written(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands) {
+  const Meaning* means = meaning(row.op, type);
+  if (means == nullptr) return undefined(data, row, type, operands);
+  const auto add = [&](const Expr& expr) { return builder_.add(expr, data.place); };
+  const auto as = [&](DataType target, ExprId value) { return add(Cast{target, value}); };
+  const BinOp* binary = std::get_if<BinOp>(&means->what);
+  const auto applied = [&](ExprId left, std::optional<ExprId> right) {
+    return binary != nullptr ? add(Binary{*binary, left, right.value()}) : add(Unary{std::get<UnOp>(means->what), left});
+  };
+  const auto called = [&] {
+    std::vector<ExprId> arguments;
+    for (const Made& each : operands) arguments.push_back(each.id);
+    return call(std::get<std::string_view>(means->what), arguments, data.place);
+  };
+  const ExprId left = operands[0].id;
+  const std::optional<ExprId> right = operands.size() == 2 ? std::optional(operands[1].id) : std::nullopt;
+  const bool compares = row.shape == InfixShape::Compare, is_shift = row.shape == InfixShape::Shift;
+  const auto made = [&](ExprId id, DataType result) {
+    Made made = of(id, result, operands, true);
+    made.truth = compares && result != DataType::Bool;
+    return made;
+  };
+
+  switch (means->how) {
+    case How::Same:
+      return operands[0];
+    case How::Op: {
+      Made result = made(applied(left, right), binary != nullptr ? info(*binary).result : info(std::get<UnOp>(means->what)).result);
+      if (binary != nullptr && keeps_truths(*binary)) result.truth = operands[0].truth && operands[1].truth;
+      return result;
+    }
+    case How::Wrapped: {
+      const ExprId bits = as(DataType::U32, left);
+      const ExprId value = applied(bits, right && !is_shift ? std::optional(as(DataType::U32, *right)) : right);
+      return compares ? made(value, DataType::U32) : made(as(type, value), type);
+    }
+    case How::Lanes: {
+      const auto lane = [&](const Made& value, std::uint32_t k) {
+        return value.type && is_vector(*value.type) ? add(Lane{value.id, k}) : value.id;
+      };
+      std::vector<ExprId> lanes;
+      for (std::uint32_t k = 0; k < info(type).components; ++k) {
+        const ExprId first = lane(operands[0], k);
+        lanes.push_back(applied(first, right ? std::optional(lane(operands[1], k)) : std::nullopt));
+      }
+      return made(add(Pack{type, builder_.list(lanes)}), type);
+    }
+    case How::Truth: {
+      const ExprId first = as(DataType::U32, left);
+      return made(as(type, applied(first, right ? std::optional(as(DataType::U32, *right)) : std::nullopt)), type);
+    }
+    case How::Call: {
+      const OpTable::Spec spec = operations().find(std::get<std::string_view>(means->what));
+      VYRE_ASSERT(spec != nullptr);
+      return made(called(), spec->function().signature.output);
+    }
+    case How::CallAs:
+      return made(as(type, called()), type);
+  }
+  VYRE_ASSERT(false);
+  return {};
+}
+
+ExprId Expressions::call(std::string_view id, const std::vector<ExprId>& arguments, SourcePlace place) {
+  return builder_.add(Call{builder_.name(id), builder_.list(arguments)}, place);
+}
+
+}  // namespace vyre::ir

@@ -1,0 +1,162 @@
+// The expressions of a program, made from handles operands first. The type of each is known when its users are made, so that an operator
+// of Python is replaced by the explicit operators that it means on these types (infix.def), and an integer without a type gets one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "vyre/base/id.hpp"
+#include "vyre/ir/builder.hpp"
+#include "vyre/ir/handles/by_type.hpp"
+#include "vyre/ir/handles/handle.hpp"
+#include "vyre/ir/handles/infix.hpp"
+#include "vyre/ir/handles/mistake.hpp"
+#include "vyre/ir/handles/surroundings.hpp"
+#include "vyre/ir/handles/variables.hpp"
+#include "vyre/ir/op_spec.hpp"
+
+namespace vyre::ir {
+
+// An expression of the program being made.
+struct Made {
+  ExprId id;
+  std::optional<DataType> type;  // nothing when a mistake hides it
+  bool truth = false;            // a comparison, a logical operator, or `& | ^` of such
+  bool id_varies = false;        // in another environment the same handle may be another expression
+  bool type_varies = false;      // in another environment the same handle may have another type
+};
+
+// The types of the groups of integers that open_integer() made. A walk over the program may find some of them too late for what it has
+// made already; then the program is made again, and each time at least one group more has its type.
+class OpenTypes {
+ public:
+  std::optional<DataType> type(const std::string& group) {
+    const std::optional<DataType> known = types_.try_emplace(group).first->second;
+    if (!known) was_open_ = true;
+    return known;
+  }
+  void bind(const std::string& group, DataType type) {
+    std::optional<DataType>& known = types_[group];
+    if (known) return;
+    known = type;
+    // A group without a type counts as U32.
+    if (type != DataType::U32) again_ = true;
+  }
+  // Whether the program must be made again. `leaned`: an operand without a type was taken for what the other one is, which is no U32.
+  bool settle(bool leaned) {
+    const bool again = again_ || (was_open_ && leaned);
+    if (again && !again_) {
+      for (auto& [group, type] : types_) type = type.value_or(DataType::U32);
+    }
+    again_ = was_open_ = false;
+    return again;
+  }
+
+ private:
+  std::map<std::string, std::optional<DataType>> types_;
+  bool was_open_ = false, again_ = false;
+};
+
+// Makes the expressions of one program in a ProgramBuilder. A handle is made once; one whose meaning depends on the type of a variable is
+// made again where the variable has another type, and shared with what is equal.
+class Expressions {
+ public:
+  Expressions(ProgramBuilder& builder, const Variables& variables, const std::vector<BufferDecl>& buffers, const Surroundings& surroundings,
+              OpenTypes& open_types);
+
+  std::optional<DataType> element(NameId buffer) const { return buffer.index < elements_.size() ? elements_[buffer] : std::nullopt; }
+  // The type of the values of its elements.
+  std::optional<DataType> value_of(NameId buffer) const;
+
+  // The value that a store puts into a buffer. An integer has to fit the element, narrow ones too.
+  ExprId stored(const ExprHandle& root, NameId buffer);
+
+  // `wanted` is the type of an integer that has none.
+  Made operator()(const ExprHandle& root, std::optional<DataType> wanted = {});
+
+  std::vector<Mistake> take_mistakes() { return std::move(mistakes_); }
+  bool leaned() const { return leaned_; }
+
+ private:
+  struct Memo {
+    Made made;
+    std::uint32_t environment = 0;
+  };
+
+  // --- Each handle once ---
+
+  // Null when the handle must be made here.
+  const Made* known(const ExprData* data) const;
+  const Made* known_in(const Memo& memo, const ExprData* data, std::uint32_t environment) const;
+  void make_reached(const ExprData* root);
+  void remember(const ExprData* data);
+  // Returns what the handle became in an environment where its operands were the same expressions of the same types, or null.
+  const Made* equal_variant(const Memo& memo, const ExprData& data) const;
+
+  // --- Kinds of expressions ---
+
+  Made make(const ExprData& data);
+  Made operand(const ExprData& data, std::size_t k, std::optional<DataType> wanted = {}) { return (*this)(data.operands[k], wanted); }
+  ExprList list(const std::vector<Made>& operands);
+  // `from` are the operands; a type that does not depend on theirs never varies.
+  static Made of(ExprId id, std::optional<DataType> type, std::span<const Made> from, bool by_type = false);
+  // An integer in one arm takes the type of the other.
+  Made select(const ExprData& data);
+  Made call(const ExprData& data);
+  ExprId call(std::string_view id, const std::vector<ExprId>& arguments, SourcePlace place);
+  const OpTable& operations();
+  // The type of the first operands of a function that goes by it; nothing when they are integers, or a mistake hides it.
+  std::optional<DataType> deciding_type(const ExprData& data, const ByType& function);
+
+  // --- Integers without a type ---
+
+  // An integer without a type, as one of `type`; as a U32 where `type` has no integers, which other rules then refuse.
+  Made literal(const ExprData& data, DataType type, std::optional<Infix> op = {}, bool on_the_left = false);
+  // An integer of a group, as a value of the group's type: the integer in every lane of a vector, and 0 or 1 as a truth.
+  Made open_literal(const ExprData& data);
+
+  // --- Operators of Python ---
+
+  Made infix(const ExprData& data);
+  Made one(const ExprData& data, const InfixInfo& row);
+  Made shift(const ExprData& data, const InfixInfo& row);
+  Made two(const ExprData& data, const InfixInfo& row);
+  // The explicit operators that `row` means on `type`.
+  Made written(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands);
+  // An expression that keeps the operands of a mistake, so that it has a place. It has no type: what follows from it is no second mistake.
+  Made mistaken(const ExprData& data, std::span<const Made> operands);
+  Made undefined(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands);
+  void add_mistake(Mistake mistake);
+  static bool keeps_truths(BinOp op) { return op == BinOp::BitAnd || op == BinOp::BitOr || op == BinOp::BitXor; }
+  // Whether an operation's result is a comparison, a logical operator, or `& | ^` of such and of the literals 0 and 1.
+  bool compares(const OpSpec& spec);
+  // As calls of operations whose ids no operation can have: see entry_handles().
+  Made spelled(const ExprData& data);
+  Made spelled_integer(const ExprData& data);
+
+  ProgramBuilder& builder_;
+  const Variables& variables_;
+  const Surroundings& surroundings_;
+  OpenTypes& open_types_;
+  bool leaned_ = false;
+  IdVector<NameId, std::optional<DataType>> elements_;
+  std::optional<OpTable> operations_;
+  std::unordered_map<const OpSpec*, bool> compares_;
+  std::unordered_map<const ExprData*, Memo> memos_;
+  // Further environments of a handle, and what it became there.
+  std::unordered_map<const ExprData*, std::vector<std::uint32_t>> others_;
+  std::map<std::pair<const ExprData*, std::uint32_t>, Made> made_again_;
+  std::vector<Made> operands_;  // of the expression being made
+  std::vector<std::pair<const ExprData*, std::size_t>> stack_;
+  std::vector<Mistake> mistakes_;
+};
+
+}  // namespace vyre::ir

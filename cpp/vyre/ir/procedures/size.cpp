@@ -1,0 +1,113 @@
+#include "vyre/ir/procedures/size.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+
+namespace vyre::ir {
+namespace {
+
+[[noreturn]] void refuse(std::string_view value, std::uint64_t a, SizeOp op, std::uint64_t b) {
+  const std::string_view fix = op == SizeOp::Sub ? "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger"
+                                                 : "bound what it is made of with vyre.size_min";
+  throw ArgumentError(fmt::format("a size is {}, outside of 0 to 2^64 - 1 ({} {} {}). Fix: {}.", value, a, text(op), b, fix));
+}
+
+void check_divisor(std::uint64_t b) {
+  if (b == 0) throw ArgumentError("a size is divided by zero. Fix: divide by vyre.size_max(n, 1).");
+}
+
+}  // namespace
+
+std::uint64_t apply(SizeOp op, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  std::uint64_t result = 0;
+  switch (op) {
+    case SizeOp::Add:
+      if (__builtin_add_overflow(a, b, &result)) refuse("too large", a, op, b);
+      return result;
+    case SizeOp::Sub:
+      if (a < b) refuse(fmt::format("-{}", b - a), a, op, b);
+      return a - b;
+    case SizeOp::Mul:
+      if (__builtin_mul_overflow(a, b, &result)) refuse("too large", a, op, b);
+      return result;
+    case SizeOp::Div:
+      check_divisor(b);
+      return a / b;
+    case SizeOp::Mod:
+      check_divisor(b);
+      return a % b;
+    case SizeOp::CeilDiv:
+      check_divisor(b);
+      return a / b + (a % b != 0 ? 1 : 0);
+    case SizeOp::Min:
+      return std::min(a, b);
+    case SizeOp::Max:
+      return std::max(a, b);
+    case SizeOp::CeilLog2:
+      return a < 2 ? 0 : static_cast<std::uint64_t>(std::bit_width(a - 1));
+    case SizeOp::Lt:
+      return a < b ? 1 : 0;
+    case SizeOp::Le:
+      return a <= b ? 1 : 0;
+    case SizeOp::Eq:
+      return a == b ? 1 : 0;
+    case SizeOp::Ne:
+      return a != b ? 1 : 0;
+    case SizeOp::Select:
+      return a != 0 ? b : c;
+    default:
+      VYRE_ASSERT(false);  // a leaf
+  }
+}
+
+std::uint64_t SizeValues::operator()(SizeId id) {
+  open_.push_back(id.index);
+  while (!open_.empty()) {
+    const std::uint32_t at = open_.back();
+    if (known_[at]) {
+      open_.pop_back();
+      continue;
+    }
+    const SizeTerm& term = sizes_[SizeId{at}];
+    const std::uint32_t operands = operand_count(term.op);
+    const std::array<std::uint32_t, 3> ids = {term.a, term.b, term.c};
+    bool ready = true;
+    for (std::uint32_t k = 0; k < operands; ++k) {
+      if (known_[ids[k]]) continue;
+      open_.push_back(ids[k]);
+      ready = false;
+    }
+    if (!ready) continue;
+    if (term.op == SizeOp::Literal) {
+      values_[at] = term.literal;
+    } else if (operands == 0) {
+      values_[at] = leaf_(term);
+    } else {
+      const auto value = [&](std::uint32_t k) { return k < operands ? values_[ids[k]] : 0; };
+      values_[at] = apply(term.op, value(0), value(1), value(2));
+    }
+    known_[at] = true;
+    open_.pop_back();
+  }
+  return values_[id.index];
+}
+
+void SizeValues::forget(std::uint32_t turn) {
+  std::vector<bool> depends(sizes_.size());
+  for (std::uint32_t at = 0; at < sizes_.size(); ++at) {
+    const SizeTerm& term = sizes_[SizeId{at}];
+    const std::array<std::uint32_t, 3> ids = {term.a, term.b, term.c};
+    bool found = term.op == SizeOp::Turn && term.a == turn;
+    for (std::uint32_t k = 0; k < operand_count(term.op); ++k) found = found || depends[ids[k]];
+    depends[at] = found;
+    if (found) known_[at] = false;
+  }
+}
+
+}  // namespace vyre::ir

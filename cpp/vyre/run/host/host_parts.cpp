@@ -1,0 +1,34 @@
+#include "vyre/run/host/host_parts.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "vyre/run/host/nodes.hpp"
+#include "vyre/run/host/processors.hpp"
+#include "vyre/run/host/workers.hpp"
+
+namespace vyre::run {
+namespace {
+
+// More threads do not make memory faster.
+constexpr std::size_t kMostThreads = 8;
+
+}  // namespace
+
+void in_parts(std::size_t count, std::size_t least, std::size_t granule, const std::function<void(std::size_t, std::size_t)>& work) {
+  if (count == 0) return;
+  const std::size_t parts = std::min(kMostThreads, count / least);
+  const std::size_t threads = parts < 2 ? 1 : std::min(parts, std::size_t{usable_processors()});
+  if (threads < 2) return work(0, count);
+  const std::size_t part = (count / threads + granule - 1) / granule * granule;
+  Shares shares((count - 1) / part + 1, nodes_of_this_process(), static_cast<unsigned>(threads));
+  auto take = [&] {
+    Shares::Taker taker(shares);
+    for (std::optional<std::uint64_t> index; (index = taker.next());) work(*index * part, std::min((*index + 1) * part, count));
+  };
+  Helpers helpers(take);  // waits for them at its end
+  helpers.ask(static_cast<unsigned>(threads - 1));
+  take();
+}
+
+}  // namespace vyre::run

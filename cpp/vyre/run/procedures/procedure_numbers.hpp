@@ -1,0 +1,71 @@
+// The numbers of a procedure's call: structural ones are known when its steps are flattened, late ones are computed in each call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "vyre/ir/procedures/procedure.hpp"
+#include "vyre/run/procedures/flat_steps.hpp"
+
+namespace vyre::run {
+
+// Says for each number of the procedure whether it is structural: sizes, grids or conditions depend on it, so another value gives other
+// flat steps. Numbers that are not structural occur only in words.
+std::vector<bool> structural_numbers(const ir::Procedure& procedure);
+
+// Computes the late numbers of flat steps from the numbers of a call.
+class LateNumbers {
+ public:
+  // Throws ArgumentError as ir::apply does, and as check_fits does for the limits.
+  std::vector<std::uint64_t> values(std::span<const std::uint64_t> numbers) const;
+
+  // A number of the call, or the result of an operation on earlier late numbers and on numbers that are known.
+  struct Term {
+    ir::SizeOp op = ir::SizeOp::Number;
+    std::uint32_t number = 0;
+    Number a, b, c;
+  };
+  std::uint32_t add(const Term& term);
+  // Returns a late number with the value of another one, which has type I32 and is refused while it is negative. `what` begins the message.
+  std::uint32_t add_size(std::uint32_t late, std::string what);
+  std::size_t size() const { return terms_.size(); }
+
+  // A late number that must fit into a type; `use.what` begins with the place of the step.
+  struct Limit {
+    std::uint32_t late = 0;
+    ir::DataType type = ir::DataType::U32;
+    ir::WordUse use;
+  };
+  // Says whether the number has a limit of this type already. Steps may share a number, and errors name the first of them.
+  bool is_limited(std::uint32_t late, ir::DataType type) const { return limited_.contains({late, type}); }
+  void limit(Limit limit);
+
+ private:
+  struct SizeOfI32 {
+    std::uint32_t late = 0;
+    std::string what;
+  };
+
+  std::vector<std::variant<Term, SizeOfI32>> terms_;
+  std::map<std::uint32_t, std::uint32_t> sizes_;  // the results of add_size
+  std::vector<Limit> limits_;
+  std::set<std::pair<std::uint32_t, ir::DataType>> limited_;
+};
+
+// Returns the largest number that a parameter of this type takes: U32, I32 (given as 32 bits), U64 or Bool.
+std::uint64_t largest_number(ir::DataType type);
+// Returns the largest size that such a parameter takes. Only an I32 differs: larger sizes would be negative numbers there.
+std::uint64_t largest_size(ir::DataType type);
+// Throws ArgumentError for a size that is larger.
+void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use);
+// Throws ArgumentError if the 32 bits are a negative number. `what` describes the number.
+void check_size_of_i32(std::uint64_t bits, const std::string& what);
+
+}  // namespace vyre::run

@@ -1,0 +1,32 @@
+// Which elements of its arrays a dispatch certainly writes, and which it may read: what procedures need to know to leave out zeros.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "vyre/run/backend.hpp"
+#include "vyre/run/reach/index_form.hpp"
+#include "vyre/validate/valid.hpp"
+
+namespace vyre::run {
+
+// A buffer that a dispatch binds.
+struct ReachedBuffer {
+  std::uint64_t length = 0;                              // in elements
+  std::vector<std::optional<std::uint32_t>> words = {};  // what it holds, as far as that is known
+};
+
+struct Reach {
+  // Some invocation stores to every element in them. In order.
+  std::vector<Range> written;
+  // No element outside of it is read.
+  Range read;
+};
+
+// Returns one for each of `program.bound()`. `grid` is the number of workgroups; if it is not `exact`, there may be fewer. Takes time in
+// proportion to the program.
+std::vector<Reach> reach_of(const validate::ValidProgram& program, std::span<const ReachedBuffer> buffers, Grid grid, bool exact);
+
+}  // namespace vyre::run
