@@ -26,9 +26,9 @@ _SECONDS_A_LOOK = 0.1
 
 
 class _OfThread(threading.local):
-    """Whether this thread records a graph."""
+    """What the calls depend on that this thread records in a graph; None where it records none."""
 
-    recording = False
+    taken: list[Any] | None = None
 
 
 _OF_THREAD = _OfThread()
@@ -36,7 +36,7 @@ _OF_THREAD = _OfThread()
 
 def is_recording() -> bool:
     """Whether this thread is in the with-block of a graph."""
-    return _OF_THREAD.recording
+    return _OF_THREAD.taken is not None
 
 
 class Graph:
@@ -52,19 +52,22 @@ class Graph:
         self._core = _core._Graph()
         self._captured: Captures | None = None
         self._taking = taking()
+        self._taken: list[Any] = []
 
     def __enter__(self) -> Graph:
         self._core.begin()
-        _OF_THREAD.recording = True
-        self._taken = self._taking.__enter__()
+        self._taken = _OF_THREAD.taken = self._taking.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._core.end(failed=kind is not None)
-        _OF_THREAD.recording = False
-        self._taking.__exit__(None, None, None)
+        try:
+            self._core.end(failed=kind is not None)
+        finally:  # the backend may refuse the calls
+            if _OF_THREAD.taken is self._taken:  # not in another thread, whose recording goes on
+                _OF_THREAD.taken = None
+                self._taking.__exit__(None, None, None)
         if self._taken:
             from vyre._base.captured import Captures  # with what was recorded; `import vyre` does without
 

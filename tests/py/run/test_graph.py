@@ -248,6 +248,27 @@ def test_a_block_that_raises_leaves_no_graph_and_no_recording(place):
     np.testing.assert_array_equal(ADD_ONE(data, workgroups=16).numpy(), A + 1)
 
 
+def test_a_graph_that_the_backend_refuses_is_recorded_no_more():
+    @vyre.kernel
+    def doubled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+        i = vyre.gid(0)
+        y[i] = x[i] * 2
+
+    class Refused:
+        def __init__(self, core):
+            self.begin, self._end = core.begin, core.end
+
+        def end(self, failed):
+            self._end(failed=True)
+            raise vyre.DeviceError("refused")
+
+    data, graph = vyre.array(A, backend="cpu"), vyre.graph()
+    graph._core = Refused(graph._core)
+    with pytest.raises(vyre.DeviceError, match="refused"), graph:
+        ADD_ONE(data, workgroups=16)
+    np.testing.assert_array_equal(doubled(A, backend="cpu"), A * 2)
+
+
 def test_mistakes_are_told():
     data = vyre.empty(64, backend="cpu")
     graph = vyre.graph()
