@@ -1,9 +1,10 @@
 """Runs the same invocations in wider workgroups, for calls of three axes that are long along x.
 
-A kernel that reads the ids of three axes and names no workgroup size has workgroups of (8, 8, 4), which waste little of
-an array whose last axis is short, such as the colours of an image. Where that axis is long, workgroups of (32, 8, 1)
-are faster on GPUs (bench/workgroups.py). Four workgroups of (8, 8, 4) side by side and four of (32, 8, 1) behind each other
-are the same invocations, so a call whose workgroups along x come in fours runs in the wide ones with the same bytes.
+A kernel that reads the ids of three axes and names no workgroup size has workgroups of (8, 8, 4),
+which waste little of an array whose last axis is short, such as the colours of an image. Where that
+axis is long, workgroups of (32, 8, 1) are faster on GPUs (bench/workgroups.py). Four workgroups of
+(8, 8, 4) side by side and four of (32, 8, 1) behind each other are the same invocations, so a call
+whose workgroups along x come in fours runs in the wide ones with the same bytes.
 """
 
 from __future__ import annotations
