@@ -134,7 +134,7 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
     elif speaks_dlpack(value):
         value = given[parameter.name] = from_dlpack(value, where, BindingError)
     if not isinstance(value, (np.ndarray, Array)):
-        _refuse_value(where, value, code)
+        _refuse_value(where, value, dtype, code)
     if _core._is_masked(value):
         raise BindingError(
             f"{where} is a masked array. Fix: write {parameter.name}.filled(0) to give the masked elements a value."
@@ -160,15 +160,15 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
     return tuple(value.shape[: parameter.axes])
 
 
-def _refuse_value(where: str, value: Any, code: str) -> NoReturn:
+def _refuse_value(where: str, value: Any, dtype: str, code: str) -> NoReturn:
     got, fix = f"an object of type {type(value).__name__[:80]}", "pass a numpy array or a vyre.Array"
     if isinstance(value, (int, np.generic)):
         got, fix = shown(value), f"write np.array([x], {code})"
     elif isinstance(value, (list, tuple)):
         fix = f"write np.array(x, {code})"
-    elif isinstance(value, str) and code == "np.uint8":
+    elif isinstance(value, str) and dtype == "uint8":
         fix = "write x.encode()"
-    raise BindingError(f"{where} must be an array of {code.removeprefix('np.')}, got {got}. Fix: {fix}.")
+    raise BindingError(f"{where} must be an array of {dtype}, got {got}. Fix: {fix}.")
 
 
 def parameter_words(kernel: Kernel, given: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> list[int]:

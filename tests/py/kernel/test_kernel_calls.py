@@ -357,6 +357,11 @@ WRONG = {
         "argument `a` of kernel `saxpy` must be an array of uint32, got an object of type list. "
         "Fix: write np.array(x, np.uint32).",
     ),
+    "a list of truths": (
+        lambda: large_ones(A, found=[True]),
+        "argument `found` of kernel `large_ones` must be an array of bool, got an object of type list. "
+        "Fix: write np.array(x, np.bool_).",
+    ),
     "another dtype": (
         lambda: saxpy(A.astype(np.int64), A, 3),
         "argument `a` of kernel `saxpy` must be an array of uint32, got one of int64. Fix: write a.astype(np.uint32).",
