@@ -44,8 +44,10 @@ _MISSING = object()
 _CONTAINERS = (list, dict, set, frozenset, tuple)
 _PLAIN = (int, str, bytes, float, complex, np.generic)
 # The instructions that read a name of a function's surroundings, and those that read an attribute of what was read.
-_READS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
-_READS.add("LOAD_FROM_DICT_OR_DEREF")
+_READS = (
+    *("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"),
+    *("LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"),
+)
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 
 
@@ -101,10 +103,13 @@ class Captured:
 
 
 class Captures:
-    """All that a trace or a recording depends on; of several that are one name, the first."""
+    """All that a trace or a recording depends on. A name that was read several times counts as it was first read."""
 
     def __init__(self, read: Iterable[Captured | Version] = ()) -> None:
-        self.all = tuple({each.key: each for each in reversed([*read])}.values())[::-1]
+        first: dict[Any, Captured | Version] = {}
+        for each in read:
+            first.setdefault(each.key, each)
+        self.all = tuple(first.values())
         self._arrange()
 
     def _arrange(self) -> None:
