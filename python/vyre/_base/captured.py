@@ -279,11 +279,14 @@ def _look_up(function: FunctionType, names: tuple[str, ...]) -> Any:
 
 def _attribute(owner: Any, name: str) -> Any:
     """An attribute that is plain data of an object or of its class, or a function there, which is not bound. Finding
-    it runs no code of the user."""
+    it runs no code of the user but a `__dict__`."""
     if owner is _MISSING:
         return _MISSING
     for each in (owner, *(owner.__mro__ if isinstance(owner, type) else type(owner).__mro__)):
-        found = getattr(each, "__dict__", {}).get(name, _MISSING)
+        try:
+            found = getattr(each, "__dict__", {}).get(name, _MISSING)
+        except Exception:  # a class of the user may have a `__dict__` of its own
+            return _MISSING
         if found is _MISSING:
             continue
         if type(found) is MemberDescriptorType:  # of a class with __slots__

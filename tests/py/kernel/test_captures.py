@@ -490,6 +490,23 @@ def test_nothing_is_recorded_anew_for_equal_values(monkeypatch):
     assert len(recorded) == 1
 
 
+def test_an_object_that_does_not_show_what_it_holds_is_left_alone():
+    """As the request of a web framework is, outside of one."""
+    source = """
+class Proxy:
+    @property
+    def __dict__(self):
+        raise RuntimeError("there is no request")
+proxy, is_asked = Proxy(), False
+@vyre.procedure
+def who(x: In[u32]):
+    return three(x) if not is_asked else proxy.chosen(x)
+"""
+    space = {}
+    run(HEAD + source, space)
+    assert space["who"](np.array([1, 2], np.uint32)).tolist() == [3, 6]
+
+
 def test_the_library_compares_nothing_at_its_calls():
     vyre.std.sum(X, backend="cpu")
     assert reducer(operator_of("add", u32, None, ""))._recorded({}).captured.all == ()
