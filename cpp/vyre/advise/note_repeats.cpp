@@ -3,10 +3,8 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <unordered_map>
 
 #include "vyre/advise/note_list.hpp"
-#include "vyre/base/overloaded.hpp"
 #include "vyre/validate/report.hpp"
 
 namespace vyre::advise {

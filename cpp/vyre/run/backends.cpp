@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
-#include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
