@@ -8,7 +8,7 @@
 
 namespace vyre::advise {
 
-// "\"out\"". Of a very long name both ends.
+// "\"out\"". A very long name is cut to its two ends.
 std::string python_name(std::string_view name);
 
 // "DataType.U32"

@@ -61,7 +61,7 @@ run::Findings check_case(const Case& that, const run::Schedule& schedule) {
   options.timeout = std::chrono::seconds(60);
   options.schedule = schedule;
   run::Findings findings = run::check(*verdict.program, views, {that.grid[0], that.grid[1], that.grid[2]}, options, checks);
-  // Programs read private memory before they write it: only that of workgroups is filled first.
+  // Generated programs fill workgroup memory before they read it, but not private memory.
   std::erase_if(findings.list, [&](const run::Finding& finding) {
     const auto* zero = std::get_if<run::PromisedZero>(&finding);
     return zero != nullptr && that.program.buffers()[zero->buffer.index].access == ir::BufferAccess::Private;

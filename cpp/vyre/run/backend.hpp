@@ -126,7 +126,8 @@ class Backend {
   // Opens the default device. Returns why the backend does not work here, one sentence for each
   // reason, or nothing if it works.
   virtual std::vector<std::string> reasons_unavailable() = 0;
-  // Lists the devices and opens none: what is found out by opening them is what is known so far.
+  // Lists the devices and opens none. What only opening shows is told of the devices that were opened
+  // before.
   virtual std::vector<DeviceInfo> devices() = 0;
   // The versions of ir::Convention that it takes. Planning a procedure refuses any other one (procedure.hpp).
   virtual std::vector<std::size_t> conventions() const { return {1, 2, 3}; }

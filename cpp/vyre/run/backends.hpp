@@ -1,8 +1,8 @@
 // Lists the backends, and chooses one for calls that name none.
 //
 // The choice is an order: CUDA, a GPU by Vulkan, the processor, software Vulkan, the reference. The
-// first of these that works here and computes a small program correctly is the default. No driver is
-// asked for more than that.
+// first of these that works here and computes a small program correctly is the default. Those behind
+// it are not opened for that.
 #pragma once
 
 #include <map>
