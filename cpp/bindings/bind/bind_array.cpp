@@ -3,9 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <chrono>
-#include <memory>
 #include <utility>
 
 #include "bindings/bindings.hpp"

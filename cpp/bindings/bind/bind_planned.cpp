@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>

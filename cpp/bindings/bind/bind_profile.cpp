@@ -10,7 +10,6 @@
 #include "bindings/convert/convert.hpp"
 #include "bindings/waiting.hpp"
 #include "bindings/without_gil.hpp"
-#include "vyre/base/error.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::python {

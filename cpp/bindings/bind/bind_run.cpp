@@ -1,8 +1,6 @@
 // Binds vyre.run, the list of backends and the list of devices.
-#include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "bindings/bindings.hpp"
