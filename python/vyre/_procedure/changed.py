@@ -8,11 +8,13 @@ it ends. Nothing shows how far an iterator has come, so one that a block has the
 
 from __future__ import annotations
 
+import dis
+import functools
 import operator
 from array import array
 from collections import ChainMap, deque
 from collections.abc import Iterator
-from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,7 +97,15 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _globals(function: FunctionType) -> dict[str, Any]:
-    return {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
+    """The globals that a function reads or assigns."""
+    names = _global_names(function.__code__)
+    return {name: function.__globals__[name] for name in names if name in function.__globals__}
+
+
+@functools.lru_cache(maxsize=256)
+def _global_names(code: CodeType) -> tuple[str, ...]:
+    # The names in `co_names` are of attributes too.
+    return tuple({step.argval: None for step in dis.get_instructions(code) if step.opname.endswith("_GLOBAL")})
 
 
 def _closure(function: FunctionType) -> dict[str, Any]:

@@ -62,6 +62,10 @@ def of_another():
     return by_another()
 
 
+def of_attribute(owner):
+    return owner.COUNT
+
+
 def turns_of(n):
     for i in vyre.times(n):
         yield i
@@ -142,6 +146,7 @@ def test_an_object_that_a_block_changes_is_refused(write_module, before, block, 
         (f"found = []\nfound.append(1)\n{TIMES}\n    add(x, len(found))\nfound.append(1)", 3),
         (f"{TIMES}\n    k = NUMBERS.pop()\n    add(x, k)\n    NUMBERS.append(k)", 9),
         (f"{TIMES}\n    OBJECT.add(x, i)", 3),
+        (f"{TIMES}\n    add(x, of_attribute(SimpleNamespace(COUNT=1)))", 3),
         (f"numbers = iter(NUMBERS)\nk = next(numbers)\n{WHEN}\n    add(x, k)\nadd(x, next(numbers))", 3),
         ("turns = vyre.times(n)\nfor i in turns:\n    for k in NUMBERS: add(x, i + k)", 27),
     ],
