@@ -165,8 +165,8 @@ void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::spa
       span.work().grid = grid.most;
     }
     if (Graph* graph = Graph::recording()) {
-      graph->note_calls(call->program->program());
       graph->add({call->backend, call->key->device.value_or(0)}, arrays, {call, {call->plan, {views.begin(), views.end()}}});
+      graph->note_calls(call->program->program());
     } else if (dropped.call || !call->plan->submit_at_once(views)) {
       while_waiting({}, [&](const run::RunOptions& options) {
         dropped.call.reset();

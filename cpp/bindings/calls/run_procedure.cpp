@@ -126,8 +126,9 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
   if (Graph* const graph = Graph::recording()) {
     std::optional<run::Step> step;
     while_waiting({}, [&](const run::RunOptions&) { step = plan->step(views, numbers); });
-    note_calls(*graph, procedure);
+    // A graph that refuses the step is not noted with what the step calls.
     if (step) graph->add(place, arrays, {plan, std::move(*step), plan->dispatches()});
+    note_calls(*graph, procedure);
     return results;
   }
   patience.start = std::chrono::steady_clock::now();

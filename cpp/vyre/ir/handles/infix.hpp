@@ -45,7 +45,7 @@ struct Meaning {
 
 inline constexpr std::array kMeanings = {
 #define MEANS(infix, type, how, what) Meaning{Infix::infix, DataType::type, How::how, what},
-#include "vyre/ir/meanings.def"
+#include "vyre/ir/handles/meanings.def"
 };
 
 // What the operator means on the type; nullptr where it has no meaning.
