@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 
     from vyre._base.taken import Version
 
-__all__ = ["Captured", "Captures", "all_code", "captured_of", "is_compared", "is_library", "read_by"]
+__all__ = ["Captured", "Captures", "all_code", "captured_of", "is_compared", "is_library", "read_by", "read_of_owners"]
 
 _MOST_COMPARED = 10_000  # values of a captured container
+_MOST_NAMES = 32  # of an attribute of an attribute, as in a list whose nodes have methods
 _STANDARD = sysconfig.get_path("stdlib") + os.sep
 _NUMPY_FOLDER = str(Path(np.__file__).parent) + os.sep
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
@@ -48,6 +49,7 @@ _READS = (
     *("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"),
     *("LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"),
 )
+_FIRST = ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 
 
@@ -89,6 +91,19 @@ class Captured:
         if cell is not None:
             return cell, None, value
         return function.__globals__, name, None if value is _MISSING else value
+
+    def _methods(self) -> list[tuple[tuple[str, ...], FunctionType]]:
+        """The methods that using the value runs, each with the names of what it belongs to."""
+        names, value = self._names, self._value
+        if not names:
+            return []
+        if type(value) is MethodType and type(value.__func__) is FunctionType:
+            return [((*names, "__self__"), value.__func__)]
+        if _is_function(value):
+            is_attribute = len(names) > 1 and type(_look_up(self._function, names[:-1])) is not ModuleType
+            return [(names[:-1], each) for each in _functions_of(value)] if is_attribute else []
+        called = _attribute(type(value), "__call__")
+        return [(names, called)] if type(called) is FunctionType else []
 
     def is_same(self) -> bool:
         now = _look_up(self._function, self._names)
@@ -150,6 +165,25 @@ def read_by(roots: Iterable[Any]) -> list[Captured]:
             if read is not None:
                 found.append(read)
                 waiting += _functions_of(read._value)
+    return [*found, *read_of_owners(found)]
+
+
+def read_of_owners(read: Iterable[Captured]) -> list[Captured]:
+    """What the methods among what was read, and that they call, read of the object or class that they belong to."""
+    found: list[Captured] = []
+    open_, seen = [*read], set()
+    for each in open_:
+        for owner, method in each._methods():
+            # Objects may hold one another, so that their names go on without end.
+            key = id(_look_up(each._function, owner)), id(method)
+            if key in seen or len(owner) > _MOST_NAMES or not is_compared(method):
+                continue
+            seen.add(key)
+            for names in _names_of_first(method.__code__):
+                part = captured_of(each._function, (*owner, *names))
+                if part is not None:
+                    found.append(part)
+                    open_.append(part)
     return found
 
 
@@ -244,6 +278,23 @@ def _names_of(code: CodeType) -> tuple[tuple[str, ...], ...]:
                 names = ()
             if names:
                 found[names] = None
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=1024)
+def _names_of_first(code: CodeType) -> tuple[tuple[str, ...], ...]:
+    """The attributes that code reads of its first parameter, which a method has for its object or class."""
+    found: dict[tuple[str, ...], None] = {}
+    first = code.co_varnames[:1] if code.co_argcount else ()
+    names: tuple[str, ...] | None = None
+    for step in dis.get_instructions(code):
+        if step.opname in _FIRST and step.argval in first:
+            names = ()
+        elif step.opname in _ATTRIBUTES and names is not None:
+            names = (*names, step.argval)
+            found[names] = None
+        elif step.opname not in ("EXTENDED_ARG", "PUSH_NULL", "CACHE"):
+            names = None
     return tuple(found)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.calls import LISTED
-from vyre._base.captured import Captures, all_code, captured_of, is_compared, is_library, read_by
+from vyre._base.captured import Captures, all_code, captured_of, is_compared, is_library, read_by, read_of_owners
 from vyre._base.interrupts import is_of_signal_handler
 from vyre._base.taken import taking
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
@@ -389,7 +389,8 @@ class _Inliner:
                 names = sorted(rewritten.captured, key=len)
                 if function is not self._stack[0]:
                     names.insert(0, ())
-                found += [each for chain in names if (each := captured_of(function, chain)) is not None]
+                read = [each for chain in names if (each := captured_of(function, chain)) is not None]
+                found += [*read, *read_of_owners(read)]
         return Captures(found)
 
     def find(self, function: Any) -> Callable[..., Any] | None:

@@ -91,6 +91,27 @@ VALUES = {
         "c.h()",
         "C.h = lambda self: 5",
     ),
+    "a number that a method reads of its object": (
+        "class C:\n    n = 3\n    def h(self):\n        return self.n\nc = C()",
+        "c.h()",
+        "c.n = 5",
+    ),
+    "a number that a method's method reads of its class": (
+        "class C:\n    n = 3\n    def g(self):\n        return self.n\n"
+        "    def h(self):\n        return self.g()\nc = C()",
+        "c.h()",
+        "C.n = 5",
+    ),
+    "a number that a method reads of its object, by a name of the method": (
+        "class C:\n    n = 3\n    def h(self):\n        return self.n\nc = C()\nh = c.h",
+        "h()",
+        "c.n = 5",
+    ),
+    "a number that a class method reads": (
+        "class C:\n    n = 3\n    @classmethod\n    def h(cls):\n        return cls.n",
+        "C.h()",
+        "C.n = 5",
+    ),
     "a lambda": ("h = lambda: 3", "h()", "h = lambda: 5"),
     "the code of a helper, as modules are reloaded": (
         "def h():\n    return 3\ndef g():\n    return 5",
@@ -475,6 +496,17 @@ def test_a_helper_of_a_module_that_is_reloaded_is_read_anew(write_module, monkey
     importlib.reload(module)
     for each in spaces:
         assert factors(each["who"], "hrr") == [5] * 3
+
+
+def test_a_method_of_objects_that_hold_one_another_is_followed(write_module):
+    text = HEAD + (
+        "class C:\n    n = 3\n\n    def h(self, k):\n        return self.n if k == 0 else self.me.h(k - 1)\n\n\n"
+        "c = C()\nc.me = c\n"
+    )
+    module = write_module("ring", text + IN_A_PROCEDURE.format("c.h(2)"))
+    assert module.who(np.ones(1, np.uint32)).tolist() == [3]
+    module.c.n = 5
+    assert module.who(np.ones(1, np.uint32)).tolist() == [5]
 
 
 def test_nothing_is_recorded_anew_for_equal_values(monkeypatch):
