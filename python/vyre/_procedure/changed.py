@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dis
 import functools
+import io
 import operator
 from array import array
 from collections import ChainMap, deque
 from collections.abc import Iterator
-from types import BuiltinMethodType, CodeType, FunctionType, MethodType, MethodWrapperType
-from typing import TYPE_CHECKING, Any
+from types import BuiltinMethodType, CodeType, FunctionType, MemberDescriptorType, MethodType, MethodWrapperType
+from typing import Any
 
 import numpy as np
 
@@ -26,13 +27,11 @@ from vyre._procedure.recorder import calling_line, place_text
 from vyre._procedure.sizes import Size
 from vyre.errors import ArgumentError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 __all__ = ["Watched"]
 
 _METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
 _WITHOUT_PARTS = frozenset([bool, bytes, complex, float, int, str, type(None)])
+_NUMBERS = (int, float, np.number)
 _COUNTED = (int, float, Size, ProcedureArray)  # the attributes that are compared; others may be made when first used
 
 
@@ -85,8 +84,15 @@ def _parts(value: Any) -> list[Any]:
         return [*value, *value.values()]
     if isinstance(value, _METHODS):
         return [value.__self__]
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
     if not isinstance(value, FunctionType):
-        return []
+        # Containers of an object are left out likewise, and files, which an object may write a log to.
+        return [
+            each
+            for each in _attributes(value).values()
+            if isinstance(each, Iterator) and not isinstance(each, io.IOBase)
+        ]
     # Containers of a function's module are left out: functions keep there what they make when they are first called.
     used = [
         each
@@ -119,6 +125,23 @@ def _closure(function: FunctionType) -> dict[str, Any]:
     return found
 
 
+def _attributes(value: Any) -> dict[str, Any]:
+    """The attributes of an object, also those in slots."""
+    found: dict[str, Any] = {}
+    try:
+        found.update(vars(value))
+    except Exception:  # a class of the user may answer as it likes
+        pass
+    for kind in type(value).__mro__:
+        for name, part in vars(kind).items():
+            if type(part) is MemberDescriptorType:
+                try:
+                    found[name] = part.__get__(value)
+                except AttributeError:  # it is assigned later
+                    pass
+    return found
+
+
 def _state(value: Any) -> Any:
     """What tells whether an object was changed."""
     if isinstance(value, (np.ndarray, array)):
@@ -127,14 +150,10 @@ def _state(value: Any) -> Any:
         return bytes(value)
     if isinstance(value, (list, set, dict, deque)):
         return _parts(value)
+    held = {f".{name}": each for name, each in _attributes(value).items()}
     if isinstance(value, FunctionType):
-        held: Mapping[str, Any] = {**_globals(value), **_closure(value)}
-    else:
-        try:
-            held = vars(value)
-        except Exception:  # a class of the user may answer as it likes
-            held = {}
-    return {name: each for name, each in held.items() if type(each) in _COUNTED}
+        held |= {**_globals(value), **_closure(value)}
+    return {name: each for name, each in held.items() if type(each) in _COUNTED or isinstance(each, np.number)}
 
 
 def _is_same(before: Any, now: Any) -> bool:
@@ -146,4 +165,4 @@ def _is_same(before: Any, now: Any) -> bool:
 
 
 def _is_one(before: Any, now: Any) -> bool:
-    return before is now or (type(before) in (int, float) and before == now)
+    return before is now or (isinstance(before, _NUMBERS) and type(before) is type(now) and bool(before == now))

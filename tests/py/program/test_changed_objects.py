@@ -6,6 +6,7 @@ import pytest
 from vyre.errors import ArgumentError
 
 AROUND = """\
+import functools
 import heapq
 import itertools
 from collections import Counter, deque
@@ -35,6 +36,15 @@ class Counting:
     def add(self, x, k):
         self.kernel = self.kernel or add
         self.kernel(x, k)
+
+
+class Slots:
+    __slots__ = ("turn",)
+
+
+def by_attribute():
+    by_attribute.turn += 1
+    return by_attribute.turn
 
 
 def by_variable():
@@ -73,6 +83,7 @@ def turns_of(n):
 
 COUNT, LAST, NUMBERS, TABLE, BYTES = itertools.count(), 0, [1, 2, 3], np.arange(3), bytearray(3)
 OBJECT, VARIABLE, QUEUE, KNOWN, SEEN = Counting(), by_variable(), deque(NUMBERS), {}, Counter()
+by_attribute.turn, STEP = 0, functools.partial(next, itertools.count())
 PAIR, NEXT, POP, ADVANCE = ([1], (2,)), itertools.count().__next__, [1, 2, 3].pop, OBJECT.next
 
 
@@ -120,6 +131,11 @@ def error_of(procedure):
         ("pass", TIMES, "Counting.count += 1; add(x, Counting.count)", "Counting", "changed"),
         ("pass", TIMES, "add(x, ADVANCE())", "ADVANCE", "changed"),
         ("pass", TIMES, "add(x, VARIABLE())", "VARIABLE", "changed"),
+        ("pass", TIMES, "add(x, by_attribute())", "by_attribute", "changed"),
+        ("pass", TIMES, "add(x, STEP())", "STEP", "stepped through"),
+        ("a = SimpleNamespace(ids=itertools.count())", TIMES, "add(x, next(a.ids))", "a", "stepped through"),
+        ("a = SimpleNamespace(k=np.uint32(1))", TIMES, "a.k = a.k + np.uint32(1); add(x, int(a.k))", "a", "changed"),
+        ("a = Slots(); a.turn = 0", TIMES, "a.turn += 1; add(x, a.turn)", "a", "changed"),
         ("pass", TIMES, "add(x, min([3], key=lambda k: next(COUNT)))", "COUNT", "stepped through"),
         ("pass", TIMES, "add(x, by_global())", "by_global", "changed"),
         ("pass", TIMES, "add(x, of_another())", "of_another", "stepped through"),
@@ -146,6 +162,7 @@ def test_an_object_that_a_block_changes_is_refused(write_module, before, block, 
         (f"found = []\nfound.append(1)\n{TIMES}\n    add(x, len(found))\nfound.append(1)", 3),
         (f"{TIMES}\n    k = NUMBERS.pop()\n    add(x, k)\n    NUMBERS.append(k)", 9),
         (f"{TIMES}\n    OBJECT.add(x, i)", 3),
+        (f"a = SimpleNamespace(log=open(__file__))\n{TIMES}\n    add(x, 1 if a.log else 2)\na.log.close()", 3),
         (f"{TIMES}\n    add(x, of_attribute(SimpleNamespace(COUNT=1)))", 3),
         (f"numbers = iter(NUMBERS)\nk = next(numbers)\n{WHEN}\n    add(x, k)\nadd(x, next(numbers))", 3),
         ("turns = vyre.times(n)\nfor i in turns:\n    for k in NUMBERS: add(x, i + k)", 27),
