@@ -54,6 +54,12 @@ def describe(place: Place, columns: bool = True) -> str:
     return f"{place.file}:{place.line}{column}"
 
 
+def file_name(file: str) -> str:
+    """What a sentence calls a file: ``kernel.py``, or ``Cell In[3]`` in a notebook."""
+    number = cell(file)
+    return f"Cell In[{number}]" if number else Path(file).name
+
+
 def cell(file: str) -> str:
     """The number of the notebook's cell that was compiled under this file name, or nothing."""
     ipython = sys.modules.get("IPython")

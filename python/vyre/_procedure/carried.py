@@ -13,9 +13,9 @@ import ast
 import functools
 import inspect
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vyre._base import source as _source
 from vyre._procedure.functions import Function, called, calling_frame, function_of, named_blocks
 from vyre.errors import ArgumentError
 
@@ -56,7 +56,7 @@ def refuse_carried_names() -> None:
     found = None if frame is None else _carried_in(frame.f_code)
     if frame is None or found is None:
         return
-    file = Path(frame.f_code.co_filename).name
+    file = _source.file_name(frame.f_code.co_filename)
     if found.turn:
         raise ArgumentError(
             f"`{found.name}` is read at line {found.read} of {file} and assigned anew at line {found.assigned}, in a "
@@ -79,8 +79,8 @@ def refuse_other_steps() -> None:
     if frame is None or frame.f_lineno in _loops_in(frame.f_code):
         return
     raise ArgumentError(
-        f"line {frame.f_lineno} of {Path(frame.f_code.co_filename).name} takes a turn of vyre.times without a loop "
-        "over it. The body is recorded once for all turns, so that enumerate, zip and next would count one. Fix: "
+        f"line {frame.f_lineno} of {_source.file_name(frame.f_code.co_filename)} takes a turn of vyre.times without a "
+        "loop over it. The body is recorded once for all turns, so that enumerate, zip and next would count one. Fix: "
         "write `for i in vyre.times(count):`, and make numbers from `i`."
     )
 

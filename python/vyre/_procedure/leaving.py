@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 import functools
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vyre._base import source as _source
 from vyre._procedure.functions import called, calling_frame, function_of, named_blocks
 from vyre.errors import ArgumentError
 
@@ -31,7 +31,7 @@ def refuse_left_blocks(block: str) -> None:
     frame = calling_frame()
     found = None if frame is None else _left_in(frame.f_code)
     if frame is not None and found is not None:
-        file = Path(frame.f_code.co_filename).name
+        file = _source.file_name(frame.f_code.co_filename)
         raise ArgumentError(
             f"`{found[0]}` at line {found[1]} of {file} leaves a `with vyre.{block}:` block, and what follows the "
             "block would be left out for every length. Fix: put what follows into a "

@@ -14,6 +14,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays.array import _NUMPY
+from vyre._base import source as _source
 from vyre._core import Array, DataType
 from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
@@ -56,7 +57,7 @@ def calling_line() -> tuple[str, int] | None:
 
 def place_text(line: tuple[str, int] | None) -> str:
     """ " at line 12 of file.py", or nothing where the line is not known."""
-    return "" if line is None else f" at line {line[1]} of {Path(line[0]).name}"
+    return "" if line is None else f" at line {line[1]} of {_source.file_name(line[0])}"
 
 
 class _Active(threading.local):

@@ -1,5 +1,7 @@
 """Objects of Python that a block changes or steps through are refused, because a procedure's body runs once."""
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -195,3 +197,21 @@ def test_turns_that_something_else_steps_through_are_refused(write_module, body)
         "all turns, so that enumerate, zip and next would count one. Fix: write `for i in vyre.times(count):`, and "
         "make numbers from `i`."
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ("for k, i in enumerate(vyre.times(n)): add(x, k)", "line 4 of Cell In[7] takes a turn of vyre.times"),
+        ("for i in vyre.times(n): k = k + i", "`k` is read at line 4 of Cell In[7] and assigned anew"),
+        ("with vyre.when(n > 1): return", "`return` at line 4 of Cell In[7] leaves"),
+        ("for i in vyre.times(n): NUMBERS.append(i)", "the block of vyre.times(...) at line 4 of Cell In[7]"),
+    ],
+)
+def test_a_procedure_in_a_notebook_is_named_by_its_cell(monkeypatch, write_module, body, place):
+    cell = "<ipython-input-7-0123abcd>"
+    text = f"@vyre.procedure\ndef f(x: InOut[u32], n: u32):\n    k = 0\n    {body}\n"
+    monkeypatch.setitem(linecache.cache, cell, (len(text), None, text.splitlines(keepends=True), cell))
+    scope = dict(vars(write_module("changing", AROUND + "    pass\n")))
+    exec(compile(text, cell, "exec"), scope)
+    assert place in error_of(scope["f"])
