@@ -160,7 +160,7 @@ def parameters_of(function: Callable[..., Any], *, returns: bool = False) -> lis
     found = []
     for each in signature.parameters.values():
         try:
-            found.append(_parameter(function.__name__, each))
+            found.append(_parameter(each, returns))
         except Mistake as mistake:
             mistake.spot = _spot(function, each.name)
             raise
@@ -184,22 +184,20 @@ def _spot(function: Callable[..., Any], name: str) -> Spot | None:
     return None
 
 
-def _parameter(kernel: str, given: inspect.Parameter) -> Parameter:
+def _parameter(given: inspect.Parameter, returns: bool) -> Parameter:
     name, annotation = given.name, given.annotation
     if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
-        raise Mistake("K002", f"kernel `{kernel}` has the parameter `*{name}`", "name every parameter")
+        raise Mistake("K002", f"parameter `*{name}` stands for any number of arguments", "name every parameter")
     if given.kind is given.POSITIONAL_ONLY:
-        raise Mistake("K002", f"parameter `{name}` of kernel `{kernel}` is positional-only", "leave the `/` out")
+        raise Mistake("K002", f"parameter `{name}` is positional-only", "leave the `/` out")
     if annotation is given.empty and name in ("self", "cls"):
         raise Mistake(
             "K002",
-            f"kernel `{kernel}` has the parameter `{name}`, but a kernel in a class belongs to no object",
+            f"parameter `{name}` stands for an object, which a call does not pass",
             f"leave `{name}` out, and pass what it holds as parameters",
         )
     if annotation is given.empty:
-        raise Mistake(
-            "K002", f"parameter `{name}` of kernel `{kernel}` has no annotation", f"write `{name}: {_example(name)}`"
-        )
+        raise Mistake("K002", f"parameter `{name}` has no annotation", f"write `{name}: {_example(name, returns)}`")
     if isinstance(annotation, ArrayType):
         if given.default is not given.empty:
             raise Mistake("K002", f"array parameter `{name}` has a default", "leave the default out")
@@ -218,7 +216,7 @@ def _parameter(kernel: str, given: inspect.Parameter) -> Parameter:
     elif annotation is float or (isinstance(annotation, type) and issubclass(annotation, np.floating)):
         raise Mistake(
             "K002",
-            f"parameter `{name}` is annotated with {_named(annotation)}, and kernels have no floats",
+            f"parameter `{name}` is annotated with {_named(annotation)}, and there are no floats",
             f"write `{name}: vyre.u32`: x * p // q is x times the fraction p / q",
         )
     elif _type_for(annotation) is not None and not isinstance(annotation, DataType):
@@ -231,7 +229,7 @@ def _parameter(kernel: str, given: inspect.Parameter) -> Parameter:
         raise Mistake(
             "K002",
             f"parameter `{name}` is annotated with {_named(annotation)}, which says neither role nor type",
-            f"write `{name}: {_example(name)}`",
+            f"write `{name}: {_example(name, returns)}`",
         )
     elif any(annotation is role for role in (In, Out, InOut)):
         raise Mistake(
@@ -305,5 +303,6 @@ def _named(given: object) -> str:
     return shown(given)
 
 
-def _example(name: str) -> str:
-    return "vyre.Out[vyre.u32]" if name in ("out", "output", "result", "y") else "vyre.In[vyre.u32]"
+def _example(name: str, returns: bool) -> str:
+    result = "InOut" if returns else "Out"
+    return f"vyre.{result if name in ('out', 'output', 'result', 'y') else 'In'}[vyre.u32]"

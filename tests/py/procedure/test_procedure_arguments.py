@@ -274,3 +274,23 @@ def test_an_array_of_a_procedure_is_no_resident_array_and_one_fix_says_so():
         "argument `values` of vyre.array cannot be an array: the array `x` of a procedure has no elements while the "
         "procedure is recorded. Fix: compute with it in a kernel."
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("out", "parameter `out` has no annotation"),
+        ("out: list", "parameter `out` is annotated with list, which says neither role nor type"),
+    ],
+)
+def test_a_parameter_of_a_procedure_without_a_type_is_told_and_the_fix_runs(target, write_module, written, problem):
+    text = "import vyre\n\ndef q({}):\n    counted_up(out)\n"
+    with pytest.raises(ArgumentError) as caught:
+        vyre.procedure(write_module("untyped", text.format(written)).q)
+    fixed = "out: vyre.InOut[vyre.u32]"
+    assert str(caught.value) == f"procedure `q`: {problem}. Fix: write `{fixed}`."
+    module = write_module("typed", text.format(fixed))
+    module.counted_up = counted_up
+    x = X.copy()
+    vyre.procedure(module.q)(x, **target)
+    assert x.tolist() == [1, 2, 3, 4]
