@@ -105,7 +105,8 @@ def _with_fix(message: str, parser: argparse.ArgumentParser) -> str:
         return f"{choice[1]}. Fix: {fix}."
     unknown = re.fullmatch(r"unrecognized arguments: (\S+).*", message, re.DOTALL)
     if unknown:
-        meant = _nearest(unknown[1].partition("=")[0], list(parser._option_string_actions))
+        option, known = unknown[1].partition("=")[0], list(parser._option_string_actions)
+        meant = f"{parser.prog} {unknown[1]}" if option in known else _nearest(option, known)
         fix = f"write `{meant}`" if meant else f"leave them out; `{parser.prog} --help` lists what there is"
         return f"{message}. Fix: {fix}."
     if message.startswith("the following arguments are required: "):

@@ -117,6 +117,7 @@ def test_every_exit_status_is_in_the_help(capsys):
             "devices --bakend cpu",
             "vyre devices: error: unrecognized arguments: --bakend cpu. Fix: leave them out; `vyre ",
         ),
+        ("--json devices", "vyre devices: error: unrecognized arguments: --json. Fix: write `vyre devices --json`."),
         ("run p.vyre --bakend cpu", "vyre run: error: unrecognized arguments: --bakend cpu. Fix: write `--backend`."),
         (
             "run p.vyre --device x",
