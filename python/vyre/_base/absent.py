@@ -1,8 +1,8 @@
 """Says what to write in place of a name that other packages have and vyre does not have.
 
 There is a table for each: for arrays the attributes of numpy, CuPy and torch, for the module the functions and types of
-numpy, for a Regex the methods of Python's `re`, for a kernel those of CUDA's Python packages, for a procedure those of
-a kernel. Any other name gives Python's usual AttributeError.
+numpy and the words of CUDA's Python packages, for a Regex the methods of Python's `re`, for a kernel those of CUDA's
+Python packages, for a procedure those of a kernel. Any other name gives Python's usual AttributeError.
 """
 
 from __future__ import annotations
@@ -43,19 +43,25 @@ _OF_ARRAYS = {
 }
 
 
-# The types of numpy and what vyre calls them; a kernel may ask for these too.
-_TYPES = {
+# The types of numpy, what CUDA's Python packages have in a kernel, and what vyre calls them. Kernels may ask for these.
+_OF_BODIES = {
     **{f"{sign}int{bits}": f"vyre.{sign or 'i'}{bits}" for sign in ("u", "") for bits in (8, 16, 32)},
     "uint64": "vyre.u64",
     "int64": "vyre.u64, which keeps the bits",
     **dict.fromkeys(("bool", "bool_"), "vyre.boolean"),
     "float32": "vyre.u32 for the bits that x.view(np.uint32) gives",
     "float64": "vyre.u64 for the bits that x.view(np.uint64) gives",
+    "grid": "vyre.gid(0)",
+    "gridsize": "vyre.grid_size(0)",
+    "threadIdx": "vyre.lid(0) for `threadIdx.x`",
+    "blockIdx": "vyre.wid(0) for `blockIdx.x`",
+    "syncthreads": "vyre.barrier()",
+    "atomic": "a.atomic_add(i, value), for an array `a`",
 }
 # The functions of numpy, CuPy and torch that neither vyre nor vyre.std has.
 _OF_MODULE = {
     **dict.fromkeys(("asanyarray", "asarray", "ascontiguousarray", "tensor"), "vyre.array(values, dtype=vyre.u32)"),
-    **dict.fromkeys(("device_put", "from_numpy"), "vyre.array(x), for an array `x` of numpy"),
+    **dict.fromkeys(("device_put", "from_numpy", "to_device"), "vyre.array(x), for an array `x` of numpy"),
     **dict.fromkeys(("asnumpy", "to_numpy"), "a.numpy(), for an array `a`"),
     **dict.fromkeys(("cat", "concatenate", "hstack"), "vyre.array(np.concatenate([a.numpy(), b.numpy()]))"),
     "copy": "a.copy(), for an array `a`",
@@ -100,7 +106,7 @@ def refuse_name(vyre: ModuleType, name: str, names_of_std: Callable[[], Sequence
     Args:
         names_of_std: gives the names of vyre.std; None in a kernel, which calls none of them.
     """
-    fix = _TYPES.get(name)
+    fix = _OF_BODIES.get(name)
     if fix is None and not name.startswith("_"):
         names = names_of_std()
         if names is not None:

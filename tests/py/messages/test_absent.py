@@ -47,6 +47,7 @@ def message_of(owner, name):
         ("copy", "a.copy(), for an array `a`"),
         ("jit", "@vyre.kernel above a function of one invocation"),
         ("sort", "vyre.std.sort"),
+        ("to_device", "vyre.array(x), for an array `x` of numpy"),
     ],
 )
 def test_names_of_numpy_say_what_to_write(name, fix):
@@ -84,6 +85,27 @@ def test_a_kernel_is_told_the_type_and_no_function_of_the_host():
         typed.program  # noqa: B018
     with pytest.raises(KernelError, match=r"module 'vyre' has no attribute 'sort'"):
         sorting.program  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("written", "fix", "meant"),
+    [
+        ("i = vyre.grid(1)", "vyre.gid(0)", "i = vyre.gid(0)"),
+        ("i = vyre.threadIdx.x", "vyre.lid(0) for `threadIdx.x`", "i = vyre.lid(0)"),
+        ("i = vyre.blockIdx.x", "vyre.wid(0) for `blockIdx.x`", "i = vyre.wid(0)"),
+        ("i = vyre.gridsize(1) - 1", "vyre.grid_size(0)", "i = vyre.grid_size(0) - 1"),
+        ("i = 0; vyre.syncthreads()", "vyre.barrier()", "i = 0; vyre.barrier()"),
+        ("i = vyre.atomic.add(out, 0, 0)", "a.atomic_add(i, value), for an array `a`", "i = out.atomic_add(0, 0)"),
+    ],
+)
+def test_a_word_of_cuda_in_a_kernel_says_what_to_write(write_module, written, fix, meant):
+    text = "import vyre\n\n@vyre.kernel(workgroup_size=1)\ndef k(out: vyre.Out[vyre.u32]):\n    {}\n    out[i] = 7\n"
+    with pytest.raises(KernelError) as caught:
+        write_module("cuda_words", text.format(written)).k.program  # noqa: B018
+    word = re.search(r"vyre\.(\w+)", written)[1]
+    assert f": module `vyre` has no attribute `{word}`. Fix: write {fix}.\n" in str(caught.value)
+    mended = write_module("vyre_words", text.format(meant)).k
+    assert mended(np.zeros(1, np.uint32), backend="cpu").tolist() == [7]
 
 
 @pytest.mark.parametrize(
