@@ -230,7 +230,10 @@ class UninitialisedReadReport(Report):
                 "store there in a step before this one, or begin with zeros: vyre.scratch(..., zeros=True) or "
                 "vyre.clear(array). A conditional expression of a kernel loads both of its values; an if loads one."
             )
-        return "store there first (and wait at a barrier if another invocation does), or bind an array of zeros."
+        return (
+            "store there first (and wait at a barrier if another invocation does), or pass an array of zeros, which a "
+            "kernel takes as an InOut."
+        )
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,8 @@ race: two invocations access `out`[0], and nothing orders them; seen 3 times.
     "uninitialised-read": """\
 uninitialised-read: `next`[0] is read, and was not written before; seen 4 times.
   invocation (0, 0, 0) of workgroup (0, 0, 0) reads 0 at `entry[0]` (FILE:LINE): SOURCE
-  Fix: store there first (and wait at a barrier if another invocation does), or bind an array of zeros.""",
+  Fix: store there first (and wait at a barrier if another invocation does), or pass an array of zeros, which a \
+kernel takes as an InOut.""",
     "out-of-bounds": """\
 out-of-bounds: `out`[4] is beyond the length 4; seen 2 times.
   invocation (2, 0, 0) of workgroup (0, 0, 0) writes 9 at `entry[0]` (FILE:LINE): SOURCE
@@ -499,3 +500,20 @@ def test_inputs_of_a_kernel_hold_no_arguments_of_the_check(name):
         f"argument `inputs` of vyre.check has '{name}', which is an argument of vyre.check itself. "
         f"Fix: write {name}= beside the inputs."
     )
+
+
+def test_the_fix_of_a_kernel_that_adds_to_an_out_runs():
+    @vyre.kernel
+    def to_out(a: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+        if vyre.gid(0) < len(a):
+            y[vyre.gid(0)] += a[vyre.gid(0)]
+
+    @vyre.kernel
+    def to_inout(a: vyre.In[vyre.u32], y: vyre.InOut[vyre.u32]):
+        if vyre.gid(0) < len(a):
+            y[vyre.gid(0)] += a[vyre.gid(0)]
+
+    a = np.arange(4, dtype=np.uint32)
+    (report,) = to_out.check(a, np.zeros(4, np.uint32)).reports
+    assert str(report).endswith("or pass an array of zeros, which a kernel takes as an InOut.")
+    assert to_inout.check(a, np.zeros(4, np.uint32)).ok
