@@ -96,6 +96,17 @@ def standard_input() -> IO[bytes]:
     return io.BufferedReader(_Waited(0, closefd=False))
 
 
+def takes_standard_input(path: str | os.PathLike[str]) -> bool:
+    """Whether reading this path takes what the standard input holds: ``-``, or a name of its pipe as /dev/stdin."""
+    if path == STANDARD_INPUT:
+        return True
+    try:
+        given, named = os.fstat(0), Path(path).stat()
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(given.st_mode) and os.path.samestat(given, named)
+
+
 def read_at_most(path: str | os.PathLike[str], most: int, *, fix: str) -> bytes:
     """The content of a file that a command was given, or of the standard input.
 

@@ -6,6 +6,7 @@ import argparse
 import base64
 import hashlib
 import sys
+from pathlib import Path
 from typing import Any
 
 import vyre
@@ -55,6 +56,9 @@ def run(chosen: argparse.Namespace) -> int:
         )
     if chosen.instructions is not None and chosen.to != "asm":
         raise vyre.ArgumentError(f"--instructions is for --to asm, got --to {chosen.to}. Fix: leave it out.")
+    given, goal = Path(chosen.program), Path(chosen.out)
+    if not is_printed and given.exists() and goal.exists() and goal.samefile(given):
+        raise vyre.ArgumentError(f"the program is in `{chosen.out}` itself. Fix: name another file with -o.")
     code = _code(given_of(chosen.program)[0], chosen)
     if isinstance(code, str) and not code.endswith("\n"):
         code += "\n"

@@ -8,7 +8,7 @@ import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from vyre._base.files import STANDARD_INPUT, read_at_most
+from vyre._base.files import STANDARD_INPUT, read_at_most, takes_standard_input
 from vyre.commands._listing import PATHS, add_forms, any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.errors import ArgumentError
@@ -55,7 +55,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.sarif and chosen.count:
         raise ArgumentError("--sarif has the place of each match, and --count has none. Fix: leave --count out.")
     paths = chosen.paths or [STANDARD_INPUT]
-    if chosen.patterns == STANDARD_INPUT and STANDARD_INPUT in paths:
+    if takes_standard_input(chosen.patterns) and any(takes_standard_input(path) for path in paths):
         raise ArgumentError("the standard input is read once. Fix: name a file with --patterns, or paths to search.")
     check_place(chosen.backend, chosen.device)
     data = read_at_most(chosen.patterns, _MOST_PATTERNS, fix=_PATTERNS_FIX)

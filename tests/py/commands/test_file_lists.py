@@ -174,9 +174,10 @@ def test_scan_reads_the_standard_input(arguments, tmp_path):
     assert run("vyre", "scan", *arguments, *CPU, given=given, cwd=tmp_path) == (1, path + b":2:4: key=\n", b"")
 
 
-@pytest.mark.parametrize("paths", [(), ("-",), ("text", "-")])
-def test_scan_reads_the_standard_input_once(paths):
-    assert run("vyre", "scan", "--patterns", "-", *paths, given=b"key=") == (
+@pytest.mark.parametrize("patterns", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("paths", [(), ("-",), ("text", "-"), ("/dev/stdin",)])
+def test_scan_reads_the_standard_input_once(patterns, paths):
+    assert run("vyre", "scan", "--patterns", patterns, *paths, given=b"key=") == (
         2,
         b"",
         b"error: the standard input is read once. Fix: name a file with --patterns, or paths to search.\n",

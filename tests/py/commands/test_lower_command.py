@@ -165,6 +165,13 @@ def test_a_program_that_is_not_valid_leaves_the_file_as_it_was(tmp_path, capsys)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["code", "program"]
 
 
+def test_the_program_is_not_written_over(path, capsys):
+    before = Path(path).read_bytes()
+    assert main(["lower", path, "-o", path]) == 2
+    assert capsys.readouterr().err == f"error: the program is in `{path}` itself. Fix: name another file with -o.\n"
+    assert Path(path).read_bytes() == before
+
+
 def test_a_file_that_cannot_be_written_is_one_sentence(path, tmp_path, capsys):
     assert main(["lower", path, "-o", str(tmp_path / "gone" / "code")]) == 2
     assert capsys.readouterr() == (
