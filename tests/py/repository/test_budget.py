@@ -12,20 +12,20 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 0,
-    "lines of tests": 0,
-    "lines of records": 0,
-    "words of documents": 0,
-    "Fixes in the code": 0,
-    "Fixes in tests": 0,
-    "files in the largest folder": 0,
+    "lines of code": 130_100,
+    "lines of tests": 99_400,
+    "lines of records": 33_200,
+    "words of documents": 42_500,
+    "Fixes in the code": 1_020,
+    "Fixes in tests": 1_940,
+    "files in the largest folder": 102,
 }
 
 
 def files(*folders: str) -> list[Path]:
     """The files that git keeps below these folders, which is all but what is built there."""
-    found = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".so"]
-    return [path for path in found if NOT_KEPT.isdisjoint(path.relative_to(ROOT).parts)]
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    return [path for path in found if path.suffix != ".so" and NOT_KEPT.isdisjoint(path.relative_to(ROOT).parts)]
 
 
 def lines(paths: list[Path]) -> int:
