@@ -3,7 +3,8 @@
 NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value. It also takes the bounds
 check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that follows. Of a stored vector with the same
 literal in several lanes, it sets the second and later ones too late, if a loop that follows stores the same vector.
-Of two constants that a branch sets a variable to, it may keep the first.
+Of two constants that a branch sets a variable to, it may keep the first. It makes one instruction of two minima or
+maxima, and loses the minus of an operand.
 """
 
 from __future__ import annotations
@@ -76,6 +77,23 @@ def test_a_branch_sets_a_variable_to_the_last_of_its_constants(target, constants
     for condition, first, optimize in itertools.product(conditions, before, (True, False)):
         body = f"let v = pack(vec2<u32>, {first}, 0)\nif {condition} {{\n{sets}}}\nout[0] = lane(v, 0)\n"
         assert result(body, 3, {**target, "optimize": optimize}) == [constants[-1]], body
+
+
+NEGATIONS_AMONG_EXTREMES = {
+    "cast(u32, smin(0i32, smin(cast(i32, x + 9), cast(i32, negate(x)))))": lambda x: -x % BITS,
+    "cast(u32, smin(cast(i32, wid.x), smin(cast(i32, x + 9), cast(i32, x * 4294967295))))": lambda x: -x % BITS,
+    "cast(u32, smax(cast(i32, wid.x), smax(-9i32, cast(i32, negate(0 - x)))))": lambda x: x,
+    "min(x + 4294967290, min(4294967295, 0 - x))": lambda x: min((x - 6) % BITS, -x % BITS),
+    "max(x + 1, max(wid.x, 0 - x))": lambda x: -x % BITS,
+    "cast(u32, smin(0i32, smin(0i32, sdiv(cast(i32, 1 | 2147483648), 1i32))))": lambda x: 2**31 + 1,
+}
+
+
+@pytest.mark.parametrize("expression", list(NEGATIONS_AMONG_EXTREMES))
+def test_a_negation_among_minima_and_maxima_keeps_its_minus(target, expression):
+    for optimize, value in itertools.product((True, False), (5, 1000)):
+        found = result(f"let x = given[0]\nout[0] = {expression}\n", value, {**target, "optimize": optimize})
+        assert found == [NEGATIONS_AMONG_EXTREMES[expression](value)]
 
 
 OTHER_INDICES = {"i | 1": 1, "i + 5": 5, "given[0] - i": 3, "(i * 5) + 9": 9, "i ^ 3": 3, "min(i, 9) + 1": 1}
@@ -210,3 +228,13 @@ def test_ptx_inverts_with_ones_that_are_not_known():
     )
     assert re.search(r"xor\.b32 %r\d+, %r\d+, %r\d+;", text)
     assert "4294967295" not in text
+
+
+def test_ptx_hides_negations_where_there_are_two_minima_or_maxima():
+    def lines(expression):
+        head = "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n\n"
+        return vyre.lower(vyre.parse(f"{head}out[0] = {expression}\n"), target="ptx")
+
+    hidden = re.compile(r"neg\.s32 (%r\d+), %r\d+;\n  add\.u32 \1, \1, %r\d+;")
+    assert hidden.search(lines("min(5, min(wid.x, negate(wid.y)))"))
+    assert not hidden.search(lines("min(wid.x, negate(wid.y))"))

@@ -28,10 +28,20 @@ static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& r
   return lower::kPtxTarget.has(op) && kSpellings[index].empty() == !(is_lanewise(op) || is_atomic(op));
 }));
 
+bool is_minimum_or_maximum(const Instruction& code) {
+  return code.op == Opcode::Min || code.op == Opcode::Max || code.op == Opcode::SMin || code.op == Opcode::SMax ||
+         code.op == Opcode::AddSat;
+}
+
 }  // namespace
 
 Emitter::Emitter(const Kernel& kernel, const Options& options)
-    : kernel_(kernel), options_(options), values_(kernel.code.size()), lengths_(kernel.buffers.size()), buffers_(kernel.buffers.size()) {
+    : kernel_(kernel),
+      options_(options),
+      has_minima_(std::ranges::count_if(kernel.code, is_minimum_or_maximum) > 1),
+      values_(kernel.code.size()),
+      lengths_(kernel.buffers.size()),
+      buffers_(kernel.buffers.size()) {
   bindings_.workgroup_size = kernel.workgroup_size;
   const auto buffers = static_cast<std::uint32_t>(kernel.buffers.size());
   bindings_.counts = 8 * buffers;
@@ -201,6 +211,13 @@ void Emitter::instruction(std::uint32_t at) {
   own_instruction(at);
 }
 
+bool Emitter::is_negation(const Instruction& code) const {
+  const auto is = [&](ValueId value, std::uint32_t number) { return bits(value).is_literal && bits(value).number == number; };
+  if (code.op == Opcode::Sub) return is(code.a, 0);
+  if (code.op == Opcode::Mul) return is(code.a, ~0u) || is(code.b, ~0u);
+  return code.op == Opcode::Neg || code.op == Opcode::SDiv;
+}
+
 // An opcode whose instructions are written in opcodes.def.
 void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
   const Instruction& code = kernel_.code[at];
@@ -255,6 +272,7 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
   body_ += spelling;
   body_ += ";\n";
   if (gives_truth) return define_truth(at, predicate);
+  if (has_minima_ && is_negation(code)) line("add.u32 {0}, {0}, {1}", text(word), text(unknown_zero()));
   define_bits(at, {word});
 }
 

@@ -76,8 +76,11 @@ class Emitter {
   // that turns out to be constant late: behind a branch that compared it with a constant, or after a loop that the compiler has evaluated.
   // So `not` is an exclusive or with all ones that are unknown, as is one that is written so, and a variable that is set to a constant is
   // not known to have it.
+  // From sm_90 on, ptxas 13.0 makes one instruction of two minima or maxima, and loses the minus of an operand that is a negation, be it
+  // that of a quotient. Where a kernel has two, such an operand is a sum with the zero.
   Word unknown_zero();
   Word unknown_ones();
+  bool is_negation(const Instruction& code) const;
   Word local_id(std::uint32_t axis);
   Word workgroup_id(std::uint32_t axis);
   Word invocation_id(std::uint32_t axis);
@@ -139,6 +142,7 @@ class Emitter {
   const Kernel& kernel_;
   const Options& options_;
   const emit::Uses uses_{kernel_};
+  const bool has_minima_;  // the kernel has two or more minima or maxima
   Bindings bindings_;
   std::string entry_, body_;
   std::uint32_t words_ = 0, predicates_ = 0, addresses_ = 0;  // registers so far

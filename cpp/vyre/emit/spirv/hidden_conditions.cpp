@@ -1,6 +1,7 @@
 #include "vyre/emit/spirv/hidden_conditions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -36,15 +37,38 @@ std::optional<ValueId> inverted(const Kernel& kernel, const Instruction& it) {
   }
 }
 
-std::vector<bool> around_conditional_jumps(const Kernel& kernel) {
-  std::vector<bool> found(kernel.code.size());
+// Returns for each instruction whether it is an If that an inversion or a conditional Return or Break stands in. The list is empty if there
+// is none, which most kernels find out by looking at each opcode once.
+std::vector<bool> ifs_that_tell(const Kernel& kernel) {
+  std::vector<bool> found;
   std::vector<std::uint32_t> open;
+  const auto add = [&](std::size_t ifs) {
+    found.resize(kernel.code.size());
+    for (std::size_t k = 0; k < ifs; ++k) found[open[k]] = true;
+  };
   for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {
-    const Opcode op = kernel.code[at].op;
-    if (op == Opcode::If) open.push_back(at);
-    if (op == Opcode::EndIf) open.pop_back();
-    if (op != Opcode::Return && op != Opcode::Break) continue;
-    for (std::size_t k = 0; k + 1 < open.size(); ++k) found[open[k]] = true;
+    const Instruction& it = kernel.code[at];
+    switch (it.op) {
+      case Opcode::If:
+        open.push_back(at);
+        break;
+      case Opcode::EndIf:
+        open.pop_back();
+        break;
+      case Opcode::Return:
+      case Opcode::Break:
+        if (open.size() > 1) add(open.size() - 1);
+        break;
+      case Opcode::Not:
+      case Opcode::Neg:
+      case Opcode::AddSat:
+      case Opcode::Sub:
+      case Opcode::Xor:
+        if (!open.empty() && inverted(kernel, it)) add(open.size());
+        break;
+      default:
+        break;
+    }
   }
   return found;
 }
@@ -52,8 +76,8 @@ std::vector<bool> around_conditional_jumps(const Kernel& kernel) {
 }  // namespace
 
 std::vector<bool> hidden_conditions(const Kernel& kernel) {
-  std::vector<bool> found = around_conditional_jumps(kernel);
-  if (std::ranges::find(found, true) == found.end()) return {};
+  std::vector<bool> found = ifs_that_tell(kernel);
+  if (found.empty()) return found;
   // Operands precede their uses: a loop backwards finds what inverted values depend on, and one forwards what depends on that.
   std::vector<bool> reaches(kernel.code.size()), variables(kernel.variables.size());
   for (std::size_t at = kernel.code.size(); at-- > 0;) {
@@ -62,7 +86,8 @@ std::vector<bool> hidden_conditions(const Kernel& kernel) {
     if (!reaches[at]) continue;
     if (it.op == Opcode::ReadVariable) variables[it.imm] = true;
     if (!is_computed(it.op)) continue;
-    for (const ValueId operand : it.operands()) {
+    // A Select is known by what it chooses from: its condition is mostly the check of an index.
+    for (const ValueId operand : it.op == Opcode::Select ? std::array{it.b, it.c, ValueId{}, ValueId{}} : it.operands()) {
       if (operand.valid()) reaches[operand.index] = true;
     }
   }
