@@ -124,7 +124,7 @@ class Captures:
         first: dict[Any, Captured | Version] = {}
         for each in read:
             first.setdefault(each.key, each)
-        self.all = tuple(first.values())
+        self.all: tuple[Captured | Version, ...] = tuple(first.values())
         self._arrange()
 
     def _arrange(self) -> None:
@@ -132,7 +132,7 @@ class Captures:
         self._bindings = tuple(binding for _, binding in found if binding is not None)
         self._others = tuple(each for each, binding in found if binding is None)
         # What the core compares by itself; None where that is not all.
-        self.bindings = None if self._others else self._bindings
+        self.bindings: tuple[tuple[Any, Any, Any], ...] | None = None if self._others else self._bindings
 
     def is_same(self) -> bool:
         if not _core._same_bindings(self._bindings):

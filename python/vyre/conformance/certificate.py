@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from vyre.conformance import catalogue
 from vyre.conformance.case import LEVELS
@@ -34,6 +34,7 @@ from vyre.conformance.runner import target as find_target
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     import vyre
 
@@ -107,7 +108,7 @@ class Certificate(AnyCertificate):
 
     kind = "cases"
     run_unit = "case"
-    fields = _FIELDS
+    fields: ClassVar[Mapping[int, dict[Any, Any]]] = _FIELDS
 
     @classmethod
     def _check_results(cls, content: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     import vyre
     from vyre.conformance.runner import Target
@@ -123,7 +124,7 @@ class ProcedureCertificate(AnyCertificate):
 
     kind = "procedure"
     run_unit = "call"
-    fields = _FIELDS
+    fields: ClassVar[Mapping[int, dict[Any, Any]]] = _FIELDS
 
     @classmethod
     def _check_results(cls, content: dict[str, Any]) -> None:

@@ -81,8 +81,8 @@ def test_every_row_has_a_case_or_a_reason() -> None:
 def test_the_document_names_what_has_no_case() -> None:
     text = (Path(vyre.__file__).parent / "docs" / "conformance.md").read_text(encoding="utf-8")
     without = [row for row in coverage.coverage() if not row.cases]
-    assert [row for row in without if f"| {row.table} | `{row.name}` | {row.why} |" not in text] == []
-    assert text.count("\n| ", text.index("| table | row | why |"), text.index("No case is about")) == len(without)
+    assert [f"{row.table}: {row.name}" for row in without] == ["casts: Bytes to Bytes"]
+    assert "every row but the cast of Bytes to Bytes, because no expression has the type Bytes (V013)." in text
 
 
 def test_case_ids_are_unique() -> None:

@@ -12,10 +12,10 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_100,
+    "lines of code": 130_200,
     "lines of tests": 99_400,
     "lines of records": 33_200,
-    "words of documents": 42_500,
+    "words of documents": 42_600,
     "Fixes in the code": 1_020,
     "Fixes in tests": 1_940,
     "files in the largest folder": 102,

@@ -135,8 +135,7 @@ WRONG = [
     (
         lambda: std.edit_distance("abc", b"abc"),
         BindingError,
-        "argument `a` of vyre.std.edit_distance must be bytes, got a str. "
-        "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name.",
+        "argument `a` of vyre.std.edit_distance must be bytes, got a str. Fix: write text.encode().",
     ),
     (
         lambda: std.edit_distance([b"abc", b"x"], b"abc"),

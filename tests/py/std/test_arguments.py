@@ -93,7 +93,7 @@ def test_an_iterator_of_messages_is_told_to_be_a_list() -> None:
 def test_a_number_in_place_of_an_array_is_told_to_stand_in_brackets() -> None:
     x = np.array([1, 3, 5], np.uint32)
     assert message(lambda: std.searchsorted(x, 3)) == (
-        "argument `v` of vyre.std.searchsorted must be an array of uint32, got 3. Fix: write np.array([3], np.uint32)."
+        "argument `v` of vyre.std.searchsorted must be an array of uint32, got 3. Fix: write np.array([x], np.uint32)."
     )
     assert std.searchsorted(x, np.array([3], np.uint32)).tolist() == [1]
 

@@ -177,7 +177,7 @@ def test_a_wrong_rewrite_is_reduced_to_two_programs_that_differ(monkeypatch):
         turned = text.replace("rotl(", "rotr(")
         return None if turned == text else replace(case, program=vyre.parse(turned))
 
-    monkeypatch.setattr("vyre.fuzz.case.rewrite", wrong)
+    monkeypatch.setattr("vyre.fuzz.settings.rewrite", wrong)
     monkeypatch.setattr("vyre.fuzz.shrink.rewrite", wrong)
     row = fuzz.Row(0, "differs", "", "", "reference, in-order, as written")
     small = shrink.shrink(row, [fuzz.Way("reference")], fuzz.Settings(rewrites=1))

@@ -201,10 +201,7 @@ def test_the_last_blocks_of_the_longest_messages(length):
 def test_what_is_no_bytes_is_refused():
     with pytest.raises(vyre.BindingError) as caught:
         std.md5("abc")
-    assert str(caught.value) == (
-        "argument `data` of vyre.std.md5 must be bytes, got a str. "
-        "Fix: write text.encode() for the text itself, or pathlib.Path(text).read_bytes() for a file of that name."
-    )
+    assert str(caught.value) == ("argument `data` of vyre.std.md5 must be bytes, got a str. Fix: write text.encode().")
     assert std.md5("abc".encode()).hex() == hashlib.md5(b"abc").hexdigest()  # noqa: UP012
     with pytest.raises(vyre.CallError) as caught:
         std.sha1(b"abc", 3)
