@@ -23,12 +23,12 @@
 namespace vyre::run {
 namespace {
 
-// What the choice tries, best first.
 struct Candidate {
   const char* backend;
   const char* title;
   bool gpu = false;  // whether it has to be a GPU that the backend uses
 };
+// The choice of the default backend tries these in this order.
 constexpr Candidate kOrder[] = {
     {"cuda", "CUDA"}, {"vulkan", "Vulkan on a GPU", true}, {"cpu", "cpu"}, {"vulkan", "software Vulkan"}, {"reference", "the reference"},
 };

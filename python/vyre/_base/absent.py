@@ -76,14 +76,15 @@ _OF_REGEX = {
     "match": "r.find(data, limit=1), whose match begins at 0 where the data begins with one",
     "fullmatch": "r.find(data, limit=1), whose match is (0, len(data)) where it is all of the data",
 }
+# {} is the name of the kernel or procedure.
 _OF_KERNELS = {
-    **dict.fromkeys(("configure", "forall", "launch", "launch_async", "run"), "kernel(..., grid=n) for n invocations"),
-    **dict.fromkeys(("inspect_asm", "inspect_llvm", "inspect_sass", "inspect_types", "ptx"), "kernel.explain()"),
-    "py_func": "kernel.__wrapped__",
+    **dict.fromkeys(("configure", "forall", "launch", "launch_async", "run"), "{}(..., grid=n) for n invocations"),
+    **dict.fromkeys(("inspect_asm", "inspect_llvm", "inspect_sass", "inspect_types", "ptx"), "{}.explain()"),
+    "py_func": "{}.__wrapped__",
 }
 _OF_PROCEDURES = {
     **{name: f"kernel.{name}(...) for each kernel that it calls" for name in ("cost", "explain", "notes")},
-    "program": "procedure.procedure.programs, because it has several",
+    "program": "{}.procedure.programs, because it has several",
 }
 
 
@@ -122,11 +123,12 @@ def refuse_of_regex(regex: Any, name: str) -> NoReturn:
 
 def refuse_of_kernel(kernel: Kernel, name: str) -> NoReturn:
     """Raises the AttributeError of ``kernel.name``."""
-    _refuse(kernel, name, f"kernel `{kernel.__name__}`", "'Kernel' object", _OF_KERNELS.get(name))
+    fix = _OF_KERNELS.get(name)
+    _refuse(kernel, name, f"kernel `{kernel.__name__}`", "'Kernel' object", fix and fix.format(kernel.__name__))
 
 
 def refuse_of_procedure(procedure: ProcedureFunction, name: str) -> NoReturn:
     """Raises the AttributeError of ``procedure.name``."""
     made = vars(procedure).get("name")  # its making may not have come so far
     fix = _OF_PROCEDURES.get(name) if made else None
-    _refuse(procedure, name, f"procedure `{made}`", "'ProcedureFunction' object", fix)
+    _refuse(procedure, name, f"procedure `{made}`", "'ProcedureFunction' object", fix and fix.format(made))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["LISTED", "REFUSALS", "explain_calls", "explain_methods"]
 
 _LONGEST = 80  # letters of an unknown name in a message
-# What each explained module lists in ``__all__``, by the module's name.
+# The names that each explained module lists in ``__all__``, by the module's name.
 LISTED: dict[str, list[str]] = {}
 # Functions that are called where another one is meant, by public name: the module that knows the place gives the error
 # there, and None elsewhere.

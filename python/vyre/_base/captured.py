@@ -131,7 +131,7 @@ class Captures:
         found = [(each, each.binding) for each in self.all]
         self._bindings = tuple(binding for _, binding in found if binding is not None)
         self._others = tuple(each for each, binding in found if binding is None)
-        # What the core compares by itself; None where that is not all.
+        # The core compares these by itself; None where others have to be compared, too.
         self.bindings: tuple[tuple[Any, Any, Any], ...] | None = None if self._others else self._bindings
 
     def is_same(self) -> bool:

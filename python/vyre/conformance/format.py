@@ -84,7 +84,7 @@ class AnyCertificate:
     content: dict[str, Any]
 
     kind: ClassVar[str]
-    # What is run several times: a case or a call.
+    # Each `run_unit` is run several times: it is a case or a call.
     run_unit: ClassVar[str]
     # format -> its fields; the last one is written
     fields: ClassVar[Mapping[int, dict[Any, Any]]]

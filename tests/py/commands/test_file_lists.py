@@ -27,7 +27,7 @@ LOCALES = {
     "ISO-8859-1": {"LC_ALL": "en_US.ISO-8859-1"},
     "BIG5": {"LC_ALL": "zh_TW.BIG5"},  # whose letters may end with the byte of a backslash
 }
-# What b3sum can name: it takes names for UTF-8 and writes a carriage return as it is.
+# b3sum can write these alone: it takes names for UTF-8 and writes a carriage return as it is.
 PLAIN = [
     *(b"a", b"-x", b"--check", b" first", b"last ", b"#c", b"*star", b"\\", b"back\\slash", b"two\nlines", b"a) = b"),
     "café".encode(),
@@ -79,7 +79,7 @@ def test_lists_of_sha256sum_are_written_and_read_in_every_locale(tree, variables
     names = sorted(NAMES)
     here = {"cwd": tree, "env": variables}
     made = {form: run("sha256sum", form, "--", *names, **here)[1] for form in ("--text", "--binary", "--tag")}
-    # What it reads is what it writes.
+    # vyre writes what sha256sum writes, and reads all of its forms.
     assert run("vyre", "hash", "--alg", "sha256", *CPU, "--", *names, **here) == (0, made["--text"], b"")
     made["of Windows"] = made["--text"].replace(b"\n", b"\r\n")
     noted = b"# a note\n\n  # another\r\n \t\r\n" + b"\n".join(made.values()) + b"\n#"

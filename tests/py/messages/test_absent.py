@@ -136,17 +136,17 @@ def test_methods_of_re_say_what_to_write(name, fix):
     ("owner", "what", "name", "fix"),
     [
         (twice, "procedure `twice`", "cost", "kernel.cost(...) for each kernel that it calls"),
-        (twice, "procedure `twice`", "program", "procedure.procedure.programs, because it has several"),
-        (doubled, "kernel `doubled`", "forall", "kernel(..., grid=n) for n invocations"),
-        (doubled, "kernel `doubled`", "ptx", "kernel.explain()"),
-        (doubled, "kernel `doubled`", "py_func", "kernel.__wrapped__"),
+        (twice, "procedure `twice`", "program", "twice.procedure.programs, because it has several"),
+        (doubled, "kernel `doubled`", "forall", "doubled(..., grid=n) for n invocations"),
+        (doubled, "kernel `doubled`", "ptx", "doubled.explain()"),
+        (doubled, "kernel `doubled`", "py_func", "doubled.__wrapped__"),
     ],
 )
 def test_names_of_kernels_say_what_to_write(owner, what, name, fix):
     assert message_of(owner, name) == f"{what} has no attribute `{name}`. Fix: write {fix}."
     x = np.arange(3, dtype=np.uint32)
     written = re.split(" for |, because ", fix)[0].replace("...", "x")
-    eval(written, {"kernel": doubled, "procedure": twice, "x": x, "n": 3})
+    eval(written, {"kernel": doubled, "doubled": doubled, "twice": twice, "x": x, "n": 3})
 
 
 @pytest.mark.parametrize("owner", [std.regex(b"a+"), twice, doubled])

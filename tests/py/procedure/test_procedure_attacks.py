@@ -866,7 +866,7 @@ def test_a_damaged_pickle_of_a_procedure_is_no_other_procedure_and_no_crash(rng)
             lambda: double.program,
             ArgumentError,
             "procedure `double` has no attribute `program`. "
-            "Fix: write procedure.procedure.programs, because it has several.",
+            "Fix: write double.procedure.programs, because it has several.",
         ),
         (
             lambda: both(numbers(8)[::2], numbers(4), backend="cpu"),

@@ -48,7 +48,7 @@ inline constexpr std::array kMeanings = {
 #include "vyre/ir/handles/meanings.def"
 };
 
-// What the operator means on the type; nullptr where it has no meaning.
+// Returns what the operator means on the type, or nullptr if it means nothing there.
 constexpr const Meaning* meaning(Infix op, DataType type) {
   const auto row = std::ranges::find_if(kMeanings, [&](const Meaning& each) { return each.op == op && each.type == type; });
   return row == kMeanings.end() ? nullptr : &*row;
