@@ -4,7 +4,7 @@ NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before suc
 check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that follows. Of a stored vector with the same
 literal in several lanes, it sets the second and later ones too late, if a loop that follows stores the same vector.
 Of two constants that a branch sets a variable to, it may keep the first. It makes one instruction of two minima or
-maxima, and loses the minus of an operand.
+maxima, and loses the minus of an operand. It takes the sign of ``x >> 1`` for 0 where it knows that of ``x`` to be 1.
 """
 
 from __future__ import annotations
@@ -68,6 +68,46 @@ def test_a_value_is_inverted_behind_branches_that_left_unless_it_is_zero(target,
             f"  out[0] = {inverse}\n}}\n"
         )
         assert result(body, 0, {**target, "optimize": optimize}) == [BITS - 1], body
+
+
+@pytest.mark.parametrize("inverse", INVERSES_OF_ZERO)
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "let v = {0}\nif x {{\n  barrier\n  v = 0\n}}\nout[0] = v\n",
+        "let v = {0}\nif x {{\n}} else {{\n  let pair = pack(vec2<u32>, 0, v)\n  out[0] = lane(pair, 1)\n}}\n",
+        "let own = x | (given[0] & 0)\nlet v = bitnot(own)\nif x {{\n  barrier\n  v = 0\n}}\nout[0] = v\n",
+        "if x {{\n}} else {{\n  out[0] = {0}\n}}\n",
+    ],
+)
+def test_a_value_that_a_branch_found_to_be_zero_is_inverted_in_front_of_it_and_behind(target, branch, inverse):
+    for optimize in (True, False):
+        body = f"let x = wid.y\n{branch.format(inverse)}"
+        assert result(body, 7, {**target, "optimize": optimize}) == [BITS - 1], body
+
+
+WITH_THE_SIGN = {
+    "given[0] | 2147483648": lambda x: x | 2**31,
+    "(given[0] >> 1) + 2147483648": lambda x: (x >> 1) + 2**31,
+    "(given[0] >> 1) ^ 2147483648": lambda x: (x >> 1) + 2**31,
+    "select(given[0] == 3, 2147483649, 2415919104)": lambda x: 2**31 + 1 if x == 3 else 2415919104,
+    "mulhi(wid.x, 5) | 2147483648": lambda x: 2**31,
+}
+SHIFTED = {
+    "cast(u32, sle(0i32, {0}))": lambda x: int(x >= 0),
+    "cast(u32, {0}) & 2147483648": lambda x: x & 2**31,
+    "cast(u32, sle(0i32, cast(i32, v - cast(u32, {0}))))": None,
+}
+
+
+@pytest.mark.parametrize("amount", [1, 2, 3, 31])
+@pytest.mark.parametrize("operand", list(WITH_THE_SIGN))
+def test_a_value_whose_sign_is_known_is_shifted_with_it(target, operand, amount):
+    for (form, expected), given, optimize in itertools.product(SHIFTED.items(), (3, 12345), (True, False)):
+        v = WITH_THE_SIGN[operand](given) - BITS
+        body = f"let v = {operand}\nout[0] = {form.format(f'sshr(cast(i32, v), {amount})')}\n"
+        wanted = int(v - (v >> amount) >= 0) if expected is None else expected(v >> amount)
+        assert result(body, given, {**target, "optimize": optimize}) == [wanted], body
 
 
 @pytest.mark.parametrize("constants", [(2, 1), (0, 9), (4000000000, 1, 9)])
@@ -204,19 +244,37 @@ def test_ptx_checks_an_index_that_is_chosen_by_a_sum_that_is_not_known_to_be_it(
     assert not re.search(rf"setp\.lt\.u32 %p\d+, {selected},", text)
 
 
-def test_spirv_hides_only_conditions_that_could_tell_that_an_inverted_value_is_zero():
-    def hidden(body):
-        text = vyre.lower(
-            vyre.parse(f"vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n\nlet x = wid.z\n{body}"),
-            target="spirv-asm",
-        )
-        return text.count("OpSelect ")
+def lowered(body, target):
+    buffers = "buffer out: read_write u32 binding 0\nbuffer given: read u32 binding 1\n"
+    return vyre.lower(vyre.parse(f"vyre 1\nworkgroup_size 1 1 1\n{buffers}\n{body}"), target=target)
+
+
+def test_spirv_hides_only_inverted_values_that_a_branch_could_tell():
+    def hides(body):
+        text = lowered(f"let x = wid.z\n{body}", "spirv-asm")
+        return bool(re.search(r"(%\d+) = OpIAdd .*\n +%\d+ = OpNot %\d+ \1\n", text))
 
     around = "if x {\n  barrier\n  if logical_or(x, wid.y) {\n    return\n  }\n}\n"
-    assert hidden(around + "out[0] = bitnot(x)\n") == 1
-    assert hidden(around + "out[0] = bitnot(wid.x)\n") == 0
-    assert hidden(around + "out[0] = x + 1\n") == 0
-    assert hidden("if x {\n  barrier\n  return\n}\nout[0] = bitnot(x)\n") == 0
+    assert hides(around + "out[0] = bitnot(x)\n")
+    assert hides("let v = bitnot(x)\nif x {\n  barrier\n  v = 0\n}\nout[0] = v\n")
+    assert hides("let v = x\nif given[0] {\n  v = given[1]\n}\nif x {\n  barrier\n}\nout[0] = bitnot(v)\n")
+    assert not hides(around + "out[0] = bitnot(wid.x)\n")
+    assert not hides(around + "out[0] = bitnot(x ^ wid.x)\n")
+    assert not hides("out[0] = bitnot(x)\n")
+
+
+def test_only_shifts_of_values_whose_sign_may_be_known_to_be_1_have_it_hidden():
+    def hides(operand):
+        body = f"let v = {operand}\nout[0] = cast(u32, sshr(cast(i32, v), 1))\n"
+        ptx = re.search(r"and\.b32 (%r\d+), .*;\n  shr\.s32 %r\d+, \1, ", lowered(body, "ptx"))
+        text = lowered(body, "spirv-asm")
+        spirv = re.search(r"(%\d+) = OpBitwiseAnd .*\n +%\d+ = OpShiftRightArithmetic %\d+ \1 ", text)
+        assert bool(ptx) == bool(spirv)
+        return bool(spirv)
+
+    known = ["given[1] | 2147483648", "(given[1] >> 1) + 2147483648", "bitnot(given[1] >> 1)"]
+    unknown = ["given[1] + 2147483648", "given[1] << 24", "(given[1] & 255) + given[2]", "given[1] - given[2]"]
+    assert [each for each in known + unknown if hides(each)] == known
 
 
 def test_ptx_inverts_with_ones_that_are_not_known():

@@ -225,6 +225,9 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
   const Element place = is_atomic(code.op) ? element(code) : Element{};
   const std::uint32_t predicate = gives_truth ? fresh_predicate() : 0;
   const Word word = gives_truth ? Word{} : fresh();
+  const bool hides = !shifts_of_known_signs_.empty() && shifts_of_known_signs_[at];
+  const Word hidden = hides ? fresh() : Word{};
+  if (hides) line("and.b32 {}, {}, {}", text(hidden), text(bits(code.a)), text(unknown_ones()));
   if (!place.guard.empty()) line("mov.u32 {}, 0", text(word));
   body_ += "  " + place.guard;
   const auto operand = [&](ValueId value) {
@@ -244,7 +247,7 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
         body_ += gives_truth ? fmt::format("%p{}", predicate) : text(word);
         break;
       case 'a':
-        body_ += operand(code.a);
+        body_ += hides ? text(hidden) : operand(code.a);
         break;
       case 'b':
         body_ += operand(code.b);

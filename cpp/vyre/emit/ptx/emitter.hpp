@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/emit/known_signs.hpp"
 #include "vyre/emit/ptx/code.hpp"
 #include "vyre/emit/uses.hpp"
 #include "vyre/lower/kernel.hpp"
@@ -142,6 +143,7 @@ class Emitter {
   const Kernel& kernel_;
   const Options& options_;
   const emit::Uses uses_{kernel_};
+  const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_);
   const bool has_minima_;  // the kernel has two or more minima or maxima
   Bindings bindings_;
   std::string entry_, body_;

@@ -7,21 +7,13 @@
 
 namespace vyre::spirv {
 
-Word Emitter::condition(std::uint32_t at) {
-  const Word known = truth(kernel_.code[at].a);
-  if (hidden_conditions_.empty() || !hidden_conditions_[at]) return known;
-  const Word bit = result(spv::OpSelect, uint(), {known, constant(1), constant(0)});
-  return result(spv::OpINotEqual, boolean(), {result(spv::OpIAdd, uint(), {unknown_zero(), bit}), constant(0)});
-}
-
 void Emitter::begin_if(std::uint32_t at) {
   const bool has_else = kernel_.code[kernel_.partner[at]].op == Opcode::Else;
   const Word then = module_.fresh();
   Region region{.merge = module_.fresh(), .merge_reached = !has_else};
   if (has_else) region.otherwise = module_.fresh();
-  const Word chosen = condition(at);
   put(spv::OpSelectionMerge, {region.merge, spv::SelectionControlMaskNone});
-  put(spv::OpBranchConditional, {chosen, then, has_else ? region.otherwise : region.merge});
+  put(spv::OpBranchConditional, {truth(kernel_.code[at].a), then, has_else ? region.otherwise : region.merge});
   regions_.push_back(region);
   label(then);
 }

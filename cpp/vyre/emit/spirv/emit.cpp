@@ -58,7 +58,7 @@ std::vector<Word> Emitter::run() {
       if (closes && skipped_depth > 0) --skipped_depth;
       if (skip) continue;
     }
-    instruction(at);
+    next(at);
   }
   VYRE_ASSERT(regions_.empty());
   if (live_) put(spv::OpReturn, {});
@@ -99,6 +99,17 @@ Word Emitter::workgroup_id(std::uint32_t axis) {
 }
 
 Word Emitter::local_id(std::uint32_t axis) { return kernel_.workgroup_size[axis] == 1 ? constant(0) : input(local_id_, axis); }
+
+void Emitter::next(std::uint32_t at) {
+  const bool inverts = !known_inversions_.empty() && known_inversions_[at].valid();
+  const bool shifts = !shifts_of_known_signs_.empty() && shifts_of_known_signs_[at];
+  if (!uses_.is_made(at) || !(inverts || shifts)) return instruction(at);
+  Word& operand = values_[(inverts ? known_inversions_[at] : kernel_.code[at].a).index].bits;
+  const Word known = operand;
+  operand = inverts ? result(spv::OpIAdd, uint(), {unknown_zero(), known}) : result(spv::OpBitwiseAnd, uint(), {unknown_ones(), known});
+  instruction(at);
+  operand = known;
+}
 
 void Emitter::instruction(std::uint32_t at) {
   const Instruction& code = kernel_.code[at];
@@ -168,6 +179,8 @@ Word Emitter::unknown_zero() {
   for (std::uint32_t axis = 1; axis < 3; ++axis) all = result(spv::OpBitwiseAnd, uint(), {all, parameter(kFirstGroupWord + axis)});
   return result(spv::OpShiftRightLogical, uint(), {all, constant(31)});
 }
+
+Word Emitter::unknown_ones() { return result(spv::OpISub, uint(), {unknown_zero(), constant(1)}); }
 
 // The opcodes whose spelling is own().
 void Emitter::own_instruction(std::uint32_t at, Word volatility) {

@@ -10,7 +10,8 @@
 
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
-#include "vyre/emit/spirv/hidden_conditions.hpp"
+#include "vyre/emit/known_signs.hpp"
+#include "vyre/emit/spirv/known_inversions.hpp"
 #include "vyre/emit/spirv/module.hpp"
 #include "vyre/emit/spirv/options.hpp"
 #include "vyre/emit/unused_lanes.hpp"
@@ -56,6 +57,8 @@ class Emitter {
   };
 
   // emit.cpp
+  // Emits an instruction, and hides an operand that NVIDIA's compiler may know too much of.
+  void next(std::uint32_t at);
   void instruction(std::uint32_t at);
   // `volatility` is the mask that loads from memory get besides.
   void own_instruction(std::uint32_t at, Word volatility);
@@ -69,6 +72,7 @@ class Emitter {
   Word local_id(std::uint32_t axis);
   std::array<Word, 4> packed_lanes(const Instruction& code);
   Word unknown_zero();
+  Word unknown_ones();
 
   // declarations.cpp
   void declare_capabilities();
@@ -96,7 +100,6 @@ class Emitter {
   void barrier();
 
   // control_flow.cpp
-  Word condition(std::uint32_t at);
   void begin_if(std::uint32_t at);
   void begin_else();
   void end_if();
@@ -139,7 +142,8 @@ class Emitter {
   std::vector<Value> values_;
   const emit::Uses uses_{kernel_};
   std::vector<Region> regions_;
-  const std::vector<bool> hidden_conditions_ = emit::hidden_conditions(kernel_);
+  const std::vector<ValueId> known_inversions_ = emit::known_inversions(kernel_);
+  const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_);
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended

@@ -1,0 +1,15 @@
+// Finds arithmetic shifts that NVIDIA's compilers (ptxas 13.0, and driver 580 for Vulkan) get wrong: where they know that the uppermost bit
+// of x is 1, as that of `y | 0x80000000`, they take the uppermost bit of `x >> 1`, `x >> 2` or `x >> 3` for 0.
+#pragma once
+
+#include <vector>
+
+#include "vyre/lower/kernel.hpp"
+
+namespace vyre::emit {
+
+// Returns for each instruction whether it shifts a value with its sign, and a compiler may know the value's uppermost bit to be 1. The
+// list is empty if there is no such instruction.
+std::vector<bool> shifts_of_known_signs(const lower::Kernel& kernel);
+
+}  // namespace vyre::emit

@@ -1,0 +1,49 @@
+#include "vyre/emit/places.hpp"
+
+namespace vyre::emit {
+
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+
+std::size_t place_count(const Kernel& kernel) {
+  return kernel.buffers.size() + kernel.shared.size() + kernel.privates.size() + kernel.variables.size();
+}
+
+std::optional<std::size_t> place_of(const Kernel& kernel, const Instruction& it) {
+  const std::size_t shared = kernel.buffers.size(), privates = shared + kernel.shared.size();
+  switch (it.op) {
+    case Opcode::LoadBuffer:
+    case Opcode::StoreBuffer:
+      return it.imm;
+    case Opcode::LoadShared:
+    case Opcode::StoreShared:
+      return shared + it.imm;
+    case Opcode::LoadPrivate:
+    case Opcode::StorePrivate:
+      return privates + it.imm;
+    case Opcode::ReadVariable:
+    case Opcode::WriteVariable:
+      return privates + kernel.privates.size() + it.imm;
+    default:
+      if (!is_atomic(it.op)) return std::nullopt;
+      return it.shared ? shared + it.imm : it.imm;
+  }
+}
+
+std::optional<lower::ValueId> written_value(const Instruction& it) {
+  switch (it.op) {
+    case Opcode::WriteVariable:
+      return it.a;
+    case Opcode::StoreBuffer:
+    case Opcode::StoreShared:
+    case Opcode::StorePrivate:
+      return it.b;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_computed(Opcode op) { return is_lanewise(op) || op == Opcode::Select || op == Opcode::Lane || op == Opcode::Pack; }
+
+}  // namespace vyre::emit

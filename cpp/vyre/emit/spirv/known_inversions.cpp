@@ -1,0 +1,152 @@
+#include "vyre/emit/spirv/known_inversions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "vyre/emit/places.hpp"
+
+namespace vyre::emit {
+namespace {
+
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
+// What a compiler can tell about a value where it has learnt from a branch, from less to more. A value is FromBranch if it is computed
+// from constants and from what the conditions of branches are computed from.
+enum class Told : std::uint8_t { Nothing, Constant, FromBranch };
+
+// The number of an id along an axis is the same leaf whether it is counted in workgroups or in invocations.
+std::optional<std::uint32_t> axis_of(const Instruction& it) {
+  const bool is_id = it.op == Opcode::WorkgroupId || it.op == Opcode::LocalId || it.op == Opcode::InvocationId;
+  return is_id ? std::optional(it.imm) : std::nullopt;
+}
+
+std::optional<ValueId> inverted(const Kernel& kernel, const Instruction& it) {
+  const auto is_constant = [&](ValueId value, std::uint32_t bits) {
+    const Instruction& other = kernel.code[value.index];
+    return other.op == Opcode::Constant && other.imm == bits;
+  };
+  switch (it.op) {
+    case Opcode::Not:
+    case Opcode::Neg:
+    case Opcode::AddSat:
+      return it.a;
+    case Opcode::Sub:  // `0 - x` as well, for what is subtracted from it
+      return is_constant(it.a, ~0u) || is_constant(it.a, 0) ? std::optional(it.b) : std::nullopt;
+    case Opcode::Xor:
+      if (is_constant(it.b, ~0u)) return it.a;
+      return is_constant(it.a, ~0u) ? std::optional(it.b) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+class Search {
+ public:
+  explicit Search(const Kernel& kernel)
+      : kernel_(kernel),
+        decides_(kernel.code.size()),
+        told_(kernel.code.size()),
+        deciding_places_(place_count(kernel)),
+        told_places_(deciding_places_.size()) {}
+
+  std::vector<ValueId> run() {
+    const auto inverts = [&](const Instruction& it) { return inverted(kernel_, it).has_value(); };
+    const auto is_branch = [](const Instruction& it) { return it.op == Opcode::If; };
+    if (std::ranges::none_of(kernel_.code, is_branch) || std::ranges::none_of(kernel_.code, inverts)) return {};
+    // What is kept in a place decides what is read from it, and that may stand earlier in a loop.
+    int passes = 0;
+    while (passes < kMostPasses && find_deciding()) ++passes;
+    while (passes < kMostPasses && find_told()) ++passes;
+    std::vector<ValueId> found;
+    for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
+      const auto operand = inverted(kernel_, kernel_.code[at]);
+      if (!operand || (passes < kMostPasses && told_[operand->index] != Told::FromBranch)) continue;
+      found.resize(kernel_.code.size());
+      found[at] = *operand;
+    }
+    return found;
+  }
+
+ private:
+  // Goes from the conditions back to what they are computed from. Returns whether a place was found.
+  bool find_deciding() {
+    bool grew = false;
+    for (std::size_t at = kernel_.code.size(); at-- > 0;) {
+      const Instruction& it = kernel_.code[at];
+      if (it.op == Opcode::If) decides_[it.a.index] = true;
+      const auto place = place_of(kernel_, it);
+      if (const auto value = written_value(it); value && deciding_places_[*place]) decides_[value->index] = true;
+      if (!decides_[at]) continue;
+      if (const auto axis = axis_of(it)) deciding_axes_[*axis] = true;
+      if (it.op == Opcode::Length) deciding_length_ = true;
+      if (place && !deciding_places_[*place]) grew = deciding_places_[*place] = true;
+      if (!is_computed(it.op)) continue;
+      for (const ValueId operand : it.operands()) {
+        if (operand.valid()) decides_[operand.index] = true;
+      }
+    }
+    return grew;
+  }
+
+  // Returns whether more is told of a place than was known of it.
+  bool find_told() {
+    bool grew = false;
+    std::vector<Told> least(told_places_.size(), Told::FromBranch), most(told_places_.size(), Told::Nothing);
+    for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
+      const Instruction& it = kernel_.code[at];
+      told_[at] = told(it);
+      const auto value = written_value(it);
+      if (!value) continue;
+      const std::size_t place = *place_of(kernel_, it);
+      least[place] = std::min(least[place], told_[value->index]);
+      most[place] = std::max(most[place], told_[value->index]);
+    }
+    for (std::size_t place = 0; place < told_places_.size(); ++place) {
+      const Told now = most[place] == Told::FromBranch ? most[place] : std::min(least[place], most[place]);
+      if (now > told_places_[place]) {
+        told_places_[place] = now;
+        grew = true;
+      }
+    }
+    return grew;
+  }
+
+  Told told(const Instruction& it) const {
+    if (it.op == Opcode::Constant) return Told::Constant;
+    if (const auto axis = axis_of(it)) return deciding_axes_[*axis] ? Told::FromBranch : Told::Nothing;
+    if (it.op == Opcode::Length) return deciding_length_ ? Told::FromBranch : Told::Nothing;
+    if (const auto place = place_of(kernel_, it)) return deciding_places_[*place] ? Told::FromBranch : told_places_[*place];
+    if (!is_computed(it.op)) return Told::Nothing;
+    if ((it.op == Opcode::And || it.op == Opcode::Mul) && (is_zero(it.a) || is_zero(it.b))) return Told::Constant;
+    // A Select is known by what it chooses from: its condition is mostly the check of an index.
+    Told least = Told::FromBranch, most = Told::Nothing;
+    for (std::size_t k = 0; k < it.operands().size(); ++k) {
+      const ValueId operand = it.operands()[k];
+      if (!operand.valid()) continue;
+      most = std::max(most, told_[operand.index]);
+      if (it.op != Opcode::Select || k != 0) least = std::min(least, told_[operand.index]);
+    }
+    return least == Told::Nothing ? Told::Nothing : most;
+  }
+
+  bool is_zero(ValueId value) const { return kernel_.code[value.index].op == Opcode::Constant && kernel_.code[value.index].imm == 0; }
+
+  const Kernel& kernel_;
+  std::vector<bool> decides_;  // by instruction: a condition is computed from it
+  std::vector<Told> told_;
+  std::vector<bool> deciding_places_;
+  std::vector<Told> told_places_;
+  std::array<bool, 3> deciding_axes_{};
+  bool deciding_length_ = false;
+};
+
+}  // namespace
+
+std::vector<ValueId> known_inversions(const Kernel& kernel) { return Search(kernel).run(); }
+
+}  // namespace vyre::emit

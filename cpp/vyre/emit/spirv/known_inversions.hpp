@@ -1,0 +1,15 @@
+// Finds inversions that NVIDIA's compiler (driver 580) gets wrong: where a branch tells it that x is 0, it takes `~x` for 0 as well, and
+// `x ^ 0xFFFFFFFF`, `0xFFFFFFFF - x` and `-(x + 1)` too, also those that stand in front of the branch and are used behind it.
+#pragma once
+
+#include <vector>
+
+#include "vyre/lower/kernel.hpp"
+
+namespace vyre::emit {
+
+// Returns for each instruction the operand that it inverts, if the conditions of branches may tell what that is; otherwise an invalid one.
+// The list is empty if there is no such instruction.
+std::vector<lower::ValueId> known_inversions(const lower::Kernel& kernel);
+
+}  // namespace vyre::emit
