@@ -186,7 +186,7 @@ class _Isolated:
 
     def fares_like(self, case: Case, found: Judgement) -> bool:
         """Whether a smaller program is wrong in the same way, and has no race: then every backend would be right."""
-        return _same(self.judge(case), found) and self._worker.ask("has_one_answer", case)
+        return _same(self.judge(case), found) and self._worker.ask("has_one_answer", case, self.way, self.patience)
 
     def bisect(self, case: Case | ProcedureCase, call: int) -> str:
         try:

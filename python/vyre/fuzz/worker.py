@@ -261,14 +261,19 @@ def _judge(
     return judge(case, ways, tried=tried, against=against, patience=patience, progress=progress)
 
 
-def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
-    """Whether the bytes are the same in every order: there is no race, and no order decides anything."""
+def _has_one_answer(case: Case, way: Way, patience: float, progress: mmap.mmap) -> bool:
+    """Whether the bytes are the same in every order: there is no race, and no order decides anything.
+
+    Checked execution finishes one invocation up to its barrier before the next. The lanes of `cpu` take each step
+    together, as a GPU does, unless it is the way in question.
+    """
     checks = ("race", "order-dependence", "divergent-barrier")
+    together = [] if way.backend == "cpu" else [Way("cpu"), Way("cpu", optimize=True)]
     try:
         return all(
             vyre.check(case.program, case.inputs(call=call), case.grid, checks=checks, max_reports=1).ok
             for call in range(len(case.calls))
-        )
+        ) and bool(judge(case, together, patience=patience))
     except vyre.VyreError:
         return False
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
+import vyre
 import wrong_backends
 from vyre import fuzz
-from vyre.fuzz import shrink
+from vyre.fuzz import shrink, worker
 
 # Programs until the fault is found, on average; what is promised, and what no backend may need.
 PROMISED, MOST = 2_000, 20_000
@@ -102,3 +103,14 @@ def reduced(name, found):
     assert small.judgement.kind == "differs"
     assert len(small.case.calls) == (2 if name == "stale_uniforms" else 1)
     return small
+
+
+def test_no_program_whose_bytes_the_order_within_a_statement_decides_is_a_smaller_one():
+    program = vyre.parse(
+        "vyre 1\nworkgroup_size 2 1 1\nbuffer out: read_write u32 binding 0\nbuffer old: read_write u32 binding 1\n\n"
+        "old[lid.x] = atomic_xor(out, 0, atomic_and(out, 0, 0))\n"
+    )
+    case = fuzz.Case(program, (("out", b"\1\0\0\0", False), ("old", bytes(8), False)), (1, 1, 1))
+    one_by_one, together = (case.run(backend=backend)["old"].tolist() for backend in ("reference", "cpu"))
+    assert one_by_one != together
+    assert not worker._has_one_answer(case, fuzz.Way("vulkan"), 20.0, None)
