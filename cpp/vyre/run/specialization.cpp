@@ -8,6 +8,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/transform/passes.hpp"
 
 namespace vyre::run {
 namespace {
@@ -99,7 +100,8 @@ validate::ValidProgram Specialization::program(std::size_t number) const {
     std::copy_n(from, part.lanes, values.emplace_back().lanes.begin());
     from += part.lanes;
   }
-  return transform::specialize(*program_, elements_, values);
+  // With the passes in any case: NVIDIA's compiler for Vulkan (driver 580) may crash where a branch has a constant for its condition.
+  return transform::optimize(transform::specialize(*program_, elements_, values));
 }
 
 }  // namespace vyre::run
