@@ -11,8 +11,8 @@ import numpy as np
 
 import vyre
 from vyre import std, u32
-from vyre.std._matmul import Tiling, multiplier
-from vyre.std._sorter import sorter
+from vyre.std._graphs.matmul import Tiling, multiplier
+from vyre.std._sorting.sorter import sorter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

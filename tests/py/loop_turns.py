@@ -19,9 +19,9 @@ import numpy as np
 import vyre
 from vyre import _core
 from vyre._arrays.array import _NUMPY
-from vyre._kernel.cost_walk import Walk, _all, _Reach
+from vyre._kernel.costs.intervals import ANY, MOST, Interval
+from vyre._kernel.costs.walk import Walk, _all, _Reach
 from vyre._kernel.counts import Totals
-from vyre._kernel.intervals import ANY, MOST, Interval
 from vyre._kernel.recording import RECORDING
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.check import Memory

@@ -24,7 +24,7 @@
 #include "vyre/ir/text/procedure_parse.hpp"
 #include "vyre/ir/text/procedure_print.hpp"
 #include "vyre/run/registry.hpp"
-#include "vyre/validate/valid_procedure.hpp"
+#include "vyre/validate/procedures/valid_procedure.hpp"
 
 namespace vyre::python {
 namespace {

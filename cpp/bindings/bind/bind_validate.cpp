@@ -19,9 +19,9 @@
 #include "vyre/base/nearest.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
-#include "vyre/validate/procedure_rules.hpp"
+#include "vyre/validate/procedures/rules.hpp"
+#include "vyre/validate/procedures/valid_procedure.hpp"
 #include "vyre/validate/rules.hpp"
-#include "vyre/validate/valid_procedure.hpp"
 #include "vyre/validate/validate.hpp"
 #include "vyre/validate/whole_stores.hpp"
 

@@ -10,7 +10,7 @@
 #include "vyre/base/fork.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/ops/standard.hpp"
-#include "vyre/validate/valid_procedure.hpp"
+#include "vyre/validate/procedures/valid_procedure.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::run {

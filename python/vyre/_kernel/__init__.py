@@ -18,7 +18,7 @@ assignments.py finds the user's assignment for a mistake where paths meet.
 """
 
 from vyre._kernel.builder import Builder
-from vyre._kernel.cost import Cost
+from vyre._kernel.costs.cost import Cost
 from vyre._kernel.counts import CostLoop, Count
 from vyre._kernel.debugs import Debugging, debug, debugging
 from vyre._kernel.explain import DriverFact, Explanation, KernelAccess

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from vyre import _core
 from vyre._core import Expr, Node
 from vyre._kernel.mistakes import Mistake
+from vyre._kernel.rewriting.syntax import is_added
 from vyre._kernel.slots import assigned, join, new_slot, start_of
-from vyre._kernel.syntax import is_added
 from vyre._kernel.values import Undefined, described, is_number
 
 if TYPE_CHECKING:

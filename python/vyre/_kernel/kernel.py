@@ -22,7 +22,7 @@ from vyre._base.constants import told_apart
 from vyre._base.text import shown
 from vyre._kernel.arguments import text_without_outs
 from vyre._kernel.call import call, checked_call, noted_call
-from vyre._kernel.cost import Cost, cost_of
+from vyre._kernel.costs.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
 from vyre._kernel.mistakes import Mistake, Spot, kernel_error
@@ -30,7 +30,7 @@ from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import plan_of, signature
 from vyre._kernel.recording import RECORDING
-from vyre._kernel.rewrite import Definition, Rewritten
+from vyre._kernel.rewriting.rewrite import Definition, Rewritten
 from vyre._kernel.trace import Traced, trace
 from vyre._kernel.tracer import is_tracing
 from vyre.errors import ArgumentError, CallError

@@ -19,8 +19,8 @@ from vyre._base.interrupts import is_of_signal_handler
 from vyre._base.text import as_count, shown
 from vyre._core import DataType, Expr
 from vyre._kernel.mistakes import Mistake, Spot
-from vyre._kernel.refuse import spot_at
-from vyre._kernel.source import definition_of
+from vyre._kernel.rewriting.refuse import spot_at
+from vyre._kernel.rewriting.source import definition_of
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from vyre import _core
 from vyre._core import Expr, Node
 from vyre._kernel.mistakes import Mistake
-from vyre._kernel.syntax import is_added
+from vyre._kernel.rewriting.syntax import is_added
 from vyre._kernel.values import Undefined, described, is_number
 
 if TYPE_CHECKING:

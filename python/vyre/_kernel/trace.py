@@ -27,7 +27,7 @@ from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, at_spot, note_lets
 from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
-from vyre._kernel.rewrite import Definition, Rewritten
+from vyre._kernel.rewriting.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre._kernel.user_terms import in_user_terms
 from vyre._kernel.usual_size import usual_size

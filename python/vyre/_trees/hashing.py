@@ -11,10 +11,10 @@ import numpy as np
 import vyre
 from vyre import std
 from vyre._trees.walk import File, Trouble, open_file, why
-from vyre.std._blake3 import CHUNK, IV
-from vyre.std._blake3_long import piece_node, root_of_pieces
-from vyre.std._running import Running, padding
-from vyre.std._running_streams import RunningStream
+from vyre.std._calls.running import Running, padding
+from vyre.std._calls.running_streams import RunningStream
+from vyre.std._hashing.blake3 import CHUNK, IV
+from vyre.std._hashing.blake3_long import piece_node, root_of_pieces
 from vyre.std.blake2 import make_stream
 from vyre.std.hashes import ALGORITHMS
 from vyre.std.quick_hashes import XXHASH32, XXHASH64

@@ -13,8 +13,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vyre.std._batches import DecodeError
-    from vyre.std._messages import Messages
+    from vyre.std._calls.batches import DecodeError
+    from vyre.std._calls.messages import Messages
     from vyre.std.adler import adler32
     from vyre.std.aes import aes_ctr
     from vyre.std.alignment import edit_distance, smith_waterman
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 # The names of each family, which its file has in __all__.
 _FAMILIES = {
-    "_batches": ["DecodeError"],
-    "_messages": ["Messages"],
+    "_calls.batches": ["DecodeError"],
+    "_calls.messages": ["Messages"],
     "adler": ["adler32"],
     "aes": ["aes_ctr"],
     "alignment": ["edit_distance", "smith_waterman"],

@@ -13,10 +13,10 @@ import numpy as np
 import vyre
 from vyre import In, InOut, Out, u32
 from vyre._base.calls import explain_calls
-from vyre.std._host import count_of
-from vyre.std._messages import taken
-from vyre.std._one import one_resident
-from vyre.std._padded import word_at
+from vyre.std._calls.host import count_of
+from vyre.std._calls.messages import taken
+from vyre.std._calls.one import one_resident
+from vyre.std._calls.padded import word_at
 
 if TYPE_CHECKING:
     from vyre import Array, Device

@@ -9,8 +9,9 @@ import numpy as np
 import vyre
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std import _edit_distance, _smith_waterman
-from vyre.std._host import Place, bytes_of, count_of, place_of
+from vyre.std._calls.host import Place, bytes_of, count_of, place_of
+from vyre.std._searching import edit_distance as _edit_distance
+from vyre.std._searching import smith_waterman as _smith_waterman
 from vyre.std.sorting import same_place, where_of
 
 if TYPE_CHECKING:

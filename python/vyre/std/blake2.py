@@ -9,10 +9,10 @@ import vyre
 from vyre import u32, u64
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._host import count_of, host_bytes
-from vyre.std._messages import taken
-from vyre.std._streams import Stream, hashed
-from vyre.std._trimmed import trimmed
+from vyre.std._calls.host import count_of, host_bytes
+from vyre.std._calls.messages import taken
+from vyre.std._calls.streams import Stream, hashed
+from vyre.std._calls.trimmed import trimmed
 
 if TYPE_CHECKING:
     from vyre import Device

@@ -13,14 +13,14 @@ import numpy as np
 import vyre
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std import _blake3_many
-from vyre.std._blake3 import CHUNK, IV, KEYED, MATERIAL, context_key
-from vyre.std._blake3_long import make_long
-from vyre.std._host import count_of, host_bytes
-from vyre.std._messages import Messages, taken
-from vyre.std._one import one_resident
-from vyre.std._routes import ROUTES
-from vyre.std._trimmed import trimmed
+from vyre.std._calls.host import count_of, host_bytes
+from vyre.std._calls.messages import Messages, taken
+from vyre.std._calls.one import one_resident
+from vyre.std._calls.routes import ROUTES
+from vyre.std._calls.trimmed import trimmed
+from vyre.std._hashing import blake3_many as _blake3_many
+from vyre.std._hashing.blake3 import CHUNK, IV, KEYED, MATERIAL, context_key
+from vyre.std._hashing.blake3_long import make_long
 
 if TYPE_CHECKING:
     from vyre import Device

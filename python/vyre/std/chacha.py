@@ -9,9 +9,9 @@ import numpy as np
 import vyre
 from vyre import In, u32, vec4u32
 from vyre._base.calls import explain_calls
-from vyre.std._ciphers import Cipher, Rows, encrypted, rows_of, words_of
-from vyre.std._host import count_of
-from vyre.std._host_words import HostWords
+from vyre.std._calls.host import count_of
+from vyre.std._calls.host_words import HostWords
+from vyre.std._hashing.ciphers import Cipher, Rows, encrypted, rows_of, words_of
 
 if TYPE_CHECKING:
     from vyre import Device

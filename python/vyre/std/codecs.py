@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
-from vyre.std._alphabets import BASE32, BASE64, BASE64_URL, HEX, Alphabet, decoder, encoder
-from vyre.std._batches import batch
+from vyre.std._calls.batches import batch
+from vyre.std._searching.alphabets import BASE32, BASE64, BASE64_URL, HEX, Alphabet, decoder, encoder
 
 if TYPE_CHECKING:
     import numpy as np

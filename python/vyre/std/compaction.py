@@ -9,8 +9,8 @@ import numpy as np
 import vyre
 from vyre import u8, u32
 from vyre._base.calls import explain_calls
-from vyre.std._compaction import compactor
-from vyre.std._host import Place, check_order, elements, place_of, refuse_unlike
+from vyre.std._calls.host import Place, check_order, elements, place_of, refuse_unlike
+from vyre.std._scanning.compaction import compactor
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed
 
 if TYPE_CHECKING:

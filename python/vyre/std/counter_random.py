@@ -14,7 +14,7 @@ from vyre import In, Out, u32
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._host import count_of, elements, place_of, refuse_other_length
+from vyre.std._calls.host import count_of, elements, place_of, refuse_other_length
 
 if TYPE_CHECKING:
     from vyre import Device

@@ -18,13 +18,13 @@ import numpy as np
 import vyre
 from vyre import Array, Device, In, InOut, Out, u32
 from vyre._base.calls import explain_calls
-from vyre.std import _polynomials
-from vyre.std._host import count_of
-from vyre.std._messages import taken
-from vyre.std._one import one_resident
-from vyre.std._padded import word_at
-from vyre.std._polynomials import CRC32, CRC32C, Modulus
-from vyre.std._routes import ROUTES, is_hardware
+from vyre.std._calls.host import count_of
+from vyre.std._calls.messages import taken
+from vyre.std._calls.one import one_resident
+from vyre.std._calls.padded import word_at
+from vyre.std._calls.routes import ROUTES, is_hardware
+from vyre.std._hashing import polynomials as _polynomials
+from vyre.std._hashing.polynomials import CRC32, CRC32C, Modulus
 
 __all__ = ["crc32", "crc32c"]
 

@@ -11,12 +11,12 @@ from vyre._base.absent import refuse_of_regex
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._host import bytes_of, count_of, place_of
-from vyre.std._regex_kernels import counter, writer
-from vyre.std._regex_syntax import parse
-from vyre.std._regex_tables import Tables, earliest_tables, longest_tables
-from vyre.std._text import padded
-from vyre.std._walks import PIECE
+from vyre.std._calls.host import bytes_of, count_of, place_of
+from vyre.std._calls.text import padded
+from vyre.std._graphs.walks import PIECE
+from vyre.std._searching.regex_kernels import counter, writer
+from vyre.std._searching.regex_syntax import parse
+from vyre.std._searching.regex_tables import Tables, earliest_tables, longest_tables
 from vyre.std.search import ResidentMatches, matches_of, most_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from vyre._core import Array
     from vyre._devices import Device
-    from vyre.std._host import Place
+    from vyre.std._calls.host import Place
 
 __all__ = ["Regex", "regex"]
 

@@ -11,11 +11,12 @@ from vyre import In, Out, boolean, u32
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
-from vyre.std import _bfs, _components
-from vyre.std._bfs import UNREACHED
-from vyre.std._csr import graph_of
-from vyre.std._host import count_of
-from vyre.std._pagerank import ranked
+from vyre.std._calls.host import count_of
+from vyre.std._graphs import bfs as _bfs
+from vyre.std._graphs import components as _components
+from vyre.std._graphs.bfs import UNREACHED
+from vyre.std._graphs.csr import graph_of
+from vyre.std._graphs.pagerank import ranked
 
 if TYPE_CHECKING:
     from vyre._core import Array

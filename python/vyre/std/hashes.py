@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre._base.calls import explain_calls
-from vyre.std._algorithm import Algorithm
-from vyre.std._block_hashes import digests, form_of
-from vyre.std._keccak import absorb
-from vyre.std._md5 import MD5, mix_md5
-from vyre.std._messages import Messages, taken
-from vyre.std._routes import ROUTES
-from vyre.std._sha1 import SHA1, mix_sha1
-from vyre.std._sha2 import SHA224, SHA256, SHA384, SHA512, mix_sha256, mix_sha512
-from vyre.std._sha256_pairs import BYTES, sha256_pairs, sha256_pairs_of_products
+from vyre.std._calls.messages import Messages, taken
+from vyre.std._calls.routes import ROUTES
+from vyre.std._hashing.algorithm import Algorithm
+from vyre.std._hashing.block_hashes import digests, form_of
+from vyre.std._hashing.keccak import absorb
+from vyre.std._hashing.md5 import MD5, mix_md5
+from vyre.std._hashing.sha1 import SHA1, mix_sha1
+from vyre.std._hashing.sha2 import SHA224, SHA256, SHA384, SHA512, mix_sha256, mix_sha512
+from vyre.std._hashing.sha256_pairs import BYTES, sha256_pairs, sha256_pairs_of_products
 
 if TYPE_CHECKING:
     from typing import Any

@@ -8,9 +8,9 @@ import numpy as np
 
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._histograms import copies_of, histogrammer
-from vyre.std._host import Place, check_order, count_of, elements, place_of
-from vyre.std._waiting import waited
+from vyre.std._calls.host import Place, check_order, count_of, elements, place_of
+from vyre.std._calls.waiting import waited
+from vyre.std._scanning.histograms import copies_of, histogrammer
 from vyre.std.reducing import max as largest_of
 from vyre.std.sorting import KEYS, unsigned
 

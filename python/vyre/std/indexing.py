@@ -10,10 +10,10 @@ from vyre import u32
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.calls import explain_calls
 from vyre.errors import BindingError
-from vyre.std._host import elements, place_of, refuse_unlike
-from vyre.std._indexing import adder, gatherer, scatterer
-from vyre.std._operators import TYPES
-from vyre.std._recorded import recorded
+from vyre.std._calls.host import elements, place_of, refuse_unlike
+from vyre.std._calls.recorded import recorded
+from vyre.std._scanning.indexing import adder, gatherer, scatterer
+from vyre.std._scanning.operators import TYPES
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ import vyre
 from vyre import In, InOut, Out, u32
 from vyre._base.calls import explain_calls
 from vyre._procedure.vouched import vouched
-from vyre.std._batches import batch
-from vyre.std._chunks import Form, chunk_of
-from vyre.std._octets import equal, load
-from vyre.std._prefixes import LANES, add, make_scan, scan_workgroup
+from vyre.std._calls.batches import batch
+from vyre.std._calls.chunks import Form, chunk_of
+from vyre.std._calls.octets import equal, load
+from vyre.std._scanning.prefixes import LANES, add, make_scan, scan_workgroup
 
 if TYPE_CHECKING:
     from vyre import Device

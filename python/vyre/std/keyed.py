@@ -9,12 +9,12 @@ from vyre import _core
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
-from vyre.std._algorithm import Algorithm
-from vyre.std._block_hashes import form_of
-from vyre.std._hmac_kernels import hmac_digests, keyed_states
-from vyre.std._host import count_of, place_of
-from vyre.std._messages import Messages, octets, taken
-from vyre.std._pbkdf2 import COUNTER, MOST_ITERATIONS, pbkdf2
+from vyre.std._calls.host import count_of, place_of
+from vyre.std._calls.messages import Messages, octets, taken
+from vyre.std._hashing.algorithm import Algorithm
+from vyre.std._hashing.block_hashes import form_of
+from vyre.std._hashing.hmac_kernels import hmac_digests, keyed_states
+from vyre.std._hashing.pbkdf2 import COUNTER, MOST_ITERATIONS, pbkdf2
 from vyre.std.hashes import ALGORITHMS
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from vyre import In, InOut, Out, _values, u32
 from vyre._base.calls import explain_calls
 from vyre._base.text import as_count
 from vyre.errors import ArgumentError
-from vyre.std._batches import batch
-from vyre.std._host import count_of
-from vyre.std._octets import word_at
+from vyre.std._calls.batches import batch
+from vyre.std._calls.host import count_of
+from vyre.std._calls.octets import word_at
 
 if TYPE_CHECKING:
     from vyre import Device

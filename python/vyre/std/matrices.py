@@ -10,10 +10,10 @@ import vyre
 from vyre import u8, u32
 from vyre._base.calls import explain_calls
 from vyre.errors import BindingError
-from vyre.std._host import elements, place_of, refuse_unlike
-from vyre.std._matmul import multiplier
-from vyre.std._recorded import recorded
-from vyre.std._transpose import transposer
+from vyre.std._calls.host import elements, place_of, refuse_unlike
+from vyre.std._calls.recorded import recorded
+from vyre.std._graphs.matmul import multiplier
+from vyre.std._graphs.transpose import transposer
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed, where_of
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import vyre
 from vyre import u32
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._batches import batch
-from vyre.std._octets import LOWS, between, equal
-from vyre.std._operators import value_of
-from vyre.std._pieces import CHUNK, NOWHERE, joined
+from vyre.std._calls.batches import batch
+from vyre.std._calls.octets import LOWS, between, equal
+from vyre.std._calls.pieces import CHUNK, NOWHERE, joined
+from vyre.std._scanning.operators import value_of
 
 if TYPE_CHECKING:
     from vyre import Device

@@ -16,10 +16,10 @@ from vyre._core import Array, DataType
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import active
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._extremes import extreme_index
-from vyre.std._host import check_order, count_of, elements, is_empty, place_of, refuse_empty
-from vyre.std._operators import NAMES, TYPES, Operator, operator_of
-from vyre.std._reductions import reducer
+from vyre.std._calls.host import check_order, count_of, elements, is_empty, place_of, refuse_empty
+from vyre.std._scanning.extremes import extreme_index
+from vyre.std._scanning.operators import NAMES, TYPES, Operator, operator_of
+from vyre.std._scanning.reductions import reducer
 
 if TYPE_CHECKING:
     from vyre import Device

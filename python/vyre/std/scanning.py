@@ -10,9 +10,9 @@ from vyre._arrays.dtype_names import dtype_name
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
-from vyre.std._host import check_order, elements, place_of
-from vyre.std._operators import TYPES, operator_of
-from vyre.std._scans import scanner
+from vyre.std._calls.host import check_order, elements, place_of
+from vyre.std._scanning.operators import TYPES, operator_of
+from vyre.std._scanning.scans import scanner
 
 if TYPE_CHECKING:
     from vyre import Array, Device, ProcedureArray

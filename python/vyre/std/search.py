@@ -9,15 +9,15 @@ import numpy as np
 from vyre._base.calls import explain_calls
 from vyre._core import Array
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._automaton import Automaton, Trie
-from vyre.std._chain_kernels import spread
-from vyre.std._filter_kernels import LANES, MOST_UNITS, UNIT, filtered_matches, filtering
-from vyre.std._find_kernels import counted, written
-from vyre.std._host import Place, bytes_of, check_order, count_of, place_of
-from vyre.std._offsets import MOST
-from vyre.std._routes import ROUTES
-from vyre.std._text import padded
-from vyre.std._waiting import waited
+from vyre.std._calls.host import Place, bytes_of, check_order, count_of, place_of
+from vyre.std._calls.offsets import MOST
+from vyre.std._calls.routes import ROUTES
+from vyre.std._calls.text import padded
+from vyre.std._calls.waiting import waited
+from vyre.std._searching.automaton import Automaton, Trie
+from vyre.std._searching.chain_kernels import spread
+from vyre.std._searching.filter_kernels import LANES, MOST_UNITS, UNIT, filtered_matches, filtering
+from vyre.std._searching.find_kernels import counted, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

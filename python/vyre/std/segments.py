@@ -10,15 +10,15 @@ from vyre import _core
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._host import elements, place_of, refuse_empty
-from vyre.std._operators import TYPES, operator_of
-from vyre.std._segments import segmented_reducer, segmented_scanner
+from vyre.std._calls.host import elements, place_of, refuse_empty
+from vyre.std._scanning.operators import TYPES, operator_of
+from vyre.std._scanning.segments import segmented_reducer, segmented_scanner
 from vyre.std.sorting import same_place
 
 if TYPE_CHECKING:
     from vyre import Array, Device, ProcedureArray
-    from vyre.std._host import Place
-    from vyre.std._operators import Operator
+    from vyre.std._calls.host import Place
+    from vyre.std._scanning.operators import Operator
 
 __all__ = ["segmented_reduce", "segmented_scan"]
 

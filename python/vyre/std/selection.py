@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._host import check_order, count_of, elements, place_of
-from vyre.std._recorded import recorded
-from vyre.std._selection import selector
+from vyre.std._calls.host import check_order, count_of, elements, place_of
+from vyre.std._calls.recorded import recorded
+from vyre.std._sorting.selection import selector
 from vyre.std.sorting import KEYS, flip_of, unsigned, viewed, where_of
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from vyre._arrays.dtype_names import dtype_name
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
-from vyre.std._host import elements, place_of
-from vyre.std._sets import comparer, merger, searcher
-from vyre.std._unique import uniquer
+from vyre.std._calls.host import elements, place_of
+from vyre.std._sorting.sets import comparer, merger, searcher
+from vyre.std._sorting.unique import uniquer
 from vyre.std.sorting import KEYS, TYPES, flip_of, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
     from vyre import Array, DataType, Device, ProcedureArray
-    from vyre.std._host import Place
+    from vyre.std._calls.host import Place
 
 __all__ = ["intersect1d", "searchsorted", "setdiff1d", "union1d", "unique"]
 

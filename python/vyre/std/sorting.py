@@ -15,10 +15,10 @@ from vyre._core import Array
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import with_elements
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._host import elements, place_of, refuse_unlike
-from vyre.std._recorded import recorded
-from vyre.std._routes import ROUTES
-from vyre.std._sorter import sorter
+from vyre.std._calls.host import elements, place_of, refuse_unlike
+from vyre.std._calls.recorded import recorded
+from vyre.std._calls.routes import ROUTES
+from vyre.std._sorting.sorter import sorter
 
 if TYPE_CHECKING:
     from vyre import DataType, Device, ProcedureArray

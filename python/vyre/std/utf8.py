@@ -13,10 +13,10 @@ import numpy as np
 import vyre
 from vyre import In, InOut, Out, boolean, u32
 from vyre._base.calls import explain_calls
-from vyre.std._alphabets import finish
-from vyre.std._batches import Batch, batch
-from vyre.std._chunks import Form, chunk_of
-from vyre.std._octets import TOPS, equal, load
+from vyre.std._calls.batches import Batch, batch
+from vyre.std._calls.chunks import Form, chunk_of
+from vyre.std._calls.octets import TOPS, equal, load
+from vyre.std._searching.alphabets import finish
 
 if TYPE_CHECKING:
     from vyre import Device

@@ -30,7 +30,7 @@
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/transform/passes.hpp"
-#include "vyre/validate/valid_procedure.hpp"
+#include "vyre/validate/procedures/valid_procedure.hpp"
 #include "vyre/validate/validate.hpp"
 #if VYRE_HAS_SPIRV
 #include "vyre/emit/spirv/emit.hpp"

@@ -9,8 +9,8 @@
 
 #include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/handles/resolve.hpp"
-#include "vyre/validate/procedure_rules.hpp"
-#include "vyre/validate/valid_procedure.hpp"
+#include "vyre/validate/procedures/rules.hpp"
+#include "vyre/validate/procedures/valid_procedure.hpp"
 
 namespace vyre::validate {
 namespace {

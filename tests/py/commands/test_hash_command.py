@@ -22,7 +22,7 @@ import vyre
 from vyre.__main__ import main
 from vyre._trees import hashing
 from vyre._trees.walk import File, Trouble, files_of
-from vyre.std._running import padding
+from vyre.std._calls.running import padding
 from vyre.std.hashes import ALGORITHMS
 
 CPU = ("--backend", "cpu")

@@ -17,8 +17,8 @@ import pytest
 
 import vyre
 from vyre import DataType, Expr, OpLaw, OpSignature, OpSpec, ops, u32
-from vyre.std._operators import operator_of
-from vyre.std._reductions import reducer
+from vyre.std._scanning.operators import operator_of
+from vyre.std._scanning.reductions import reducer
 
 HEAD = """\
 import sys

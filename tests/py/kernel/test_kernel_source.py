@@ -15,7 +15,7 @@ import vyre
 import vyre._base.parsing
 from threads import in_threads
 from vyre._base.parsing import syntax_tree
-from vyre._kernel.source import definition_of
+from vyre._kernel.rewriting.source import definition_of
 from vyre.errors import KernelError
 
 LAYOUTS = '''\

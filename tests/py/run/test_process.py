@@ -336,7 +336,7 @@ def test_a_child_calls_a_kernel_that_another_thread_was_rewriting_at_the_fork(tm
         def k(a: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
             y[vyre.gid(0)] = a[vyre.gid(0)] + 1
 
-        from vyre._kernel.rewrite import Rewriter
+        from vyre._kernel.rewriting.rewrite import Rewriter
         held, release = threading.Event(), threading.Event()
         rewrite = Rewriter.rewrite
 

@@ -10,8 +10,8 @@ from conftest import SEED, refusals
 from library_models import edit_distance, score
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._edit_distance import edit_distances, edit_tiles
-from vyre.std._smith_waterman import align_tiles, best_alignments, best_of_short
+from vyre.std._searching.edit_distance import edit_distances, edit_tiles
+from vyre.std._searching.smith_waterman import align_tiles, best_alignments, best_of_short
 
 
 def drawn(rng, n, letters=4):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import vyre
 from vyre import std
-from vyre.std._routes import ROUTES
+from vyre.std._calls.routes import ROUTES
 
 FOLDER = Path(std.__file__).parent
 BACKENDS = {"reference", "cpu", "vulkan", "cuda"}

@@ -10,10 +10,10 @@ from conftest import refusals
 from library_models import NUMPY, drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._operators import NAMES, TYPES, operator_of
-from vyre.std._reductions import LANES, ROW_TILE, UNROLL, strided
-from vyre.std._scans import scanner
-from vyre.std._vector_scans import TILE, scan_vectors
+from vyre.std._scanning.operators import NAMES, TYPES, operator_of
+from vyre.std._scanning.reductions import LANES, ROW_TILE, UNROLL, strided
+from vyre.std._scanning.scans import scanner
+from vyre.std._scanning.vector_scans import TILE, scan_vectors
 
 # Around a row, a workgroup, a chunk of a scan, and a tile of a reduction.
 LENGTHS = [1, 2, 3, 5, 31, 33, 255, 256, 257, 2047, 2048, 2049, 8191, 8193]

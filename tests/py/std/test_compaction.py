@@ -10,7 +10,7 @@ from conftest import SEED, refusals
 from library_models import drawn
 from vyre import std, u8, u32
 from vyre.errors import BindingError
-from vyre.std._compaction import compactor
+from vyre.std._scanning.compaction import compactor
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 MASKS = ["bool", "uint8", "int8", "uint32", "int32"]

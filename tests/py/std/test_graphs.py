@@ -12,7 +12,7 @@ import vyre
 from conftest import SEED, name_of, refusals
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
-from vyre.std import _bfs
+from vyre.std._graphs import bfs as _bfs
 
 
 def rows_of(n, edges):

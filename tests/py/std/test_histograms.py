@@ -10,7 +10,7 @@ from conftest import SEED, refusals
 from library_models import drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError
-from vyre.std._histograms import histogrammer
+from vyre.std._scanning.histograms import histogrammer
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 # Around a load, a workgroup, and a tile.

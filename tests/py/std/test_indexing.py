@@ -10,7 +10,7 @@ from conftest import SEED, refusals
 from library_models import drawn
 from vyre import std
 from vyre.errors import BindingError
-from vyre.std._indexing import SPARSE
+from vyre.std._scanning.indexing import SPARSE
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 LENGTHS = [0, 1, 5, 255, 256, 257, 3000]

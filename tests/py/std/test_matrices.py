@@ -10,8 +10,8 @@ from conftest import SEED, refusals
 from library_models import drawn
 from vyre import std, u8, u32
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._matmul import Tiling, multiplier
-from vyre.std._transpose import transposer
+from vyre.std._graphs.matmul import Tiling, multiplier
+from vyre.std._graphs.transpose import transposer
 
 MOVED = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 SHAPES = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 70), (31, 33), (64, 64), (65, 31), (68, 33), (68, 132), (130, 66)]

@@ -10,8 +10,8 @@ from conftest import SEED, refusals
 from library_models import drawn, segments_accumulated, segments_operated
 from vyre import std, u32
 from vyre.errors import ArgumentError
-from vyre.std._operators import NAMES, TYPES, operator_of
-from vyre.std._segments import segmented_scanner
+from vyre.std._scanning.operators import NAMES, TYPES, operator_of
+from vyre.std._scanning.segments import segmented_scanner
 
 LENGTHS = [0, 1, 2, 255, 257, 2047, 2048, 2049, 6000]
 CPU = {"backend": "cpu"}

@@ -9,7 +9,7 @@ from conftest import SEED, refusals
 from library_models import drawn, order_of
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._selection import selector
+from vyre.std._sorting.selection import selector
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 

@@ -12,7 +12,7 @@ from conftest import SEED, refusals
 from library_models import drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._unique import ALONE, uniquer
+from vyre.std._sorting.unique import ALONE, uniquer
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 SETS = ["intersect1d", "union1d", "setdiff1d"]

@@ -10,10 +10,10 @@ from conftest import SEED, refusals
 from library_models import drawn, order_of
 from vyre import std, u8, u32, u64
 from vyre.errors import ArgumentError, BindingError, CallError
-from vyre.std._radix import place_tiles
-from vyre.std._radix_kernels import LARGE_TILE, TILE, kernels
-from vyre.std._small_sort import SMALL, TINY, small_kernels
-from vyre.std._sorter import sorter
+from vyre.std._sorting.radix import place_tiles
+from vyre.std._sorting.radix_kernels import LARGE_TILE, TILE, kernels
+from vyre.std._sorting.small_sort import SMALL, TINY, small_kernels
+from vyre.std._sorting.sorter import sorter
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 # Around the keys of a workgroup, of each form and of a tile.

@@ -9,7 +9,10 @@ import pytest
 
 from loop_turns import counted
 from turn_bounds import align_turns, edit_turns, expand_turns, group_turns
-from vyre.std import _bfs, _blake3_many, _edit_distance, _smith_waterman
+from vyre.std._graphs import bfs as _bfs
+from vyre.std._hashing import blake3_many as _blake3_many
+from vyre.std._searching import edit_distance as _edit_distance
+from vyre.std._searching import smith_waterman as _smith_waterman
 
 MOST = 60_000
 # Invocations of a workgroup, and columns of a tile.

@@ -16,8 +16,8 @@ from loop_turns import counting_calls, steps_of
 from turn_bounds import align_turns, edit_turns, group_turns
 from vyre import std
 from vyre.std import aes, crc
-from vyre.std._ciphers import MOST_TURNS, WORDS, make_long
-from vyre.std._routes import ROUTES
+from vyre.std._calls.routes import ROUTES
+from vyre.std._hashing.ciphers import MOST_TURNS, WORDS, make_long
 
 MOST = 60_000
 # They read what an earlier step gives, so a dry call does not come to their later ones.

@@ -44,7 +44,7 @@ def main() -> None:
         for name in CALLS:
             for data in (SMALL, *sizes):
                 assert_same(ROWS[name].call(vyre.std, data), ROWS[name].model(data))
-    assert sys.modules["vyre.std._compaction"].LANES == int(sys.argv[1])
+    assert sys.modules["vyre.std._scanning.compaction"].LANES == int(sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "vyre/run/procedures/procedure.hpp"
-#include "vyre/validate/valid_procedure.hpp"
+#include "vyre/validate/procedures/valid_procedure.hpp"
 
 namespace vyre::run {
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import refusals
-from vyre.std import Messages, _streams, blake2b, blake2s
+from vyre.std import Messages, blake2b, blake2s
+from vyre.std._calls import streams as _streams
 
 BOTH = pytest.mark.parametrize(
     ("ours", "theirs", "most"), [(blake2s, hashlib.blake2s, 32), (blake2b, hashlib.blake2b, 64)]

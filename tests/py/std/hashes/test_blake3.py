@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
-from vyre.std import Messages, _blake3_many, blake3, blake_tree
-from vyre.std._blake3 import IV
-from vyre.std._blake3_long import make_long
+from vyre.std import Messages, blake3, blake_tree
+from vyre.std._hashing import blake3_many as _blake3_many
+from vyre.std._hashing.blake3 import IV
+from vyre.std._hashing.blake3_long import make_long
 
 KEY = b"whats the Elvish word for friend"
 CONTEXT = "BLAKE3 2019-12-27 16:29:52 test vectors context"

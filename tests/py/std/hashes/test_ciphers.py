@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
-from vyre.std import Messages, _ciphers, aes, aes_ctr, chacha, chacha20
+from vyre.std import Messages, aes, aes_ctr, chacha, chacha20
+from vyre.std._hashing import ciphers as _ciphers
 
 HEX = bytes.fromhex
 # These lie around the ends of a word, of a block, of a unit, and of a workgroup.

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import vyre
 from library_models import crc32c as bitwise
 from vyre import _core
-from vyre.std import _polynomials, crc
-from vyre.std._messages import Messages
+from vyre.std import crc
+from vyre.std._calls.messages import Messages
+from vyre.std._hashing import polynomials as _polynomials
 from vyre.std.crc import TAPS, crc32, crc32c
 
 # These lie around the ends of a word, of a turn, of what an invocation has alone, and of the first stride.

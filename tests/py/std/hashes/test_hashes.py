@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import vyre
 from conftest import SEED
 from vyre import std
-from vyre.std import _block_hashes, hashes
-from vyre.std._sha256_pairs import sha256_pairs, sha256_pairs_of_products
+from vyre.std import hashes
+from vyre.std._hashing import block_hashes as _block_hashes
+from vyre.std._hashing.sha256_pairs import sha256_pairs, sha256_pairs_of_products
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
 BLOCKS = {name: hashlib.new(name).block_size for name in NAMES}

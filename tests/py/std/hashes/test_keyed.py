@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import vyre
 from conftest import SEED, refusals
 from vyre import std
-from vyre.std import _block_hashes, hashes
-from vyre.std._messages import Messages
+from vyre.std import hashes
+from vyre.std._calls.messages import Messages
+from vyre.std._hashing import block_hashes as _block_hashes
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre.std._messages import _FEW, Messages, taken
+from vyre.std._calls.messages import _FEW, Messages, taken
 
 
 def strings_of(messages):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import vyre
 from vyre import std
-from vyre.std import _batches
+from vyre.std._calls import batches as _batches
 
 LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 DIGITS = {

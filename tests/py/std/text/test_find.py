@@ -15,10 +15,13 @@ from conftest import SEED, refusals
 from library_models import all_matches
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
-from vyre.std import _automaton, _offsets, _text, search
-from vyre.std._filter_kernels import LANES, UNIT, filtered_matches, filtering
-from vyre.std._host import place_of
-from vyre.std._routes import ROUTES
+from vyre.std import search
+from vyre.std._calls import offsets as _offsets
+from vyre.std._calls import text as _text
+from vyre.std._calls.host import place_of
+from vyre.std._calls.routes import ROUTES
+from vyre.std._searching import automaton as _automaton
+from vyre.std._searching.filter_kernels import LANES, UNIT, filtered_matches, filtering
 
 PIECE = 512  # bytes, of short patterns
 

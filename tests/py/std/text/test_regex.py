@@ -13,9 +13,9 @@ from conftest import SEED, refusals
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from vyre.std import expressions
-from vyre.std._regex_positions import bits
-from vyre.std._regex_syntax import parse
-from vyre.std._walks import PIECE
+from vyre.std._graphs.walks import PIECE
+from vyre.std._searching.regex_positions import bits
+from vyre.std._searching.regex_syntax import parse
 
 LENGTH = 16 * PIECE  # bytes of a piece
 

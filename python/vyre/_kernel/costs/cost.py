@@ -1,0 +1,172 @@
+"""``kernel.cost(...)``: what a call would do, from the Program and the shapes, without running it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core
+from vyre._arrays.array import _NUMPY
+from vyre._base.calls import explain_calls
+from vyre._base.text import as_count, shown
+from vyre._core import BufferAccess, DataType
+from vyre._kernel.arguments import matched, parameter_words, shapes_of
+from vyre._kernel.call import _workgroups
+from vyre._kernel.costs.intervals import MOST
+from vyre._kernel.costs.walk import Walk
+from vyre._kernel.counts import sum_of
+from vyre._kernel.grid_sizes import grid_words
+from vyre._kernel.rows import as_html, as_text
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vyre._kernel.counts import CostLoop, Count
+    from vyre._kernel.kernel import Kernel
+    from vyre._kernel.parameters import Parameter
+
+__all__ = ["Cost", "cost_of"]
+
+
+class Cost:
+    """The operations and the bytes of a call of a kernel; see ``Kernel.cost``. It prints as a table.
+
+    Attributes:
+        kernel: the kernel's name.
+        invocations: of the grid, whole workgroups.
+        operations: a Count by the operator's name, ``select`` and ``cast`` included; lanes of vectors cost nothing.
+        loaded, stored: bytes by the array's name, a Count each; an index that is out of range counts as one in range.
+        atomics: how many there are by the array's name, a Count each.
+        loops: the loops that run on the device, in the order of the source.
+        unbounded: those of them whose turns are unknown; what they do is not in the counts above.
+    """
+
+    kernel: str
+    invocations: int
+    loops: tuple[CostLoop, ...]
+    operations: dict[str, Count]
+    loaded: dict[str, Count]
+    stored: dict[str, Count]
+    atomics: dict[str, Count]
+
+    def __init__(
+        self, kernel: str, invocations: int, counts: Sequence[dict[str, Count]], loops: tuple[CostLoop, ...]
+    ) -> None:
+        self.kernel, self.invocations, self.loops = kernel, invocations, loops
+        self.operations, self.loaded, self.stored, self.atomics = counts
+
+    @property
+    def unbounded(self) -> tuple[CostLoop, ...]:
+        return tuple(loop for loop in self.loops if loop.turns is None)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the call does exactly this, whatever the arrays hold."""
+        counts = [*self.operations.values(), *self.loaded.values(), *self.stored.values(), *self.atomics.values()]
+        return not self.unbounded and all(count.exact for count in counts)
+
+    def _table(self) -> tuple[str, list[str], list[list[str] | str], list[str]]:
+        rows: list[list[str] | str] = []
+        for what, counts in (
+            ("operations", self.operations),
+            ("bytes loaded", self.loaded),
+            ("bytes stored", self.stored),
+            ("atomics", self.atomics),
+        ):
+            if len(counts) > 1:
+                rows.append([what, "", str(sum_of(counts.values()))])
+            rows += [[what if len(counts) == 1 else "", name, str(count)] for name, count in counts.items()]
+        for loop in self.loops:
+            if loop.turns is not None:
+                where = "" if loop.within is None else f", in a turn of line {loop.within}"
+                rows.append(["turns", f"loop in line {loop.line}{where}", str(loop.turns)])
+        notes = []
+        for loop in self.unbounded:
+            each = [f"{sum_of(loop.operations.values())} operations"] if loop.operations else []
+            each += [f"{sum_of(loop.loaded.values())} bytes loaded"] if loop.loaded else []
+            each += [f"{sum_of(loop.stored.values())} bytes stored"] if loop.stored else []
+            each += [f"{sum_of(loop.atomics.values())} atomics"] if loop.atomics else []
+            notes.append(
+                f"the loop in line {loop.line} has no proven bound: {loop.why}. It is not counted above; a turn of an "
+                f"invocation adds {', '.join(each) or 'nothing'}."
+            )
+        return (f"{self.kernel}: {self.invocations:,} invocations", ["", "kind", "count"], rows, notes)
+
+    def __str__(self) -> str:
+        return as_text(*self._table())
+
+    def __repr__(self) -> str:
+        return f"<vyre.Cost of {self.kernel} with {self.invocations} invocations>"
+
+    def _repr_html_(self) -> str:
+        return as_html("Cost", *self._table())
+
+
+def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost:
+    options: dict[str, Any] = {name: kwargs.pop(name) for name in ("grid", "workgroups") if name in kwargs}
+    parameters = kernel._parameters
+    unknown: set[str] = set()
+    places = {each.name: k for k, each in enumerate(parameters)}
+    for each in parameters:
+        missing = each.name not in kwargs and places[each.name] >= len(args)
+        if missing and each.kind == "scalar" and not each.has_default:
+            unknown.add(each.name)
+            kwargs[each.name] = False if each.element is DataType.Bool else 0
+    stand_ins = [_stand_in(kernel, each, value) for each, value in zip(parameters, args)]  # noqa: B905
+    stand_ins += args[len(parameters) :]  # the call refuses these
+    by_name = {each.name: each for each in parameters}
+    outs = [each for each in parameters if each.kind == "Out"]
+    for name in kwargs:
+        parameter = by_name.get(name) or (outs[0] if name == "out" and len(outs) == 1 else None)
+        if parameter is not None:
+            kwargs[name] = _stand_in(kernel, parameter, kwargs[name])
+    given = matched(kernel, stand_ins, kwargs)
+    traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
+    shapes = shapes_of(kernel, given)
+    grid, was_given = options.get("grid"), options.get("workgroups") is not None
+    groups = _core._grid(_workgroups(kernel, traced, shapes, options), f"kernel `{kernel.__name__}`")
+    words: list[int | None] = [*parameter_words(kernel, given, shapes)]
+    position = sum(each.axes for each in kernel._arrays if each.axes > 1)
+    for each in parameters:
+        if each.kind == "scalar":
+            size = 2 if each.element is DataType.U64 else 1
+            if each.name in unknown:
+                words[position : position + size] = [None] * size
+            position += size
+    words += grid_words(kernel, traced, shapes, grid, groups, was_given)
+    lengths = {name: math.prod(shape) for name, shape in shapes.items()}
+    lengths |= {name: table.size for name, table in traced.tables.items()}
+    lengths |= {
+        decl.name: decl.count
+        for decl in traced.program.buffers
+        if decl.access in (BufferAccess.Workgroup, BufferAccess.Private)
+    }
+    extents = traced.program.workgroup_size
+    x, y, z = (count * extent for count, extent in zip(groups, extents, strict=True))
+    walk = Walk(traced.program, words, lengths, (x, y, z))
+    totals, loops = walk.run()
+    return Cost(kernel.__name__, x * y * z, totals.groups(walk.bytes_of), tuple(loops))
+
+
+def _stand_in(kernel: Kernel, parameter: Parameter, value: Any) -> Any:
+    """An array for a shape, which takes no memory; anything else as it is."""
+    if not parameter.is_array or not isinstance(value, (int, tuple, np.integer)) or isinstance(value, bool):
+        return value
+    shape = value if isinstance(value, tuple) else (value,)
+    counts = [as_count(each) for each in shape]
+    assert parameter.element is not None
+    dtype, lanes = _NUMPY[parameter.element]
+    if len(shape) != parameter.axes or any(each is None or not 0 <= each <= MOST for each in counts):
+        example = ", ".join(["1024", "480, 640", "8, 480, 640"][parameter.axes - 1 : parameter.axes])
+        raise ArgumentError(
+            f"argument `{parameter.name}` of {kernel.__name__}.cost must be an array or the sizes of "
+            f"{parameter.axes} ax{'is' if parameter.axes == 1 else 'es'}, got {shown(value)}. "
+            f"Fix: write {parameter.name}=({example}{',' if parameter.axes == 1 else ''})."
+        )
+    return np.broadcast_to(np.zeros((), dtype), (*[int(each) for each in shape], *lanes))
+
+
+explain_calls(globals(), "vyre")

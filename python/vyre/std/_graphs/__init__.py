@@ -1,0 +1,1 @@
+"""Kernels and procedures of graphs and matrices."""

@@ -1,0 +1,127 @@
+"""Graphs in compressed sparse rows on a device: their checks, and the vertex that each edge leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import vyre
+from vyre import In, InOut, Out, u32
+from vyre._arrays.dtype_names import dtype_name
+from vyre.errors import ArgumentError
+from vyre.std._calls.host import elements, place_of
+from vyre.std._calls.waiting import waited
+
+if TYPE_CHECKING:
+    from vyre._core import Array
+    from vyre._devices import Device
+    from vyre.std._calls.host import Place
+
+__all__ = ["OUTSIDE", "graph_of", "sources_of"]
+
+# The Fix for a call that waits in a vyre.graph().
+OUTSIDE = "call it before or after the with-block"
+
+_NONE = 2**32 - 1
+
+# The Fix for a matrix with an element for each pair of vertices.
+_OF_MATRIX = (
+    "of an adjacency matrix, pass np.append(0, np.count_nonzero(matrix, axis=1).cumsum()).astype(np.uint32), and as "
+    "`targets` np.nonzero(matrix)[1].astype(np.uint32)"
+)
+
+
+@vyre.kernel(workgroup_size=256)
+def _check(offsets: In[u32], targets: In[u32], first: InOut[u32]) -> None:
+    """The first offset below the one before it, or behind the targets; the first target that is no vertex."""
+    i, n = vyre.gid(0), len(offsets) - 1
+    if i < n:
+        offset = offsets[i + 1]
+        if vyre.logical_or(offset < offsets[i], offset > len(targets)):
+            first.atomic_min(0, i + 1)
+    if vyre.logical_and(i < len(targets), targets[i] >= n):
+        first.atomic_min(1, i)
+
+
+@vyre.kernel(workgroup_size=256)
+def _begin_check(offsets: In[u32], first: Out[u32]) -> None:
+    i = vyre.gid(0)
+    if i < 2:
+        first[i] = _NONE
+    if i == 2:
+        first[i] = offsets[0]
+    if i == 3:
+        first[i] = offsets[len(offsets) - 1]
+
+
+@vyre.procedure(name="std.graph.check")
+def _checked(offsets: In[u32], targets: In[u32]) -> vyre.ProcedureArray:
+    """Places of mistakes, and the first and the last offset."""
+    first = vyre.scratch(u32, 4, name="first")
+    _begin_check(offsets, first, grid=4)
+    _check(offsets, targets, first, grid=vyre.size_max(offsets.length - 1, targets.length))
+    return first
+
+
+@vyre.kernel(workgroup_size=256)
+def sources_of(offsets: In[u32], sources: Out[u32]) -> None:
+    """The vertex that each edge leaves: the last one whose edges begin no later, by a binary search."""
+    edge = vyre.gid(0)
+    low, high = vyre.u32(0), len(offsets)  # of the offsets, how many are no greater than the edge
+    while low < high:
+        middle = low + (high - low) // 2
+        if offsets[middle] <= edge:
+            low = middle + 1
+        else:
+            high = middle
+    if edge < len(sources):
+        sources[edge] = low - 1
+
+
+def graph_of(
+    where: str, offsets: Any, targets: Any, backend: str | None, device: int | Device | None
+) -> tuple[Array, Array, Place]:
+    """The arrays of a graph on the device, checked.
+
+    The check runs on the device, and the call waits for what it finds.
+
+    Raises: BindingError for arrays of other types, ArgumentError for rows that are no graph.
+    """
+    shape: Any = getattr(offsets, "shape", ())
+    flat = _OF_MATRIX if len(shape) == 2 and shape[0] == shape[1] else "write .ravel()"
+    offsets = elements(offsets, f"argument `offsets` of {where}", ["uint32", "int32"], flat=flat)
+    targets = elements(targets, f"argument `targets` of {where}", ["uint32", "int32"])
+    place = place_of(where, backend, device, offsets, targets)
+    if offsets.shape[0] == 0:
+        raise ArgumentError(
+            f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n vertices, np.zeros(1, np.uint32) "
+            "for none."
+        )
+    made = [place.array(each) for each in (offsets, targets)]
+    rows, edges = (each if dtype_name(each.dtype) == "uint32" else each.view(u32) for each in made)
+    wrong, outside, begin, end = waited(_checked(rows, edges), where, OUTSIDE).tolist()
+    if begin != 0:
+        raise ArgumentError(
+            f"argument `offsets` of {where} begins with {begin}. Fix: begin with 0, the first edge of vertex 0."
+        )
+    if wrong != _NONE:
+        before, after = made[0][wrong - 1 : wrong + 1].numpy().tolist()
+        if not 0 <= after <= edges.shape[0]:
+            raise ArgumentError(
+                f"element {wrong} of argument `offsets` of {where} is {after}, and there are {edges.shape[0]} targets. "
+                "Fix: end with the number of targets."
+            )
+        raise ArgumentError(
+            f"argument `offsets` of {where} falls from {before} to {after} at element {wrong}. "
+            "Fix: let element i be the number of edges of all vertices before i."
+        )
+    if end != edges.shape[0]:
+        raise ArgumentError(
+            f"argument `offsets` of {where} ends with {end}, and there are {edges.shape[0]} targets. "
+            "Fix: end with the number of targets."
+        )
+    if outside != _NONE:
+        raise ArgumentError(
+            f"element {outside} of argument `targets` of {where} is {int(made[1][outside : outside + 1].numpy()[0])}, "
+            f"and the graph has {rows.shape[0] - 1} vertices. Fix: use vertices below {rows.shape[0] - 1}."
+        )
+    return rows, edges, place

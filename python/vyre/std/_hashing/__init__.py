@@ -1,0 +1,1 @@
+"""Kernels and procedures of hashes and ciphers."""

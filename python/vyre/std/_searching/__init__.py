@@ -1,0 +1,1 @@
+"""Kernels and tables that search text, by automata and by distance."""

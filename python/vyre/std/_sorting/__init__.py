@@ -1,0 +1,1 @@
+"""Kernels and procedures that sort and select."""
