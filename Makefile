@@ -22,7 +22,7 @@ BENCH_BUILD := build/bench
 # A tree that developers build has the module already; for a visitor its sources are compiled together, which takes a quarter of the time.
 MODULE_BUILD := $(if $(wildcard $(BUILD)/build.ninja),$(BUILD),build/module)
 
-.PHONY: demo module test test-slow test-mutation test-sanitize coverage bench bench-record dist docs tables format lint build packages clean help
+.PHONY: demo module test test-slow slow-tests release test-mutation test-sanitize coverage bench bench-record dist docs tables format lint build packages clean help
 
 demo: module ## Hash a directory tree and compare with hashlib (DIR=... chooses it)
 	@. .ci/env
@@ -36,14 +36,16 @@ test: build ## Every test, and the checks of format and style
 	.ci/lint
 
 test-slow: build ## What takes too long for every change: scale programs on drivers, clang-tidy over all sources, a build without SPIR-V, fuzzing, the site
+	@.ci/gates --again slow-tests clang-tidy without-spirv site fuzzing
+
+slow-tests: build
 	@.ci/setup packages-slow interop vectors
 	. .ci/env
 	# Thousands of programs on a driver are one test: hours may pass before silence means a hang.
 	python -m pytest -m 'slow or vyre_slow' -o faulthandler_timeout=14400 $(PYTEST)
-	.ci/tidy all
-	.ci/without-spirv
-	.ci/site
-	.ci/fuzz
+
+release: ## Every gate of a release that has not passed on these sources, and the record of each in docs/release.md
+	@.ci/gates
 
 test-mutation: .venv/ready packages build/swiftshader/vk_swiftshader_icd.json ## Break the sources on purpose, one fault at a time: tests must notice each (MUTATION=... are options)
 	@. .ci/env

@@ -13,12 +13,12 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 130_400,
-    "lines of tests": 99_410,
+    "lines of tests": 99_490,
     "lines of records": 33_200,
     "words of documents": 42_600,
     "Fixes in the code": 1_020,
     "Fixes in tests": 1_940,
-    "files in the largest folder": 43,
+    "files in the largest folder": 40,
 }
 
 
