@@ -80,6 +80,34 @@ DataType Generator::perhaps_narrow(DataType element) {
   return narrow.empty() ? element : narrow_random_.pick(narrow);
 }
 
+// Chooses how many elements a buffer has that fits, and the part of them that a workgroup has.
+void Generator::choose_length(Memory& memory, Role role) {
+  const BufferAccess access = memory.decl.access;
+  memory.each = 1 + (random_.chance(40) ? random_.below(3) : 0);
+  if (memory.split) {
+    memory.part = span_of(ids_.invocations) * memory.each;
+    if (access == BufferAccess::Workgroup) {
+      // Whole rounds of the loop that fills it, see fill().
+      const std::uint32_t more = random_.below(3) * (clean_ ? ids_.invocations : 1);
+      memory.part += more;
+      if (clean_) memory.part = (memory.part + ids_.invocations - 1) / ids_.invocations * ids_.invocations;
+      memory.length = memory.decl.count = memory.part;
+    } else {
+      memory.length = memory.part * ids_.workgroups;
+    }
+    return;
+  }
+  if (access == BufferAccess::Private) {
+    memory.length = memory.decl.count = 1 + random_.below(24);
+  } else if (role == Role::Own) {
+    memory.length = ids_.invocations * ids_.workgroups * memory.each;
+  } else {
+    memory.length = random_.chance(15) ? 1 : 1 + random_.below(40);
+    if (!clean_ && random_.chance(8)) memory.length = 0;
+  }
+  memory.part = memory.length;
+}
+
 Memory& Generator::declare(std::string stem, BufferAccess access, DataType element, Role role, bool split) {
   static constexpr const char* kOdd[] = {"main", "let", "gl_in", "a-b", "日本", "out", "_", "x y", "vyre", "array<u32>"};
   Memory memory;
@@ -93,27 +121,7 @@ Memory& Generator::declare(std::string stem, BufferAccess access, DataType eleme
         random_.chance(80) ? static_cast<std::uint32_t>(memory_.size()) : 0xFFFFFFFFu - static_cast<std::uint32_t>(memory_.size());
   }
   memory.split = split;
-  memory.each = 1 + (random_.chance(40) ? random_.below(3) : 0);
-  if (split) {
-    memory.part = span_of(ids_.invocations) * memory.each;
-    if (access == BufferAccess::Workgroup) {
-      // Whole rounds of the loop that fills it, see fill().
-      const std::uint32_t more = random_.below(3) * (clean_ ? ids_.invocations : 1);
-      memory.part += more;
-      if (clean_) memory.part = (memory.part + ids_.invocations - 1) / ids_.invocations * ids_.invocations;
-      memory.length = memory.decl.count = memory.part;
-    } else {
-      memory.length = memory.part * ids_.workgroups;
-    }
-  } else if (access == BufferAccess::Private) {
-    memory.length = memory.decl.count = 1 + random_.below(24);
-  } else if (role == Role::Own) {
-    memory.length = ids_.invocations * ids_.workgroups * memory.each;
-  } else {
-    memory.length = random_.chance(15) ? 1 : 1 + random_.below(40);
-    if (!clean_ && random_.chance(8)) memory.length = 0;
-  }
-  if (!split) memory.part = memory.length;
+  choose_length(memory, role);
   // A buffer that is too short or too long for its program is an ordinary thing. Cutting a part off makes its end out of bounds.
   if (access == BufferAccess::ReadWrite && role != Role::Constant) {
     if (random_.chance(15)) memory.length += 1 + random_.below(5);

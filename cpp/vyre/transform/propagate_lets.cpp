@@ -4,6 +4,8 @@
 //   - nothing is evaluated more often: there is only one use, and the same loop is innermost around it and the Let; or the value is a
 //     literal or a variable.
 // No name is captured when an expression moves: shadowing is not allowed, so a name that is visible at the Let means the same at a use.
+#include <optional>
+
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 
@@ -27,14 +29,8 @@ struct Use {
   bool single() const { return statement.valid() && !several_statements && !several_nodes; }
 };
 
-}  // namespace
-
-validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
-  const ir::Program& program = valid.program();
-  const validate::Facts& facts = valid.facts();
-  const ExprFacts exprs = expr_facts(valid);
-
-  // The innermost loop around each statement; a loop's own bounds are evaluated outside it.
+// The innermost loop around each statement; a loop's own bounds are evaluated outside it.
+IdVector<NodeId, NodeId> loops_around(const ir::Program& program) {
   IdVector<NodeId, NodeId> loop(program.nodes().size());
   std::vector<NodeId> open;
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
@@ -44,48 +40,85 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
     if (!open.empty()) loop[id] = open.back();
     if (std::holds_alternative<ir::Loop>(node)) open.push_back(id);
   }
+  return loop;
+}
 
-  // For each local, the first statement after the current one that assigns it.
-  IdVector<LocalId, NodeId> next_assign(facts.locals.size());
+// Goes backwards: all uses of a Let come after it, so they are final when the search reaches the Let.
+class Search {
+ public:
+  explicit Search(const validate::ValidProgram& valid)
+      : program_(valid.program()),
+        facts_(valid.facts()),
+        exprs_(expr_facts(valid)),
+        loop_(loops_around(program_)),
+        next_assign_(facts_.locals.size()),
+        uses_(facts_.locals.size()),
+        replaced_(facts_.locals.size(), 0) {}
+
+  // Returns for each local whether its uses are replaced by its value; nothing if none are.
+  std::optional<IdVector<LocalId, std::uint8_t>> run() {
+    bool changes = false;
+    for (auto index = static_cast<std::uint32_t>(program_.nodes().size()); index-- > 0;) {
+      const NodeId id{index};
+      // Where this statement's variables are used: in itself or, if it is a Let that is dropped, where its own local is used.
+      Use use;
+      use.statement = id;
+      const auto* let = std::get_if<ir::Let>(&program_.node(id));
+      if (let != nullptr && can_replace(id, *let)) {
+        const LocalId local = facts_.statements[id].local;
+        replaced_[local] = 1;
+        changes = true;
+        use = uses_[local];
+      }
+      for (const Step& step : facts_.steps_of(id)) {
+        if (!step.local.valid()) continue;
+        Use& seen = uses_[step.local];
+        seen.add(use.statement, step.expr);
+        seen.several_statements = seen.several_statements || use.several_statements;
+      }
+      if (std::holds_alternative<ir::Assign>(program_.node(id))) next_assign_[facts_.statements[id].local] = id;
+    }
+    if (!changes) return std::nullopt;
+    return std::move(replaced_);
+  }
+
+ private:
+  bool can_replace(NodeId id, const ir::Let& let) const {
+    const LocalId local = facts_.statements[id].local;
+    const Use& own = uses_[local];
+    if (!exprs_.fixed[let.value] || facts_.locals[local].assigned || !own.statement.valid()) return false;
+    for (const Step& step : facts_.steps_of(id)) {
+      if (step.local.valid() && !keeps_value(step.local, id, own)) return false;
+    }
+    const bool copies = constant_of(program_.expr(let.value)) || std::holds_alternative<ir::Var>(program_.expr(let.value));
+    return copies || (own.single() && loop_[own.statement] == loop_[id]);
+  }
+
   // Whether no statement assigns the variable between the Let and its last use. Assignments before the Let or after the use in the loop
   // body run in other turns and do not matter.
-  const auto keeps_value = [&](LocalId variable, NodeId let, const Use& use) {
-    if (!facts.locals[variable].assigned) return true;
-    return !use.several_statements && loop[use.statement] == loop[let] &&
-           (!next_assign[variable].valid() || next_assign[variable].index >= use.statement.index);
-  };
-
-  // The walk goes backwards: all uses of a Let come after it, so they are final when the walk reaches the Let.
-  IdVector<LocalId, Use> uses(facts.locals.size());
-  IdVector<LocalId, std::uint8_t> replaced(facts.locals.size(), 0);
-  bool changes = false;
-  for (std::uint32_t index = static_cast<std::uint32_t>(program.nodes().size()); index-- > 0;) {
-    const NodeId id{index};
-    const auto* let = std::get_if<ir::Let>(&program.node(id));
-    Use use;  // where this statement's variables are used: in itself or, if it is a Let that is dropped, where its own local is used
-    use.statement = id;
-    if (let != nullptr) {
-      const LocalId local = facts.statements[id].local;
-      const Use& own = uses[local];
-      bool constant = exprs.fixed[let->value] && !facts.locals[local].assigned && own.statement.valid();
-      for (const Step& step : facts.steps_of(id)) constant = constant && (!step.local.valid() || keeps_value(step.local, id, own));
-      const bool copies = constant_of(program.expr(let->value)) || std::holds_alternative<ir::Var>(program.expr(let->value));
-      const bool moves = own.single() && loop[own.statement] == loop[id];
-      if (constant && (copies || moves)) {
-        replaced[local] = 1;
-        changes = true;
-        use = own;
-      }
-    }
-    for (const Step& step : facts.steps_of(id)) {
-      if (!step.local.valid()) continue;
-      Use& seen = uses[step.local];
-      seen.add(use.statement, step.expr);
-      seen.several_statements = seen.several_statements || use.several_statements;
-    }
-    if (std::holds_alternative<ir::Assign>(program.node(id))) next_assign[facts.statements[id].local] = id;
+  bool keeps_value(LocalId variable, NodeId let, const Use& use) const {
+    if (!facts_.locals[variable].assigned) return true;
+    const NodeId next = next_assign_[variable];
+    return !use.several_statements && loop_[use.statement] == loop_[let] && (!next.valid() || next.index >= use.statement.index);
   }
-  if (!changes) return valid;
+
+  const ir::Program& program_;
+  const validate::Facts& facts_;
+  const ExprFacts exprs_;
+  const IdVector<NodeId, NodeId> loop_;
+  IdVector<LocalId, NodeId> next_assign_;  // the first statement after the current one that assigns the local
+  IdVector<LocalId, Use> uses_;
+  IdVector<LocalId, std::uint8_t> replaced_;
+};
+
+}  // namespace
+
+validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
+  const ir::Program& program = valid.program();
+  const validate::Facts& facts = valid.facts();
+  const auto found = Search(valid).run();
+  if (!found) return valid;
+  const IdVector<LocalId, std::uint8_t>& replaced = *found;
 
   // Expressions that contain no replaced variable are copied once for all statements.
   IdVector<ExprId, std::uint8_t> touched(program.exprs().size(), 0);

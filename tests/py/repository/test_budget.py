@@ -12,7 +12,7 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_400,
+    "lines of code": 130_415,
     "lines of tests": 99_490,
     "lines of records": 33_200,
     "words of documents": 42_600,

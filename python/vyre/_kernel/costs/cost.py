@@ -107,30 +107,14 @@ class Cost:
 
 def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost:
     options: dict[str, Any] = {name: kwargs.pop(name) for name in ("grid", "workgroups") if name in kwargs}
-    parameters = kernel._parameters
-    unknown: set[str] = set()
-    places = {each.name: k for k, each in enumerate(parameters)}
-    for each in parameters:
-        missing = each.name not in kwargs and places[each.name] >= len(args)
-        if missing and each.kind == "scalar" and not each.has_default:
-            unknown.add(each.name)
-            kwargs[each.name] = False if each.element is DataType.Bool else 0
-    stand_ins = [_stand_in(kernel, each, value) for each, value in zip(parameters, args)]  # noqa: B905
-    stand_ins += args[len(parameters) :]  # the call refuses these
-    by_name = {each.name: each for each in parameters}
-    outs = [each for each in parameters if each.kind == "Out"]
-    for name in kwargs:
-        parameter = by_name.get(name) or (outs[0] if name == "out" and len(outs) == 1 else None)
-        if parameter is not None:
-            kwargs[name] = _stand_in(kernel, parameter, kwargs[name])
-    given = matched(kernel, stand_ins, kwargs)
+    given, unknown = _given(kernel, args, kwargs)
     traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
     shapes = shapes_of(kernel, given)
     grid, was_given = options.get("grid"), options.get("workgroups") is not None
     groups = _core._grid(_workgroups(kernel, traced, shapes, options), f"kernel `{kernel.__name__}`")
     words: list[int | None] = [*parameter_words(kernel, given, shapes)]
     position = sum(each.axes for each in kernel._arrays if each.axes > 1)
-    for each in parameters:
+    for each in kernel._parameters:
         if each.kind == "scalar":
             size = 2 if each.element is DataType.U64 else 1
             if each.name in unknown:
@@ -139,16 +123,32 @@ def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost
     words += grid_words(kernel, traced, shapes, grid, groups, was_given)
     lengths = {name: math.prod(shape) for name, shape in shapes.items()}
     lengths |= {name: table.size for name, table in traced.tables.items()}
-    lengths |= {
-        decl.name: decl.count
-        for decl in traced.program.buffers
-        if decl.access in (BufferAccess.Workgroup, BufferAccess.Private)
-    }
-    extents = traced.program.workgroup_size
-    x, y, z = (count * extent for count, extent in zip(groups, extents, strict=True))
+    own = (BufferAccess.Workgroup, BufferAccess.Private)
+    lengths |= {decl.name: decl.count for decl in traced.program.buffers if decl.access in own}
+    x, y, z = (count * extent for count, extent in zip(groups, traced.program.workgroup_size, strict=True))
     walk = Walk(traced.program, words, lengths, (x, y, z))
     totals, loops = walk.run()
     return Cost(kernel.__name__, x * y * z, totals.groups(walk.bytes_of), tuple(loops))
+
+
+def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """The arguments of a call, arrays for shapes, and the names of numbers that are not given and so not known."""
+    parameters = kernel._parameters
+    given = {each.name for each in parameters[: len(args)]} | kwargs.keys()
+    unknown = {
+        each.name for each in parameters if each.kind == "scalar" and not each.has_default and each.name not in given
+    }
+    stand_ins = [_stand_in(kernel, each, value) for each, value in zip(parameters, args)]  # noqa: B905
+    stand_ins += args[len(parameters) :]  # the call refuses these
+    by_name = {each.name: each for each in parameters}
+    outs = [each for each in parameters if each.kind == "Out"]
+    if "out" not in by_name and len(outs) == 1:
+        by_name["out"] = outs[0]
+    named = {
+        name: _stand_in(kernel, by_name[name], kwargs[name]) if name in by_name else kwargs[name] for name in kwargs
+    }
+    named |= {name: False if by_name[name].element is DataType.Bool else 0 for name in unknown}
+    return matched(kernel, stand_ins, named), unknown
 
 
 def _stand_in(kernel: Kernel, parameter: Parameter, value: Any) -> Any:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["ANY", "MOST", "TRUTH", "Interval", "binary", "join", "unary"]
 
@@ -43,43 +47,71 @@ def unary(name: str, value: Interval | None) -> Interval | None:
 
 
 def binary(name: str, a: Interval | None, b: Interval | None) -> Interval | None:
-    if name in ("Eq", "Ne", "Lt", "Gt", "Le", "Ge", "SLt", "SGt", "SLe", "SGe"):
+    if name in _COMPARISONS:
         return TRUTH if a is None or b is None else _compared(name, a, b)
     if name in ("And", "Or"):
-        if a is None or b is None:
-            return TRUTH
-        zero = (a.high == 0 or b.high == 0) if name == "And" else (a.high == 0 and b.high == 0)
-        one = (a.low > 0 and b.low > 0) if name == "And" else (a.low > 0 or b.low > 0)
-        return Interval(0, 0) if zero else Interval(1, 1) if one else TRUTH
+        return TRUTH if a is None or b is None else _combined(name, a, b)
     if a is None or b is None:
         return None
-    if name == "Add":
-        return Interval(a.low + b.low, a.high + b.high) if a.high + b.high <= MOST else ANY
-    if name == "Sub":
-        return Interval(a.low - b.high, a.high - b.low) if a.low >= b.high else ANY
-    if name == "Mul":
-        return Interval(a.low * b.low, a.high * b.high) if a.high * b.high <= MOST else ANY
-    if name == "Div" and b.low > 0:
-        return Interval(a.low // b.high, a.high // b.low)
-    if name == "Mod" and b.low > 0:
-        if a.high < b.low:
-            return Interval(a.low, a.high)
-        same = a.known is not None and b.known is not None
-        return Interval(a.low % b.low, a.low % b.low) if same else Interval(0, min(a.high, b.high - 1))
-    if name == "Min":
-        return Interval(min(a.low, b.low), min(a.high, b.high))
-    if name == "Max":
-        return Interval(max(a.low, b.low), max(a.high, b.high))
-    if name == "BitAnd":
-        known = a.known & b.known if a.known is not None and b.known is not None else None
-        return Interval(0, min(a.high, b.high)) if known is None else Interval(known, known)
-    if name in ("BitOr", "BitXor"):
-        return Interval(0, (1 << max(a.high, b.high).bit_length()) - 1)
-    if name == "Shr" and b.known is not None and b.known < 32:
-        return Interval(a.low >> b.known, a.high >> b.known)
-    if name == "Shl" and b.known is not None and b.known < 32 and a.high << b.known <= MOST:
-        return Interval(a.low << b.known, a.high << b.known)
-    return ANY
+    rule = _BINARY.get(name)
+    return ANY if rule is None else rule(a, b)
+
+
+_COMPARISONS = frozenset(["Eq", "Ne", "Lt", "Gt", "Le", "Ge", "SLt", "SGt", "SLe", "SGe"])
+
+
+def _combined(name: str, a: Interval, b: Interval) -> Interval:
+    zero = (a.high == 0 or b.high == 0) if name == "And" else (a.high == 0 and b.high == 0)
+    one = (a.low > 0 and b.low > 0) if name == "And" else (a.low > 0 or b.low > 0)
+    return Interval(0, 0) if zero else Interval(1, 1) if one else TRUTH
+
+
+def _within(low: int, high: int) -> Interval:
+    """The interval, unless a number in it is none of a U32: then the operator wraps."""
+    return Interval(low, high) if low >= 0 and high <= MOST else ANY
+
+
+def _mod(a: Interval, b: Interval) -> Interval:
+    if b.low == 0:
+        return ANY
+    if a.high < b.low:
+        return Interval(a.low, a.high)
+    same = a.known is not None and b.known is not None
+    return Interval(a.low % b.low, a.low % b.low) if same else Interval(0, min(a.high, b.high - 1))
+
+
+def _bit_and(a: Interval, b: Interval) -> Interval:
+    if a.known is not None and b.known is not None:
+        return Interval(a.known & b.known, a.known & b.known)
+    return Interval(0, min(a.high, b.high))
+
+
+def _bits(a: Interval, b: Interval) -> Interval:
+    return Interval(0, (1 << max(a.high, b.high).bit_length()) - 1)
+
+
+def _shr(a: Interval, b: Interval) -> Interval:
+    return ANY if b.known is None or b.known >= 32 else Interval(a.low >> b.known, a.high >> b.known)
+
+
+def _shl(a: Interval, b: Interval) -> Interval:
+    return ANY if b.known is None or b.known >= 32 else _within(a.low << b.known, a.high << b.known)
+
+
+_BINARY: dict[str, Callable[[Interval, Interval], Interval]] = {
+    "Add": lambda a, b: _within(a.low + b.low, a.high + b.high),
+    "Sub": lambda a, b: _within(a.low - b.high, a.high - b.low),
+    "Mul": lambda a, b: _within(a.low * b.low, a.high * b.high),
+    "Div": lambda a, b: ANY if b.low == 0 else Interval(a.low // b.high, a.high // b.low),
+    "Mod": _mod,
+    "Min": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
+    "Max": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
+    "BitAnd": _bit_and,
+    "BitOr": _bits,
+    "BitXor": _bits,
+    "Shr": _shr,
+    "Shl": _shl,
+}
 
 
 def _compared(name: str, a: Interval, b: Interval) -> Interval:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vyre._core import Program
-    from vyre._kernel.wire import Statement
+    from vyre._kernel.wire import Expression, Statement
 
 __all__ = ["Walk"]
 
@@ -257,42 +257,48 @@ class Walk:
 
     def _value(self, k: int, reach: _Reach, totals: Totals) -> Interval | None:
         each = self._wire.exprs[k]
+        self._count(each, reach, totals)
         operands = [self._known[operand] for operand in each.operands]
-        kind = each.kind
-        if kind not in _FREE and not (kind == "load" and each.name == PARAMS):
-            if kind == "load":
-                totals.add("loaded", each.name, reach.count, reach.exact)
-            elif kind.startswith("atomic "):
-                totals.add("atomics", each.name, reach.count, reach.exact)
-            else:
-                totals.add("operations", _name(kind, each.name), reach.count, reach.exact)
-        if kind == "u32":
+        if each.kind == "u32":
             return Interval(each.value, each.value)
-        if kind == "var":
+        if each.kind == "var":
             return self._env.get(each.name)
-        if kind == "len":
+        if each.kind == "len":
             count = self._lengths.get(each.name)
             return ANY if count is None else Interval(count, count)
-        if kind == "id":
+        if each.kind == "id":
             return self._id(each.name, each.value)
-        if kind == "load":
-            word = operands[0].known if each.name == PARAMS and operands[0] is not None else None
-            if word is not None and word < len(self._words):
-                value = self._words[word]
-                return ANY if value is None else Interval(value, value)
-            return ANY if self._elements[each.name] is DataType.U32 else None
-        if kind.startswith("atomic "):
+        if each.kind == "load":
+            return self._loaded(each.name, operands[0])
+        if each.kind.startswith("atomic "):
             return ANY
-        if kind == "select":
+        if each.kind == "select":
             condition, yes, no = operands
             if condition is not None and condition.low > 0:
                 return yes
             return no if condition is not None and condition.high == 0 else join(yes, no)
-        if kind == "cast":
+        if each.kind == "cast":
             return operands[0] if each.name == "U32" else None
-        if kind == "unary":
+        if each.kind == "unary":
             return TRUTH if each.name == "LogicalNot" and operands[0] is None else unary(each.name, operands[0])
-        return binary(each.name, operands[0], operands[1]) if kind == "binary" else None
+        return binary(each.name, operands[0], operands[1]) if each.kind == "binary" else None
+
+    def _count(self, each: Expression, reach: _Reach, totals: Totals) -> None:
+        if each.kind in _FREE or (each.kind == "load" and each.name == PARAMS):
+            return
+        if each.kind == "load":
+            totals.add("loaded", each.name, reach.count, reach.exact)
+        elif each.kind.startswith("atomic "):
+            totals.add("atomics", each.name, reach.count, reach.exact)
+        else:
+            totals.add("operations", _name(each.kind, each.name), reach.count, reach.exact)
+
+    def _loaded(self, buffer: str, index: Interval | None) -> Interval | None:
+        word = index.known if buffer == PARAMS and index is not None else None
+        if word is not None and word < len(self._words):
+            value = self._words[word]
+            return ANY if value is None else Interval(value, value)
+        return ANY if self._elements[buffer] is DataType.U32 else None
 
     def _id(self, which: str, axis: int) -> Interval:
         extent = self._extents[axis]

@@ -108,6 +108,33 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
             elif isinstance(value, ast.AST):
                 visit(value)
 
+    def visit_loop(node: ast.For | ast.While) -> bool:
+        """Return whether its parts were visited."""
+        if node.orelse:
+            word = "for" if isinstance(node, ast.For) else "while"
+            add(
+                node.orelse[0],
+                f"{where} has `{word} ... else`",
+                "set a variable in the loop, and test it after the loop",
+                spot=_else_of(node, file),
+            )
+        if isinstance(node, ast.While):
+            return False
+        if not is_range(node.iter):
+            _unrolled_target(node.target, add)
+            return False
+        if not isinstance(node.target, ast.Name):
+            add(node.target, "a loop over range has one variable", "write `for i in range(...)`")
+            return False
+        _loop_variable(node, loops, add)
+        names.add_name(node.target)
+        visit(node.iter)
+        loops.append(node.target.id)
+        for child in [*node.body, *node.orelse]:
+            visit(child)
+        loops.pop()
+        return True
+
     def visit(node: ast.AST) -> None:
         kind = type(node)
         if kind in _FREE:
@@ -126,29 +153,8 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
                 add(node, f"{where} has `@`", "write the sums of the products")
         elif _formats(node):
             add(node, f"{where} formats text with `%`", "store the value into an Out array and print it after the call")
-        elif isinstance(node, (ast.For, ast.While)):
-            if node.orelse:
-                word = "for" if isinstance(node, ast.For) else "while"
-                add(
-                    node.orelse[0],
-                    f"{where} has `{word} ... else`",
-                    "set a variable in the loop, and test it after the loop",
-                    spot=_else_of(node, file),
-                )
-            if isinstance(node, ast.For) and not is_range(node.iter):
-                _unrolled_target(node.target, add)
-            if isinstance(node, ast.For) and is_range(node.iter):
-                if not isinstance(node.target, ast.Name):
-                    add(node.target, "a loop over range has one variable", "write `for i in range(...)`")
-                else:
-                    _loop_variable(node, loops, add)
-                    names.add_name(node.target)
-                    visit(node.iter)
-                    loops.append(node.target.id)
-                    for child in [*node.body, *node.orelse]:
-                        visit(child)
-                    loops.pop()
-                    return
+        elif isinstance(node, (ast.For, ast.While)) and visit_loop(node):
+            return
         elif isinstance(node, ast.Return) and is_kernel and node.value is not None:
             if not (isinstance(node.value, ast.Constant) and node.value.value is None):
                 add(node, "a kernel returns a value", "store it into an Out array; the call returns that array")

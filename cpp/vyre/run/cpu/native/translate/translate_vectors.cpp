@@ -10,23 +10,17 @@
 namespace vyre::run::cpu::native {
 namespace {
 
-bool commutes(lower::Opcode op) {
-  using lower::Opcode;
-  switch (op) {
-    case Opcode::Add:
-    case Opcode::Mul:
-    case Opcode::And:
-    case Opcode::Or:
-    case Opcode::Xor:
-    case Opcode::Min:
-    case Opcode::Max:
-    case Opcode::SMin:
-    case Opcode::SMax:
-      return true;
-    default:
-      return false;
-  }
-}
+// The operations that are one instruction of the processor each.
+struct Simple {
+  lower::Opcode op;
+  void (Assembler::*emit)(const Xbyak::Xmm&, const Xbyak::Xmm&, const Xbyak::Operand&);
+};
+constexpr Simple kSimple[] = {
+    {lower::Opcode::Add, &Assembler::vpaddd},   {lower::Opcode::Sub, &Assembler::vpsubd},  {lower::Opcode::Mul, &Assembler::vpmulld},
+    {lower::Opcode::And, &Assembler::bit_and},  {lower::Opcode::Or, &Assembler::bit_or},   {lower::Opcode::Xor, &Assembler::bit_xor},
+    {lower::Opcode::Min, &Assembler::vpminud},  {lower::Opcode::Max, &Assembler::vpmaxud}, {lower::Opcode::SMin, &Assembler::vpminsd},
+    {lower::Opcode::SMax, &Assembler::vpmaxsd},
+};
 
 constexpr std::array<std::uint8_t, 16> kReversedBytes = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
 constexpr std::array<std::uint8_t, 16> kBitsOfNibble = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
@@ -91,60 +85,17 @@ void Translator::vector_lanewise(std::uint32_t position, int part) {
 
 // Emits an operation that is one instruction of the processor. Returns false for any other.
 bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
-  switch (i.op) {
-    case Opcode::Add:
-    case Opcode::Sub:
-    case Opcode::Mul:
-    case Opcode::And:
-    case Opcode::Or:
-    case Opcode::Xor:
-    case Opcode::Min:
-    case Opcode::Max:
-    case Opcode::SMin:
-    case Opcode::SMax:
-      break;
-    default:
-      return false;
-  }
+  const auto* row = std::ranges::find(kSimple, i.op, &Simple::op);
+  if (row == std::end(kSimple)) return false;
   CellId first = cell_of(i.a), second = cell_of(i.b);
   // The second operand may be in memory.
-  if (commutes(i.op) && (!cell(first).varying || !in_register(first))) std::swap(first, second);
+  const bool commutes = i.op != Opcode::Sub;
+  if (commutes && (!cell(first).varying || !in_register(first))) std::swap(first, second);
   const Source b = source(second, part, 1);
   const Xmm to = target(dest, part, 0);
   // SSE4.1 overwrites the first operand, so it is loaded to where the result goes.
   const bool free = a_.narrow() && (b.in_memory || b.reg.getIdx() != to.getIdx());
-  const Xmm a = in(first, part, free ? to.getIdx() : 0);
-  switch (i.op) {
-    case Opcode::Add:
-      a_.vpaddd(to, a, b);
-      break;
-    case Opcode::Sub:
-      a_.vpsubd(to, a, b);
-      break;
-    case Opcode::Mul:
-      a_.vpmulld(to, a, b);
-      break;
-    case Opcode::And:
-      a_.bit_and(to, a, b);
-      break;
-    case Opcode::Or:
-      a_.bit_or(to, a, b);
-      break;
-    case Opcode::Xor:
-      a_.bit_xor(to, a, b);
-      break;
-    case Opcode::Min:
-      a_.vpminud(to, a, b);
-      break;
-    case Opcode::Max:
-      a_.vpmaxud(to, a, b);
-      break;
-    case Opcode::SMin:
-      a_.vpminsd(to, a, b);
-      break;
-    default:
-      a_.vpmaxsd(to, a, b);
-  }
+  (a_.*row->emit)(to, in(first, part, free ? to.getIdx() : 0), b);
   out(dest, part, to);
   return true;
 }
