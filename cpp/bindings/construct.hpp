@@ -56,10 +56,12 @@ void def_new(py::class_<T>&, Make make) {
   new_function<T> = py::cpp_function([make](const py::args& args, const py::kwargs& kwargs) { return make(args, kwargs); }).release().ptr();
 }
 
-// For classes whose objects only functions of the module make: calling the class raises `message`.
+// For classes whose objects only functions of the module make: calling the class raises an error with `fix`.
 template <class T>
-void def_no_new(py::class_<T>& type, const char* message) {
-  def_new(type, [message](const py::args&, const py::kwargs&) -> T { throw ArgumentError(message); });
+void def_no_new(py::class_<T>& type, const char* fix) {
+  def_new(type, [fix, name = type.attr("__name__").template cast<std::string>()](const py::args&, const py::kwargs&) -> T {
+    throw ArgumentError(name + " is not called directly. Fix: " + fix + ".");
+  });
 }
 
 // For classes whose objects mean nothing in another process.

@@ -319,7 +319,7 @@ Calls on a GPU return before they are done; whatever reads an array waits for th
 1
 >>> a[1:].numpy()
 array([2, 3], dtype=uint32))");
-  def_no_new(array, "Array is not called directly. Fix: write vyre.array(values), or vyre.empty(shape).");
+  def_no_new(array, "write vyre.array(values), or vyre.empty(shape)");
   bind_properties(array);
   array.def("__len__", [](const PyArray& self) {
     if (self.shape.empty()) throw CallError("a vyre.Array of shape () has no length. Fix: read its `size`.");

@@ -236,7 +236,7 @@ explicit operators with fixed operand types. Those whose first argument is a val
 Expr((left[0] ^ 5) & 255)
 >>> vyre.Expr.i32(-8) // 3
 Expr(i32(-8) // 3))");
-  def_no_new(expr, "Expr is not called directly. Fix: write Expr.u32(v), Expr.var(name), Expr.load(buffer, index) or another constructor.");
+  def_no_new(expr, "write Expr.u32(v), Expr.var(name), Expr.load(buffer, index) or another constructor");
   bind_literals(expr);
   bind_vectors(expr);
   bind_components(expr);

@@ -166,8 +166,7 @@ void bind_node(py::module_& m) {
 
 >>> vyre.Node.store("out", vyre.Expr.gid_x(), 1)
 Node(out[invocation_id(0)] = 1))");
-  def_no_new(node,
-             "Node is not called directly. Fix: write Node.let(name, value), Node.store(buffer, index, value) or another constructor.");
+  def_no_new(node, "write Node.let(name, value), Node.store(buffer, index, value) or another constructor");
   bind_plain(node);
   bind_control_flow(node);
   explain_calls(node, "Node");

@@ -103,7 +103,7 @@ void bind_convention(py::module_& m) {
 
 >>> vyre.Convention.V2(lookup_binding=3)
 Convention.V2(lookup_binding=3))");
-  def_no_new(convention, "Convention is not called directly. Fix: write Convention.V1(), V2(lookup_binding) or V3(...).");
+  def_no_new(convention, "write Convention.V1(), V2(lookup_binding) or V3(...)");
   convention.def_static(
       "V1", [] { return PyConvention{ir::ConventionV1{}}; },
       "V1() -> Convention\n\nInputs (read), one output (read_write), params (uniform).");

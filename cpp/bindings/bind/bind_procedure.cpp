@@ -246,7 +246,7 @@ procedure "cleared"
 in_out x: u32[]
 clear x
 <BLANKLINE>)");
-  def_no_new(procedure, "a Procedure is not made directly. Fix: write a function under @vyre.procedure, and take its .procedure.");
+  def_no_new(procedure, "write a function under @vyre.procedure, and take its .procedure");
   procedure.def_static(
       "from_bytes", [](py::handle data) { return procedure_from_bytes(bytes_argument(data, "argument `data` of Procedure.from_bytes")); },
       py::arg("data"),

@@ -146,8 +146,8 @@ void bind_buffer_decl(py::module_& m) {
 >>> vyre.BufferDecl.read("left", 0, vyre.u32)
 BufferDecl.read('left', 0, DataType.U32))");
   def_no_new(decl,
-             "BufferDecl is not called directly. Fix: write BufferDecl.read(name, binding, element), read_write, output, uniform, "
-             "workgroup, private or storage.");
+             "write BufferDecl.read(name, binding, element), read_write, output, uniform, "
+             "workgroup, private or storage");
 
   decl.def_static(
       "storage",

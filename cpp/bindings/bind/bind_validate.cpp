@@ -53,7 +53,7 @@ void bind_place(py::module_& m) {
 
 >>> vyre.validate(vyre.Program(workgroup_size=(0, 1, 1)))[0].place.path
 'workgroup_size[0]')");
-  def_no_new(place, "Place is not called directly. Fix: take the `place` of a Diagnostic.");
+  def_no_new(place, "take the `place` of a Diagnostic");
   place.def_property_readonly(
       "path", [](const Place& self) { return lenient_str(self.path); }, "In the program: entry[2].then[0].value");
   place.def_property_readonly(
@@ -100,7 +100,7 @@ void bind_diagnostic(py::module_& m) {
 ('V006', 'entry[0]')
 >>> d.message
 'vyre IR validation: assignment to undeclared variable `x`. Fix: add `let x = ...;` before this assignment.')");
-  def_no_new(diagnostic, "Diagnostic is not called directly. Fix: take one from vyre.validate(program).");
+  def_no_new(diagnostic, "take one from vyre.validate(program)");
   diagnostic.def_property_readonly(
       "rule", [](const Diagnostic& self) { return self.rule; }, "The rule's id, such as V014; N001 and on for notes.");
   diagnostic.def_property_readonly(

@@ -60,33 +60,27 @@ void bind_infix(ExprClass& expr) {
 
 // Operations that Python defines on numbers but that an expression cannot support, because it has no value until the program runs.
 void bind_refusals(ExprClass& expr) {
+  static constexpr const char* kNoValue = "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.";
   struct Row {
     const char* name;
     const char* message;
+    const char* also = nullptr;  // the same with exchanged operands
   };
   static constexpr Row kBinary[] = {
-      {"__truediv__", "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."},
-      {"__rtruediv__", "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."},
-      {"__rpow__", "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two."},
-      {"__matmul__", "`@` is not defined on expressions. Fix: add the products in a Node.loop."},
-      {"__rmatmul__", "`@` is not defined on expressions. Fix: add the products in a Node.loop."},
-      {"__divmod__", "divmod() is not defined on expressions. Fix: write x // y and x % y."},
-      {"__rdivmod__", "divmod() is not defined on expressions. Fix: write x // y and x % y."},
+      {"__truediv__", "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0).", "__rtruediv__"},
+      {"__pow__", "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.", "__rpow__"},
+      {"__matmul__", "`@` is not defined on expressions. Fix: add the products in a Node.loop.", "__rmatmul__"},
+      {"__divmod__", "divmod() is not defined on expressions. Fix: write x // y and x % y.", "__rdivmod__"},
       {"__contains__", "an expression holds no elements, so `in` has no meaning. Fix: compare with `==` and combine with Expr.logical_or."},
       {"__getitem__", "an expression cannot be indexed. Fix: write Expr.load(buffer, index) or Expr.lane(value, k)."},
+      {"__setitem__", "an expression cannot be indexed. Fix: write Node.store(buffer, index, value)."},
+      {"__round__", kNoValue},
   };
   for (const Row& row : kBinary) {
-    expr.def(row.name, [&row](const PyExpr&, py::handle) -> py::object { throw ArgumentError(row.message); });
+    for (const char* name : {row.name, row.also}) {
+      if (name != nullptr) expr.def(name, [&row](const PyExpr&, const py::args&) -> py::object { throw ArgumentError(row.message); });
+    }
   }
-  expr.def("__setitem__", [](const PyExpr&, py::handle, py::handle) {
-    throw ArgumentError("an expression cannot be indexed. Fix: write Node.store(buffer, index, value).");
-  });
-  expr.def("__pow__", [](const PyExpr&, const py::args&) -> py::object {
-    throw ArgumentError("`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.");
-  });
-  expr.def("__round__", [](const PyExpr&, const py::args&) -> py::object {
-    throw ArgumentError("an expression has no value before it runs. Fix: leave the rounding out; the types are integers.");
-  });
   expr.def("__format__", [](const py::object& self, py::handle spec) -> py::object {
     if (PyUnicode_Check(spec.ptr()) && PyUnicode_GET_LENGTH(spec.ptr()) != 0) {
       throw ArgumentError("an expression has no digits before it runs. Fix: leave the format out of {x}, or format what the run gave.");
@@ -104,9 +98,9 @@ void bind_refusals(ExprClass& expr) {
        "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, "
        "index) to index with it."},
       {"__pos__", "`+` before an expression changes nothing. Fix: leave it out."},
-      {"__trunc__", "an expression has no value before it runs. Fix: leave the rounding out; the types are integers."},
-      {"__floor__", "an expression has no value before it runs. Fix: leave the rounding out; the types are integers."},
-      {"__ceil__", "an expression has no value before it runs. Fix: leave the rounding out; the types are integers."},
+      {"__trunc__", kNoValue},
+      {"__floor__", kNoValue},
+      {"__ceil__", kNoValue},
       {"__float__", "an expression has no float value before it runs. Fix: keep it an expression; the types are integers."},
       {"__len__", "an expression has no length. Fix: write Expr.buf_len(buffer) for the length of a buffer."},
       {"__iter__", "an expression cannot be iterated. Fix: write Node.loop(var, from_, to, body)."},
