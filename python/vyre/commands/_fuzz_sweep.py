@@ -125,6 +125,7 @@ class Sweep:
             seconds=seconds,
             jobs=chosen.jobs,
             against=self.against,
+            by_turns=chosen.combinations,
         )
         found: list[Row] = []
         with closing(rows), SweepBar(self, count, seconds) as bar:

@@ -109,8 +109,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--combinations",
         action="store_true",
-        help="every combination of what lowering does for speed, not only all of it and nothing of it; on Vulkan also "
-        "with arrays reached by their addresses",
+        help="combinations of what lowering does for speed, two for each program by turns; on Vulkan also with arrays "
+        "reached by their addresses",
     )
     parser.add_argument(
         "--tries", type=_count, default=3000, metavar="N", help="runs that reducing a program may take (3000)"

@@ -62,6 +62,7 @@ def sweep(
     jobs: int | None = None,
     patience: float = PATIENCE,
     against: Way | None = None,
+    by_turns: bool = False,
 ) -> Generator[list[Row], None, None]:
     """Run the programs of the seeds from ``first`` on, and tell of each, in order, some at a time.
 
@@ -71,6 +72,7 @@ def sweep(
         patience: seconds without any movement after which a process is ended and the program at fault.
         against: what the ways are compared with; None for the reference. Two backends that are wrong in the same way
             agree, and nothing says so.
+        by_turns: each program is run in two of the ways, which depend on its seed, instead of all.
 
     Raises: what ``describe`` raises.
 
@@ -85,7 +87,8 @@ def sweep(
 
         refuse_against(other, "vyre.fuzz.sweep")
         ways = ways_for_procedures(ways)
-    return _Sweep(list(ways), settings, first, count, seconds, jobs or default_jobs(), patience, other).rows()
+    jobs = jobs or default_jobs()
+    return _Sweep(list(ways), settings, first, count, seconds, jobs, patience, other, by_turns).rows()
 
 
 class _Sweep:
@@ -99,8 +102,9 @@ class _Sweep:
         jobs: int,
         patience: float,
         against: Way | None,
+        by_turns: bool,
     ) -> None:
-        self.against = against
+        self.against, self.by_turns = against, by_turns
         self.ways, self.settings, self.jobs, self.patience = ways, settings, jobs, patience
         self.next = self.told = first
         self.stop = None if count is None else first + count
@@ -110,6 +114,14 @@ class _Sweep:
         self.done: dict[int, Row] = {}
         self.busy: dict[Worker, tuple[int, int]] = {}
         self.idle: list[Worker] = []
+
+    def ways_at(self, seed: int) -> list[Way]:
+        """The ways of a program; those of one chunk have the same, so that a process is asked once for all."""
+        half = (len(self.ways) + 1) // 2
+        if not self.by_turns or half < 2:
+            return self.ways
+        turn = seed // _CHUNK % half
+        return [self.ways[turn], *self.ways[turn + half : turn + half + 1]]
 
     def rows(self) -> Generator[list[Row], None, None]:
         try:
@@ -138,12 +150,14 @@ class _Sweep:
             if self.left:
                 first, count = self.left.popleft()
             else:
-                first, count = self.next, _CHUNK if self.stop is None else min(_CHUNK, self.stop - self.next)
+                # Up to the end of a chunk, also from a first seed within one.
+                first, count = self.next, _CHUNK - self.next % _CHUNK
+                count = count if self.stop is None else min(count, self.stop - first)
                 if count <= 0:
                     return
                 self.next += count
             worker = self.idle.pop() if self.idle else Worker(self.patience)
-            worker.send("sweep", first, count, _SECONDS, self.ways, self.settings, self.against)
+            worker.send("sweep", first, count, _SECONDS, self.ways_at(first), self.settings, self.against)
             self.busy[worker] = (first, count)
 
     def take(self, worker: Worker, answered: bool) -> None:
@@ -178,7 +192,7 @@ class _Sweep:
     def row_of(self, error: WorkerEndedError) -> Row:
         case, _ = self.settings.case(error.seed)
         first = "the model" if self.settings.procedures else str(self.against or Way("reference"))
-        way = first if error.run == 1 else str(self.ways[error.run - 2])
+        way = first if error.run == 1 else str(self.ways_at(error.seed)[error.run - 2])
         if self.settings.checked:
             way = CHECKED
         return row(error.seed, case.hash(), Judgement(error.kind, way, str(error)))

@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_415,
-    "lines of tests": 99_490,
+    "lines of code": 130_430,
+    "lines of tests": 99_500,
     "lines of records": 33_200,
     "words of documents": 42_600,
     "Fixes in the code": 1_020,

@@ -19,7 +19,7 @@ import pytest
 import vyre
 from vyre import _core, fuzz
 from vyre.__main__ import main
-from vyre.fuzz import shrink, wgsl
+from vyre.fuzz import campaign, shrink, wgsl
 from vyre.fuzz.campaign import describe
 from vyre.fuzz.compare import SPEEDUPS
 
@@ -71,6 +71,18 @@ def test_programs_agree_in_every_combination_of_what_lowering_does_for_speed():
     assert [str(way) for way in ways] == ["cpu, optimised", *[f"cpu, with {each}" for each in some], "cpu, as written"]
     no_fault(rows_of(ways, 35), 35)
     no_fault(rows_of(ways, 35, independent=True), 35)
+
+
+def test_combinations_take_turns_and_a_seed_has_the_same_ones_in_every_sweep():
+    ways = fuzz.ways_of("cpu", combinations=True)
+    found = campaign._Sweep(ways, fuzz.Settings(), 0, 0, None, 1, 20, None, by_turns=True)
+    turns = [found.ways_at(seed) for seed in range(0, 64 * len(ways), 64)]
+    assert {way for turn in turns for way in turn} == set(ways)
+    assert {len(turn) for turn in turns} == {2}
+    assert found.ways_at(70) == found.ways_at(127) == turns[1] != found.ways_at(128)
+    rows = [row for some in fuzz.sweep(ways, fuzz.Settings(), 60, 80, jobs=1, by_turns=True) for row in some]
+    assert [row.seed for row in rows] == list(range(60, 140))
+    assert {row.verdict for row in rows} == {"agrees"}
 
 
 def test_combinations_on_vulkan_reach_arrays_by_their_addresses_too():
