@@ -191,5 +191,12 @@ TEST_F(VulkanFailuresTest, a_gpu_is_chosen_before_a_software_device) {
   }
 }
 
+TEST_F(VulkanFailuresTest, a_program_of_many_turns_stays_on_the_default_device_where_no_other_opens) {
+  run::vulkan::Devices all([this] { return vulkan_.loader(); }, {});
+  const std::size_t first = all.choose();
+  vulkan_.fail("vkCreateDevice", 1, VK_ERROR_INITIALIZATION_FAILED);
+  EXPECT_EQ(all.choose([](std::uint32_t) { return false; }), first);
+}
+
 }  // namespace
 }  // namespace vyre::test

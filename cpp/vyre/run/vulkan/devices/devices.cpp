@@ -85,11 +85,17 @@ std::size_t Devices::choose() {
 
 std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_within) {
   const std::size_t first = choose();
-  const auto other = unbounded(opened_.instance().devices(), first, opened_.infos());
-  if (!other) return first;
+  const std::vector<PhysicalDevice>& devices = opened_.instance().devices();
+  if (!is_llvmpipe(devices[first])) return first;
   const std::optional<std::uint32_t> budget = open(first)->context().probes.loop_budget;
-  if (!budget || proven_within(*budget) || open(*other)->context().probes.loop_budget) return first;
-  return *other;
+  if (!budget || proven_within(*budget)) return first;
+  const auto other = unbounded(devices, first, opened_.infos());
+  if (!other) return first;
+  try {
+    return open(*other)->context().probes.loop_budget ? first : *other;
+  } catch (const DeviceError&) {
+    return first;  // infos() has the reason
+  }
 }
 
 }  // namespace vyre::run::vulkan
