@@ -998,7 +998,7 @@ def mul_high_s(left: _ExprLike, right: _ExprLike) -> Value:
     """
 
 def mulhi(left: _ExprLike, right: _ExprLike) -> Value:
-    """High 32 bits of the 64-bit product. Resolved by the type of the operands, which is one of U32."""
+    """High 32 bits of the 64-bit product. Resolved by the type of the operands, which is one of U32, U64."""
 
 def ne(left: _ExprLike, right: _ExprLike) -> Value:
     """1 if different, else 0. Resolved by the type of the operands, which is one of U32, I32, U64, Bool."""

@@ -101,8 +101,8 @@ ON_U64 = [
         U64,
     ),
     (
-        lambda a, b, n: vyre.abs_diff(a, b) + vyre.reverse_bits(a),
-        lambda a, b, n: abs(a - b) + int(f"{a:064b}"[::-1], 2) & M64,
+        lambda a, b, n: vyre.abs_diff(a, b) + vyre.reverse_bits(a) - vyre.mulhi(a, b),
+        lambda a, b, n: abs(a - b) + int(f"{a:064b}"[::-1], 2) - (a * b >> 64) & M64,
         U64,
     ),
     (
@@ -375,9 +375,9 @@ MISTAKES = [
         U32,
     ),
     (
-        lambda v: vyre.mulhi(v["u64"], v["u64"]),
-        "operator `mulhi` is not defined on `u64`. Fix: apply it to each lane, vyre.lane(x, 0) and the others.",
-        lambda v: vyre.mulhi(vyre.lane(v["u64"], 0), vyre.lane(v["u64"], 1)),
+        lambda v: vyre.mulhi(v["vec2"], v["vec2"]),
+        "operator `mulhi` is not defined on `vec2<u32>`. Fix: apply it to each lane, vyre.lane(x, 0) and the others.",
+        lambda v: vyre.mulhi(vyre.lane(v["vec2"], 0), vyre.lane(v["vec2"], 1)),
         U32,
     ),
     (
