@@ -23,6 +23,7 @@ from vyre import _core, _enums
 from vyre._arrays import elementwise as _elementwise
 from vyre._arrays.array import array, empty
 from vyre._base.calls import explain_calls
+from vyre._base.types import TYPES
 from vyre._core import *  # noqa: F403
 from vyre._core import DataType
 from vyre._core import abs as abs
@@ -142,19 +143,9 @@ if TYPE_CHECKING:
     from vyre._tools.repeat import RepeatResult, RunDifference, repeat
     from vyre._web import to_html
 else:
-    u32 = DataType.U32
-    i32 = DataType.I32
-    u64 = DataType.U64
-    u8 = DataType.U8
-    i8 = DataType.I8
-    u16 = DataType.U16
-    i16 = DataType.I16
-    vec2u32 = DataType.Vec2U32
-    vec4u32 = DataType.Vec4U32
-    boolean = DataType.Bool
+    globals().update((info.spelled, element) for element, info in TYPES.items() if info.kind != "opaque")
 
 _core._complete_array(_elementwise.MEMBERS)
-_enums._BYTES.update({row.name: row.bytes for row in _core._tables["types"]})
 
 from vyre import ops  # noqa: E402
 from vyre.ops import Operation, op  # noqa: E402

@@ -15,8 +15,6 @@ _PLANNED = {
     "U128": "use Vec4U32, which has the same layout",
     "Tensor": "use a buffer of its element type and compute the index",
 }
-# The bytes of one element in a buffer, by type; the package fills this from the table.
-_BYTES: dict[str, int] = {}
 
 
 class TableEnum(enum.Enum):
@@ -43,7 +41,10 @@ class TypeEnum(TableEnum, metaclass=_TypeMeta):
 
     def min_bytes(self) -> int:
         """Bytes that one element takes in a buffer; 0 for Bytes, whose length is the host's."""
-        return _BYTES[self.name]
+        from vyre._base.types import TYPES
+
+        kind: Any = self  # DataType is the one class below this
+        return TYPES[kind].bytes
 
     def __call__(self, *values: Any) -> Any:
         """A value of this type: a literal of an integer, a cast of an expression, a vector of as many values as lanes.
@@ -52,34 +53,33 @@ class TypeEnum(TableEnum, metaclass=_TypeMeta):
         >>> vyre.u64(5), vyre.i32(vyre.gid(0)), vyre.vec2u32(1, 2)
         (Expr(u64(5)), Expr(cast(I32, invocation_id(0))), Expr(pack(Vec2U32, 1, 2)))
         """
-        from vyre._core import Expr, _tables
+        from vyre._base.types import TYPES
+        from vyre._core import Expr
 
-        row = _tables["types"][list(type(self)).index(self)]
+        kind: Any = self
+        row = TYPES[kind]
         wanted = row.components
-        kind: Any = self  # DataType is the one class below this
-        if row.value != self.name:
-            low = f"vyre.{row.value.lower()}(x)"
+        if row.value is not self:
+            low = f"vyre.{TYPES[row.value].spelled}(x)"
             bits = 8 * row.bytes
             kept = f"{low} & 0x{(1 << bits) - 1:X}"
             if row.kind == "signed":
                 kept = f"{low} << {32 - bits} >> {32 - bits}"
             raise ArgumentError(
-                f"vyre.{self.name.lower()} is the type of elements of arrays, and no value has it. "
+                f"vyre.{row.spelled} is the type of elements of arrays, and no value has it. "
                 f"Fix: write {kept} for the low {bits} bits; a store into such an array keeps them by itself."
             )
         if len(values) != wanted or row.kind == "opaque":
-            name = "boolean" if self.name == "Bool" else self.name.lower()
             raise ArgumentError(
-                f"vyre.{name} takes {wanted} value{'' if wanted == 1 else 's'}, got {len(values)}. "
-                f"Fix: write vyre.{name}({', '.join('xyzw'[:wanted])})."
+                f"vyre.{row.spelled} takes {wanted} value{'' if wanted == 1 else 's'}, got {len(values)}. "
+                f"Fix: write vyre.{row.spelled}({', '.join('xyzw'[:wanted])})."
             )
         if wanted > 1:
             return Expr.pack(kind, values)
         (value,) = values
         if type(value) is Expr:
             return Expr.cast(kind, value)
-        literal = {"U32": Expr.u32, "I32": Expr.i32, "U64": Expr.u64, "Bool": Expr.bool}[self.name]
-        return literal(value)
+        return getattr(Expr, row.text)(value)  # the table says that this is the constructor of literals
 
 
 explain_methods(TypeEnum, "vyre.DataType")

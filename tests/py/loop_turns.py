@@ -18,7 +18,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._arrays.array import _NUMPY
+from vyre._base.types import NUMPY
 from vyre._kernel.costs.intervals import ANY, MOST, Interval
 from vyre._kernel.costs.walk import Walk, _all, _Reach
 from vyre._kernel.counts import Totals
@@ -26,7 +26,7 @@ from vyre._kernel.recording import RECORDING
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.check import Memory
 from vyre._procedure.core import core_procedure
-from vyre._procedure.flat import _WIDTHS, Part, call_of
+from vyre._procedure.flat import Part, call_of
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.recorder import ACTIVE
 from vyre._tools.procedure_bisect import inputs_of
@@ -220,7 +220,7 @@ def dry_calls(found: dict[tuple[Any, ...], Step], kernels: set[vyre.Program]) ->
         procedure = core_procedure(made)
         shapes = []
         for decl in made._of_role("input", "in_out"):
-            lanes = len(_NUMPY[decl.element][1])
+            lanes = len(NUMPY[decl.element][1])
             shape = given[decl.name].shape
             shapes.append(tuple(shape[: len(shape) - lanes]))
         numbers = [argument_of(self, each, given[each.name]) for each in self._parameters if each.kind == "scalar"]
@@ -228,7 +228,7 @@ def dry_calls(found: dict[tuple[Any, ...], Step], kernels: set[vyre.Program]) ->
         on_host = not any(isinstance(each, vyre.Array) for each in given.values())
         outputs = {}
         for (kind, name, element, _), shape in zip(_core._procedure_interface(procedure, True), whole, strict=True):
-            dtype, lanes = _NUMPY[element]
+            dtype, lanes = NUMPY[element]
             if kind == "output":
                 outputs[name] = vyre.zeros((*shape, *lanes), dtype, backend="cpu")
                 if on_host and options["backend"] is None:
@@ -258,7 +258,7 @@ def note_steps(found: dict[tuple[Any, ...], Step], procedure: Any, shapes: Any, 
             lengths, words = [], ()
             for decl, part in zip(declared, bound, strict=True):
                 size = len(part) if isinstance(part, bytes) else part[2]
-                lengths.append((decl.name, size // _WIDTHS[decl.element]))
+                lengths.append((decl.name, size // max(decl.element.min_bytes(), 1)))
                 if decl.name == "__params":
                     words = tuple(np.frombuffer(part, np.uint32).tolist())
             kernel, *_, owner = re.findall(r"`([^`]*)`", what)

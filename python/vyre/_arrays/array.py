@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vyre import _core
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
+from vyre._base.types import NUMPY, OF_DTYPE
 from vyre._default import place
 from vyre.errors import ArgumentError, DeviceMemoryError
 
@@ -28,12 +29,7 @@ __all__ = ["array", "empty"]
 # numpy's, before its version 2.
 _MOST_AXES = 32
 
-# The dtype of a DataType's elements, and the axes that one element adds.
-_NUMPY: dict[DataType, tuple[str, tuple[int, ...]]] = {
-    _core.DataType[row.name]: (row.dtype, (row.components,) if row.components > 1 else ())
-    for row in _core._tables["types"]
-}
-_DTYPES = list(dict.fromkeys(name for name, _ in _NUMPY.values()))
+_DTYPES = list(OF_DTYPE)
 _NAMES = f"{', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}"
 
 
@@ -103,11 +99,11 @@ def array(
         raise DeviceMemoryError(
             f"the host has no memory for the values of vyre.array: {error}. Fix: make several smaller arrays."
         ) from None
-    if isinstance(dtype, _core.DataType) and host.shape[host.ndim - len(_NUMPY[dtype][1]) :] != _NUMPY[dtype][1]:
+    if isinstance(dtype, _core.DataType) and host.shape[host.ndim - len(NUMPY[dtype][1]) :] != NUMPY[dtype][1]:
         raise ArgumentError(
-            f"argument `values` of vyre.array must have shape (..., {_NUMPY[dtype][1][0]}) for {dtype}, "
+            f"argument `values` of vyre.array must have shape (..., {NUMPY[dtype][1][0]}) for {dtype}, "
             f"got {host.shape}. "
-            f"Fix: write .reshape(-1, {_NUMPY[dtype][1][0]})."
+            f"Fix: write .reshape(-1, {NUMPY[dtype][1][0]})."
         )
     made = _core._array(host, *place(backend, device))
     if "logging" in sys.modules:
@@ -185,7 +181,7 @@ def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function
         raise ArgumentError(
             f"argument `shape` of {function} must have at most {_MOST_AXES} axes, got more. Fix: join some of them."
         )
-    added = _NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
+    added = NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
     return [int(extent) for extent in axes + added]
 
 
@@ -215,7 +211,7 @@ def _dtype(dtype: DTypeLike | ElementType, function: str) -> np.dtype[Any]:
     import numpy as np
 
     try:
-        wanted = np.dtype(_NUMPY[dtype][0] if isinstance(dtype, _core.DataType) else dtype)
+        wanted = np.dtype(NUMPY[dtype][0] if isinstance(dtype, _core.DataType) else dtype)
     except Exception:  # numpy has many for what it cannot read
         raise ArgumentError(
             f"argument `dtype` of {function} must be a numpy dtype or a vyre.DataType, got {shown(dtype)}. "

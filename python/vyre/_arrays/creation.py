@@ -11,6 +11,7 @@ from vyre import _core
 from vyre._arrays.array import _dtype, extents_of, zeroed
 from vyre._base.calls import explain_calls
 from vyre._base.text import as_count, shown
+from vyre._base.types import INTEGERS, TYPES
 from vyre._default import place
 from vyre.errors import ArgumentError, DeviceMemoryError
 
@@ -271,9 +272,9 @@ def _upload(
 
 def _wider(first: int, last: int) -> str:
     """Names the dtype that holds both ends of a range, if there is one."""
-    for name, low, high in (("uint32", 0, 2**32), ("int32", -(2**31), 2**31), ("uint64", 0, 2**64)):
-        if low <= min(first, last) and max(first, last) < high:
-            return f", or dtype=vyre.{name[0]}{name[-2:]}"
+    for info in map(TYPES.__getitem__, INTEGERS.values()):
+        if info.least <= min(first, last) and max(first, last) <= info.greatest:
+            return f", or dtype=vyre.{info.spelled}"
     return ""
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from vyre import _core
 from vyre._base.calls import explain_methods
 from vyre._base.text import as_count, shown
+from vyre._base.types import OF_DTYPE, TYPES
 from vyre._core import Array, BufferDecl, DataType, Expr, Node, Program
 from vyre.errors import ArgumentError, BindingError
 
@@ -27,32 +28,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike
 
+    from vyre._base.types import TypeInfo
+
 __all__ = ["AMOUNTS", "MEMBERS", "Form", "Operator", "integer_of"]
 
 _WORKGROUP = 256
 _MOST_AXES = 32
 
 
-class _Element(NamedTuple):
-    """The types that the elements of a dtype have in a Program."""
-
-    stored: DataType  # in buffers
-    computed: DataType  # as values: what a load gives, and a store takes
-    least: int
-    greatest: int
-
-
 # Narrow elements are computed as U32 or I32, and a store keeps their low bits.
-_ELEMENTS = {
-    "uint32": _Element(DataType.U32, DataType.U32, 0, 2**32 - 1),
-    "int32": _Element(DataType.I32, DataType.I32, -(2**31), 2**31 - 1),
-    "uint64": _Element(DataType.U64, DataType.U64, 0, 2**64 - 1),
-    "uint8": _Element(DataType.U8, DataType.U32, 0, 2**8 - 1),
-    "int8": _Element(DataType.I8, DataType.I32, -(2**7), 2**7 - 1),
-    "uint16": _Element(DataType.U16, DataType.U32, 0, 2**16 - 1),
-    "int16": _Element(DataType.I16, DataType.I32, -(2**15), 2**15 - 1),
-    "bool": _Element(DataType.Bool, DataType.Bool, 0, 1),
-}
+_ELEMENTS = {dtype: TYPES[element] for dtype, element in OF_DTYPE.items()}
 AMOUNTS = "uint32"  # the dtype of shift amounts, whatever is shifted
 
 
@@ -104,7 +89,7 @@ class Form(NamedTuple):
     greatest: int
 
 
-def _element(array: Array, symbol: str, on_bool: bool = True) -> _Element:
+def _element(array: Array, symbol: str, on_bool: bool = True) -> TypeInfo:
     name = array.dtype.name
     if name == "bool" and not on_bool:
         raise ArgumentError(
@@ -115,7 +100,7 @@ def _element(array: Array, symbol: str, on_bool: bool = True) -> _Element:
 
 
 def _program(
-    function: Callable[..., Any], operands: Sequence[tuple[str, bool, _Element]], into: _Element | None
+    function: Callable[..., Any], operands: Sequence[tuple[str, bool, TypeInfo]], into: TypeInfo | None
 ) -> Program:
     """A Program that applies a function to elements.
 
@@ -126,23 +111,23 @@ def _program(
     i, values, declared = Expr.gid_x(), [], []
     for binding, (name, is_value, element) in enumerate(operands):
         if is_value:
-            declared.append(BufferDecl.uniform(name, binding, element.computed))
+            declared.append(BufferDecl.uniform(name, binding, element.value))
         elif binding == 0 and into is None:
-            declared.append(BufferDecl.read_write(name, binding, element.stored))
+            declared.append(BufferDecl.read_write(name, binding, element.element))
         else:
-            declared.append(BufferDecl.read(name, binding, element.stored))
+            declared.append(BufferDecl.read(name, binding, element.element))
         values.append(Expr.load(name, 0 if is_value else i))
     target = operands[0][0]
     result = function(*values)
     if into is not None:
         target = "out"
-        declared.append(BufferDecl.output(target, len(operands), into.stored))
+        declared.append(BufferDecl.output(target, len(operands), into.element))
     return Program(declared, (_WORKGROUP, 1, 1), [Node.store(target, i, result)])
 
 
-def _truth(function: Callable[..., Any], element: _Element) -> Callable[..., Any]:
+def _truth(function: Callable[..., Any], element: TypeInfo) -> Callable[..., Any]:
     """The function with its result as Bool, because comparisons of numbers give a U32."""
-    if element.computed is DataType.Bool:
+    if element.value is DataType.Bool:
         return function
     return lambda *values: Expr.cast(DataType.Bool, function(*values))
 
@@ -457,7 +442,7 @@ def _converted(array: Array, name: str) -> Array:
     key = (array.dtype, name)
     program = _COPIES.get(key)
     if program is None:
-        cast = (lambda value: value) if source is target else (lambda value: Expr.cast(target.computed, value))
+        cast = (lambda value: value) if source is target else (lambda value: Expr.cast(target.value, value))
         program = _COPIES.setdefault(key, _program(cast, [("value", False, source)], target))
     return _call(program, (array,), array, np.dtype(name))
 

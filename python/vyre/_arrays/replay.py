@@ -18,6 +18,7 @@ import numpy as np
 from vyre import _core
 from vyre._base.files import as_path, unreadable, write_atomically
 from vyre._base.text import shown
+from vyre._base.types import OF_DTYPE
 from vyre.errors import ParseError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ __all__ = ["load", "parsed", "save", "with_places"]
 FORMAT = "vyre replay"
 VERSION = 1
 
-_DTYPES = sorted({row.dtype for row in _core._tables["types"]})
+_DTYPES = sorted(OF_DTYPE)
 # The most bytes of a file, and the number of bytes that show whether it is a replay file.
 _MOST = 1 << 30
 _FIRST = 1 << 12

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._arrays.dlpack import from_dlpack, speaks_dlpack
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.text import as_count, shown
+from vyre._base.types import NUMPY, RANGES, TYPES, words_of
 from vyre._core import Array, DataType
 from vyre.errors import BindingError, CallError
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OPTIONS",
-    "RANGES",
     "check_apart",
     "check_writable",
     "matched",
@@ -38,7 +37,6 @@ __all__ = [
 ]
 
 OPTIONS = ("grid", "workgroups", "at_most", "backend", "device", "optimize", "timeout")
-RANGES = {DataType.U32: (0, 2**32 - 1), DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1)}
 _MOST_AXES = 3
 
 
@@ -112,7 +110,7 @@ def shapes_of(kernel: Kernel, given: dict[str, Any]) -> dict[str, tuple[int, ...
             (shapes[other.name] for other in kernel._arrays if other.axes == each.axes and other.name in shapes), None
         )
         if like is None:
-            dtype, lanes = _NUMPY[each.element]  # type: ignore[index]
+            dtype, lanes = NUMPY[each.element]  # type: ignore[index]
             extents = ", ".join(["n", "h, w", "d, h, w"][each.axes - 1 : each.axes] + [str(lane) for lane in lanes])
             raise BindingError(
                 f"argument `{each.name}` of kernel `{kernel.__name__}` is left out, and no array with {each.axes} "
@@ -127,7 +125,7 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
     value = given[parameter.name]
     where = f"argument `{parameter.name}` of kernel `{kernel.__name__}`"
     assert parameter.element is not None
-    dtype, lanes = _NUMPY[parameter.element]
+    dtype, lanes = NUMPY[parameter.element]
     code = "np.bool_" if dtype == "bool" else f"np.{dtype}"
     if isinstance(value, (bytes, bytearray)) and dtype == "uint8":
         value = given[parameter.name] = np.frombuffer(value, np.uint8)
@@ -194,16 +192,14 @@ def parameter_words(kernel: Kernel, given: dict[str, Any], shapes: dict[str, tup
             words.append(int(value))
             continue
         count = None if isinstance(value, np.ndarray) else as_count(value)
-        low, high = RANGES[each.element]  # type: ignore[index]
+        assert each.element is not None
+        low, high = RANGES[each.element]
         if count is None or not low <= count <= high:
-            assert each.element is not None
             raise BindingError(
-                f"{where} must be an integer from {low} to {high} ({each.element.name.lower()}), got "
+                f"{where} must be an integer from {low} to {high} ({TYPES[each.element].spelled}), got "
                 f"{shown(value)}. Fix: write an integer in that range."
             )
-        words.append(count & 0xFFFFFFFF)
-        if each.element is DataType.U64:
-            words.append(count >> 32)
+        words += words_of(count, TYPES[each.element].lanes)
     return words
 
 

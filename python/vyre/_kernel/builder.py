@@ -16,11 +16,12 @@ import numpy as np
 from vyre import _core
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
+from vyre._base.types import SCALARS, TYPES
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.mistakes import Mistake
-from vyre._kernel.parameters import workgroup_counts
-from vyre._kernel.trace import PARAMS
+from vyre._kernel.parameters import SCALAR_NAMES, workgroup_counts
+from vyre._kernel.trace import PARAMS, scalar_at
 from vyre._kernel.tracer import Tracer, element_of
 from vyre._kernel.user_terms import in_user_terms
 from vyre.errors import ArgumentError, ValidationError
@@ -136,18 +137,13 @@ class Builder:
 
     def scalar(self, element: DataType) -> Expr:
         """Declare a number that a call gives in ``__params``: one word, or the low and the high word of a U64."""
-        if element not in (DataType.U32, DataType.I32, DataType.U64, DataType.Bool):
+        if element not in SCALARS:
             raise ArgumentError(
-                f"argument `element` of Builder.scalar must be u32, i32, u64 or boolean, got {shown(element)}. "
+                f"argument `element` of Builder.scalar must be {SCALAR_NAMES}, got {shown(element)}. "
                 "Fix: write p.scalar(vyre.u32)."
             )
-        load = Expr.load(PARAMS, self._words)
-        value = load if element is DataType.U32 else Expr.cast(element, load)
-        if element is DataType.U64:
-            self._words += 1
-            value = Expr.pack(DataType.U64, [load, Expr.load(PARAMS, self._words)])
-        self._words += 1
-        return value
+        self._words += TYPES[element].lanes
+        return scalar_at(self._words - TYPES[element].lanes, element)
 
     def shared(self, name: str, element: ElementType, count: int | tuple[int, ...]) -> KernelArray:
         """Declare an array of the workgroup. `count` is its number of elements, or their numbers along each axis."""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._arrays.cuda import Taken, give_all_back, speaks_cuda, take
 from vyre._arrays.dlpack import speaks_dlpack
 from vyre._arrays.graph import is_recording
 from vyre._base.taken import note_taken
 from vyre._base.text import as_count, shown
+from vyre._base.types import NUMPY
 from vyre._core import Array
 from vyre._default import place
 from vyre._kernel.arguments import OPTIONS, check_apart, check_writable, matched, parameter_words, shapes_of
@@ -316,7 +316,7 @@ def run_resident(
         value = given.get(each.name)
         assert each.element is not None
         if value is None:
-            dtype, lanes = _NUMPY[each.element]
+            dtype, lanes = NUMPY[each.element]
             array = _core._empty([*shapes[each.name], *lanes], np.dtype(dtype), resident.backend, resident.device)
             value = array
         elif isinstance(value, Array):

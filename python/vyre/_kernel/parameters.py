@@ -17,6 +17,7 @@ import numpy as np
 
 from vyre._base.interrupts import is_of_signal_handler
 from vyre._base.text import as_count, shown
+from vyre._base.types import OF_DTYPE, SCALARS, TYPES
 from vyre._core import DataType, Expr
 from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.rewriting.refuse import spot_at
@@ -30,8 +31,7 @@ __all__ = ["In", "InOut", "Out", "Parameter", "const", "parameters_of"]
 
 _MOST_AXES = 3
 RESERVED = ("grid", "workgroups", "at_most", "out", "backend", "device", "optimize", "timeout")
-# The types of the values that a scalar parameter may have.
-SCALARS = (DataType.U32, DataType.I32, DataType.U64, DataType.Bool)
+SCALAR_NAMES = " or ".join(", ".join(TYPES[each].spelled for each in SCALARS).rsplit(", ", 1))
 _FORMS = (
     "vyre.In[vyre.u32], vyre.Out[vyre.u32, 2], vyre.InOut[...], vyre.u32 and other types for scalars, or vyre.const"
 )
@@ -240,8 +240,8 @@ def _parameter(given: inspect.Parameter, returns: bool) -> Parameter:
     elif isinstance(annotation, DataType):
         raise Mistake(
             "K002",
-            f"parameter `{name}` is a scalar of type {annotation}; scalars are u32, i32, u64 or boolean",
-            f"write `{name}: vyre.In[vyre.{annotation.name.lower()}]` and read `{name}[0]`",
+            f"parameter `{name}` is a scalar of type {annotation}; scalars are {SCALAR_NAMES}",
+            f"write `{name}: vyre.In[vyre.{TYPES[annotation].spelled}]` and read `{name}[0]`",
         )
     else:
         raise Mistake("K002", f"parameter `{name}` has the annotation {_named(annotation)}", f"annotate with {_FORMS}")
@@ -259,10 +259,10 @@ def _scalar_default(name: str, element: DataType, default: Any) -> Any:
     if not isinstance(default, Expr):
         return default
     text = repr(default).removeprefix("Expr(").removesuffix(")")  # the text form, in which a literal is its value
-    spelling = {"U32": r"(\d+)", "I32": r"i32\((-?\d+)\)", "U64": r"u64\((\d+)\)", "Bool": "(True|False)"}
-    found = re.fullmatch(spelling[element.name], text)
+    spelling = {DataType.U32: r"(\d+)", DataType.Bool: "(True|False)"}
+    found = re.fullmatch(spelling.get(element, rf"{TYPES[element].text}\((-?\d+)\)"), text)
     if found is None:
-        type_name = "boolean" if element is DataType.Bool else element.name.lower()
+        type_name = TYPES[element].spelled
         raise Mistake(
             "K002",
             f"the default of parameter `{name}` is no value of type {type_name}",
@@ -272,27 +272,15 @@ def _scalar_default(name: str, element: DataType, default: Any) -> Any:
 
 
 _SEQUENCES = (np.ndarray, list, tuple, bytes, bytearray, memoryview, collections.abc.Sequence)
-# Types of Python and numpy that people write for those of vyre.
-_TYPES = {
-    "bool": "vyre.boolean",
-    "bool_": "vyre.boolean",
-    "int32": "vyre.i32",
-    "uint32": "vyre.u32",
-    "uint64": "vyre.u64",
-    "uint8": "vyre.u8",
-    "int8": "vyre.i8",
-    "uint16": "vyre.u16",
-    "int16": "vyre.i16",
-}
 
 
 def _type_for(given: object) -> str | None:
     """Return vyre's name of a type that was given as a type of vyre, of Python or of numpy."""
-    if isinstance(given, DataType):
-        return f"vyre.{given.name.lower()}" if given is not DataType.Bool else "vyre.boolean"
     if isinstance(given, np.dtype):
         given = given.type
-    return _TYPES.get(given.__name__) if isinstance(given, type) else None
+    if isinstance(given, type):
+        given = OF_DTYPE.get(given.__name__.removesuffix("_"))  # numpy.bool_ is one of numpy's names
+    return f"vyre.{TYPES[given].spelled}" if isinstance(given, DataType) else None
 
 
 def _named(given: object) -> str:

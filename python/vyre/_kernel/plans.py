@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._arrays.dtype_names import NAME_OF
+from vyre._base.types import NUMPY, RANGES, TYPES, words_of
 from vyre._core import Array, DataType
 from vyre._default import place
-from vyre._kernel.arguments import RANGES, matched, overlap, shapes_of
+from vyre._kernel.arguments import matched, overlap, shapes_of
 from vyre._kernel.call import _kept, _workgroups, run_resident
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.smaller import in_halves
@@ -142,18 +142,19 @@ class _Plan:
         self._sizes = [size for each in kernel._arrays if each.axes > 1 for size in shapes[each.name]]
         self._grid = grid_words(kernel, traced, shapes, call.grid, workgroups, call.are_workgroups_given)
         # For each number: its argument, and how it becomes words. A number that is left out has its default.
-        self._scalars: list[tuple[int, int, int, bool] | list[int]] = []
+        self._scalars: list[tuple[int, int, int, int] | list[int]] = []
         self._ranges: dict[int, Any] = {}
         for each in kernel._parameters:
             if each.kind != "scalar":
                 continue
-            low, high = (0, 1) if each.element is DataType.Bool else RANGES[each.element]  # type: ignore[index]
-            is_wide = each.element is DataType.U64
+            assert each.element is not None
+            low, high = RANGES[each.element]
+            lanes = TYPES[each.element].lanes
             place = self._places.get(each.name)
             if place is None:
-                self._scalars.append(_words_of(int(each.default), is_wide))
+                self._scalars.append(words_of(int(each.default), lanes))
             else:
-                self._scalars.append((place, low, high, is_wide))
+                self._scalars.append((place, low, high, lanes))
                 self._ranges[place] = bool if each.element is DataType.Bool else (low, high)
 
     def is_current(self) -> bool:
@@ -192,8 +193,8 @@ class _Plan:
             if isinstance(each, list):
                 words += each
             else:
-                k, _, _, is_wide = each
-                words += [(k, False), (k, True)] if is_wide else [(k, False)]
+                k, _, _, lanes = each
+                words += [(k, is_high) for is_high in (False, True)[:lanes]]
         return words + self._grid
 
     def _arguments_of_core(self, values: tuple[Any, ...]) -> list[Any]:
@@ -213,19 +214,12 @@ class _Plan:
             if isinstance(each, list):
                 words += each
                 continue
-            k, low, high, is_wide = each
+            k, low, high, lanes = each
             value = int(values[k])
             if not low <= value <= high:
                 return None
-            words += _words_of(value, is_wide)
+            words += words_of(value, lanes)
         return words + self._grid
-
-
-def _words_of(number: int, is_wide: bool) -> list[int]:
-    words = [number & 0xFFFFFFFF]
-    if is_wide:
-        words.append(number >> 32)
-    return words
 
 
 class _HostPlan(_Plan):
@@ -294,7 +288,7 @@ class _HostPlan(_Plan):
         whole = whole_outs(kernel, traced, self._shapes, self._workgroups)
         slots: list[Any] = []
         for each in kernel._arrays:
-            dtype, lanes = _NUMPY[each.element]  # type: ignore[index]
+            dtype, lanes = NUMPY[each.element]  # type: ignore[index]
             begins = {"In": "read", "InOut": "copied", "Out": "anything" if each.name in whole else "zeros"}[each.kind]
             shape = (*self._shapes[each.name], *lanes)
             slots.append((self._places.get(each.name), shape, np.dtype(dtype), begins))
@@ -342,7 +336,7 @@ class _ResidentPlan(_Plan):
         for each in kernel._arrays:
             place = self._places.get(each.name)
             if place is None:
-                lanes = _NUMPY[each.element][1]  # type: ignore[index]
+                lanes = NUMPY[each.element][1]  # type: ignore[index]
                 slots.append((each.element, [*self._shapes[each.name], *lanes], each.name not in self._whole))
             elif each.kind == "Out" and each.name not in self._whole:
                 return None

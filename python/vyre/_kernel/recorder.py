@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from vyre import _core
+from vyre._base.types import TYPES, value_of_words
 from vyre._core import BufferDecl, DataType, Expr, Node
 from vyre._kernel.rows import Row
 from vyre._kernel.trace import RECORDS, Traced
@@ -35,7 +36,6 @@ __all__ = ["MOST_WORDS", "Areas", "Recorder", "record_kernel"]
 _CHOSEN = "__vyre_chosen"
 _NONE = 0xFFFFFFFF  # the area of an invocation that is not chosen, and the count of one that did not run
 MOST_WORDS = 1 << 24  # of all areas
-_LANES = {row.name: row.lanes for row in _core._tables["types"]}
 _STATEMENTS = _core._trace_numbers["statements"]
 _AT, _COUNT = "__vyre_at", "__vyre_count"
 # The expressions that have a number stand before the statement.
@@ -170,7 +170,7 @@ class Recorder:
         most = 1
         for number, site in enumerate(self.sites):
             lanes = sum(
-                _LANES[types[number, k].name]
+                TYPES[types[number, k]].lanes
                 for k, known in enumerate(site.values)
                 if known is None and (number, k) in types
             )
@@ -208,8 +208,9 @@ class Recorder:
                 continue
             assert self.types is not None
             kind = self.types[number, k]
-            lanes = _LANES[kind.name]
-            values.append(_typed(kind, rest[:lanes]))
+            lanes = TYPES[kind].lanes
+            found = value_of_words(kind, rest[:lanes])
+            values.append(bool(found) if kind is DataType.Bool else found)
             rest = rest[lanes:]
         *indices, value = values
         if site.is_truth:
@@ -220,22 +221,12 @@ class Recorder:
 
 def _lanes(value: Expr, kind: DataType) -> list[Expr]:
     """A value as words of U32."""
-    count = _LANES[kind.name]
+    count = TYPES[kind].lanes
     if count > 1:
         return [Expr.lane(value, k) for k in range(count)]
     if kind is DataType.Bool:
         return [_core.select(value, 1, 0)]
     return [value if kind is DataType.U32 else Expr.cast(DataType.U32, value)]
-
-
-def _typed(kind: DataType, lanes: list[int]) -> Any:
-    if kind is DataType.Bool:
-        return bool(lanes[0])
-    if kind.name.startswith("I"):
-        return lanes[0] - (1 << 32) if lanes[0] >> 31 else lanes[0]
-    if kind is DataType.U64:
-        return lanes[0] | lanes[1] << 32
-    return lanes[0] if len(lanes) == 1 else tuple(lanes)
 
 
 def record_kernel(

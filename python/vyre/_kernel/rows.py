@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vyre._base.calls import explain_calls
+from vyre._base.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +78,7 @@ def table_of(rows: Sequence[Row | str], with_invocation: bool) -> tuple[list[str
             made.append(".".join(map(str, row.turns)))
         if with_invocation:
             made.append(str(row.invocation))
-        kind = "" if row.type is None else "boolean" if row.type.name == "Bool" else row.type.name.lower()
+        kind = "" if row.type is None else TYPES[row.type].spelled
         made += [_short(row.name, _MOST_VALUE), _short(_value(row.value), _MOST_VALUE), kind]
         cells.append([*made, _short(row.source, _MOST_SOURCE)])
     return heads, cells

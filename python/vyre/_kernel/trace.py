@@ -22,6 +22,7 @@ from vyre._base.calls import LISTED
 from vyre._base.captured import Captures, all_code, captured_of, is_compared, is_library, read_by, read_of_owners
 from vyre._base.interrupts import is_of_signal_handler
 from vyre._base.taken import taking
+from vyre._base.types import TYPES
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, at_spot, note_lets
@@ -48,10 +49,6 @@ PARAMS = "__params"
 # The buffer of what a Recorder records.
 RECORDS = "__vyre_records"
 _MOST_INLINED = 200
-# Types whose name in the package is not the lower-case name of their member of DataType.
-_ALIASES = {"Bool": "boolean"}
-
-
 _BY_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)  # they have no binding
 
 
@@ -206,7 +203,7 @@ def _in_words_of_kernels(diagnostics: Sequence[Any], tracer: Tracer, spots: Call
             continue
         seen.add(at)
         cast = re.search(r"Expr\.cast\(DataType\.(\w+)", each.hint)
-        hint = f"wrap the value in vyre.{_ALIASES.get(cast[1], cast[1].lower())}(...)." if cast else ""
+        hint = f"wrap the value in vyre.{TYPES[DataType[cast[1]]].spelled}(...)." if cast else ""
         if each.rule == "V010":
             hint = _barrier_hint(each.hint)
         if each.rule in ("V016", "V020"):  # the operations that there are, and how one that is a procedure is called
@@ -322,17 +319,20 @@ def _arguments(
         if each.kind == "const":
             arguments[each.name] = constants[each.name]
         elif each.kind == "scalar":
-            load = Expr.load(PARAMS, word)
             assert each.element is not None
-            if each.element is DataType.U64:
-                arguments[each.name] = Expr.pack(DataType.U64, [load, Expr.load(PARAMS, word + 1)])
-                word += 1
-            else:
-                arguments[each.name] = load if each.element is DataType.U32 else Expr.cast(each.element, load)
+            arguments[each.name] = scalar_at(word, each.element)
             if each.element is DataType.Bool:
                 tracer.boolean(arguments[each.name])
-            word += 1
+            word += TYPES[each.element].lanes
     return arguments, word
+
+
+def scalar_at(word: int, element: DataType) -> Expr:
+    """The value of the words of PARAMS from this one on."""
+    loads = [Expr.load(PARAMS, word + k) for k in range(TYPES[element].lanes)]
+    if len(loads) > 1:
+        return Expr.pack(element, loads)
+    return loads[0] if element is DataType.U32 else Expr.cast(element, loads[0])
 
 
 def _layout(

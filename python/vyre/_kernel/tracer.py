@@ -18,6 +18,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.text import shown
+from vyre._base.types import OF_DTYPE
 from vyre._core import DataType, Expr, Node
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.control import If, Known, Loop, Never, Region
@@ -706,11 +707,9 @@ class Tracer(_core._Lets):
 
 def element_of(values: np.ndarray) -> DataType:
     """The type of the elements of a table of constants."""
-    from vyre._arrays.array import _NUMPY
-
-    for element, (dtype, axes) in _NUMPY.items():
-        if values.dtype.name == dtype and not axes and element is not DataType.Bytes and values.dtype.isnative:
-            return element
+    element = OF_DTYPE.get(values.dtype.name)
+    if element is not None and values.dtype.isnative:
+        return element
     raise Mistake(
         "K008",
         f"a captured numpy array of {values.dtype} is read at an index that is unknown while the kernel is traced",

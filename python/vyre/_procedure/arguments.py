@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._base.text import as_count, shown
+from vyre._base.types import RANGES, bits_of
 from vyre._core import DataType
-from vyre._kernel.arguments import RANGES
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
@@ -48,12 +48,13 @@ def number_of(where: str, name: str, element: DataType | None, value: Any) -> in
         if not isinstance(value, (bool, np.bool_)):
             raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {name} != 0.")
         return int(value)
-    low, high = RANGES[element]  # type: ignore[index]
+    assert element is not None
+    low, high = RANGES[element]
     count = None if isinstance(value, np.ndarray) else as_count(value)
     if count is None or not low <= count <= high:
         fix = f"write int({name})" if isinstance(value, (bool, np.bool_)) else "write an integer in that range"
         raise BindingError(f"{where} must be an integer from {low} to {high}, got {shown(value)}. Fix: {fix}.")
-    return count & 0xFFFFFFFF if element is DataType.I32 else count
+    return bits_of(element, count)
 
 
 def argument_of(function: ProcedureFunction, parameter: Parameter, value: Any) -> int:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.text import shown
+from vyre._base.types import NUMPY
 from vyre._core import Array
 from vyre._kernel.parameters import _type_for
 from vyre.errors import BindingError
@@ -55,7 +55,7 @@ def check_array(where: str, name: str, element: DataType, axes: int, kind: str |
 
     Raises: BindingError.
     """
-    dtype, lanes = _NUMPY[element]
+    dtype, lanes = NUMPY[element]
     if not isinstance(value, (np.ndarray, Array)):
         raise no_array(where, name, dtype, kind, value)
     if _core._is_masked(value):

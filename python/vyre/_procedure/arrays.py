@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vyre import _core
 from vyre._base.absent import NoAttributeError
 from vyre._base.calls import explain_calls
 from vyre._base.text import as_count, shown
@@ -18,10 +17,7 @@ if TYPE_CHECKING:
     from vyre._procedure.recorder import Recorder
     from vyre._procedure.steps import ArrayDecl
 
-__all__ = ["BYTES", "ProcedureArray"]
-
-# The bytes of an element.
-BYTES: dict[DataType, int] = {_core.DataType[row.name]: row.bytes for row in _core._tables["types"]}
+__all__ = ["ProcedureArray"]
 
 # Attributes of arrays whose elements are known.
 _OF_ELEMENTS = ("item", "numpy", "tobytes", "tolist")
@@ -78,32 +74,32 @@ class ProcedureArray:
 
         Raises: ArgumentError for an array of several axes, where the types have other sizes.
         """
-        if not isinstance(dtype, DataType) or dtype not in BYTES:
+        if not isinstance(dtype, DataType):
             raise ArgumentError(f"ProcedureArray.view takes a type, got {shown(dtype)}. Fix: write .view(vyre.u32).")
         if dtype is self._element:
             return self
-        bytes_ = BYTES[self._element]
-        if len(self._shape) != 1 and BYTES[dtype] != bytes_:
+        bytes_, wanted = self._element.min_bytes(), dtype.min_bytes()
+        if len(self._shape) != 1 and wanted != bytes_:
             raise ArgumentError(
                 f"an array of {len(self._shape)} axes has no view with elements of {dtype.name.lower()}, which have "
                 f"another size. Fix: write .ravel().view(vyre.{dtype.name.lower()})."
             )
         begin = self._slice[0] if self._slice else 0
-        if divisor_of(begin) * bytes_ % BYTES[dtype]:
+        if divisor_of(begin) * bytes_ % wanted:
             wide = dtype.name.lower()
             if isinstance(begin, int):
                 raise ArgumentError(
                     f"a part of `{self._decl.name}` begins at byte {begin * bytes_}, inside of an element of {wide}. "
-                    f"Fix: begin it at a multiple of {BYTES[dtype]} bytes."
+                    f"Fix: begin it at a multiple of {wanted} bytes."
                 )
-            count = BYTES[dtype] // math.gcd(BYTES[dtype], bytes_)
+            count = wanted // math.gcd(wanted, bytes_)
             raise ArgumentError(
                 f"a part of `{self._decl.name}` begins at {begin}, which may lie inside of an element of {wide}. "
                 f"Fix: begin it at a multiple of {count} for every length, at `n * {count}` or "
                 f"`n // {count} * {count}`."
             )
-        slice_ = self._slice and tuple(each * bytes_ // BYTES[dtype] for each in self._slice)
-        shape = self._shape if BYTES[dtype] == bytes_ else (self._shape[0] * bytes_ // BYTES[dtype],)
+        slice_ = self._slice and tuple(each * bytes_ // wanted for each in self._slice)
+        shape = self._shape if wanted == bytes_ else (self._shape[0] * bytes_ // wanted,)
         return ProcedureArray(self._recorder, self._decl, dtype, shape, slice_)  # type: ignore[arg-type]
 
     def ravel(self) -> ProcedureArray:

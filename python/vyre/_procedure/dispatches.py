@@ -8,8 +8,9 @@ import numpy as np
 
 from vyre._base.taken import note_taken
 from vyre._base.text import as_count, shown
+from vyre._base.types import RANGES, TYPES, words_of
 from vyre._core import DataType
-from vyre._kernel.arguments import OPTIONS, RANGES, matched
+from vyre._kernel.arguments import OPTIONS, matched
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
@@ -131,20 +132,17 @@ def _numbers(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> list[
         if isinstance(value, Size):
             words += [(use, word) for word in _words_of(recorder, kernel, each, value)]
             continue
-        if each.element is DataType.Bool and isinstance(value, (bool, np.bool_)):
-            words.append((use, int(value)))
-            continue
-        low, high = RANGES.get(each.element, (0, 1))  # type: ignore[arg-type]
-        count = as_count(value)
+        assert each.element is not None
+        low, high = RANGES[each.element]
+        is_truth = each.element is DataType.Bool and isinstance(value, (bool, np.bool_))
+        count = int(value) if is_truth else as_count(value)
         if count is None or not low <= count <= high:
             raise BindingError(
                 f"argument `{each.name}` of kernel `{kernel.__name__}` must be a size or an integer from {low} to "
                 f"{high}, got "
                 f"{shown(value)}. Fix: pass a vyre.Size such as x.length, or an integer in that range."
             )
-        words.append((use, count & 0xFFFFFFFF))
-        if each.element is DataType.U64:
-            words.append((use, count >> 32))
+        words += [(use, word) for word in words_of(count, TYPES[each.element].lanes)]
     return words
 
 

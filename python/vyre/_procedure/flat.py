@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._base import source as _source
 from vyre._base.calls import explain_calls
+from vyre._base.types import NUMPY, TYPES
 from vyre._core import Array, DataType, Procedure
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.by_name import by_name
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 from vyre._procedure.steps import ArrayDecl, Line, Recorded
 
 __all__ = ["Call", "FlatArray", "FlatStep", "Part", "StepPlace", "call_of", "call_of_bytes", "named_call"]
-
-_WIDTHS = {_core.DataType[row.name]: max(row.bytes, 1) for row in _core._tables["types"]}
 
 
 def text_of_line(line: Line) -> str:
@@ -94,8 +92,7 @@ class FlatArray:
 
     @property
     def width(self) -> int:
-        found: int = _WIDTHS[self.element]
-        return found
+        return max(TYPES[self.element].bytes, 1)
 
     def __str__(self) -> str:
         made = text_of_line(self.line)
@@ -187,7 +184,7 @@ class Call:
 
 def as_array(data: np.ndarray, element: DataType, shape: Sequence[int]) -> np.ndarray:
     """Bytes as an array of a type."""
-    dtype, lanes = _NUMPY[element]
+    dtype, lanes = NUMPY[element]
     if element is DataType.Bool:
         truths: np.ndarray = data.view(np.uint32) != 0
         return truths.reshape(shape)
@@ -236,7 +233,7 @@ def _call(
     device: int,
 ) -> Call:
     interface = _core._procedure_interface(procedure)
-    lanes = [len(_NUMPY[element][1]) for kind, _, element, _ in interface if kind != "number"]
+    lanes = [len(NUMPY[element][1]) for kind, _, element, _ in interface if kind != "number"]
     shapes = [tuple(array.shape[: len(array.shape) - extra]) for array, extra in zip(arrays, lanes, strict=True)]
     given = [_bytes_of(array) for array in arrays]
     return _flat_call(procedure, recorded, shapes, given, numbers, backend, device)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vyre._core import DataType
+from vyre._base.types import TYPES, number_of_bits
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.arrays import ProcedureArray
@@ -63,7 +63,7 @@ def invoke(
             else:
                 numbers[each.name] = argument_of(function, each, value)
 
-    signed = {name for name, element in made.numbers if element is DataType.I32}
+    elements = dict(made.numbers)
 
     def leaf(size: Size) -> Size | int:
         if size.op == "length":
@@ -72,12 +72,13 @@ def invoke(
         if size.op != "number":
             return size
         name = size.args[0]
-        if name in signed and not isinstance(numbers[name], Size) and numbers[name] >= 2**31:  # its 32 bits
+        given, element = numbers[name], elements[name]
+        if not isinstance(given, Size) and number_of_bits(element, given) < 0:
             raise ArgumentError(
-                f"argument `{name}` of procedure `{function.name}` is {numbers[name] - 2**32}, and the shape of a "
-                f"result depends on it. Fix: pass an integer from 0 to {2**31 - 1}."
+                f"argument `{name}` of procedure `{function.name}` is {number_of_bits(element, given)}, and the shape "
+                f"of a result depends on it. Fix: pass an integer from 0 to {TYPES[element].greatest}."
             )
-        return numbers[name]
+        return given
 
     out = outs_of(function, made, options.get("out"))
     results: dict[int, ProcedureArray] = {}

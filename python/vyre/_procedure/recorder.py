@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._base import source as _source
-from vyre._core import Array, DataType
+from vyre._base.types import OF_DTYPE
+from vyre._core import Array
 from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.steps import ArrayDecl
@@ -66,7 +66,6 @@ class _Active(threading.local):
 
 ACTIVE = _Active()
 _MOST_ELEMENTS = 2**32 - 1
-_DTYPES = {name: element for element, (name, lanes) in _NUMPY.items() if not lanes and element is not DataType.Bytes}
 _MOST_STEPS = 100_000
 _MOST_NESTED = 32
 
@@ -130,11 +129,11 @@ class Recorder:
             )
         seen = next((tables[id(given)][1] for tables in self.known if id(given) in tables), None)
         values = np.ascontiguousarray(values) if seen is None else seen
-        element = _DTYPES.get(values.dtype.name)
+        element = OF_DTYPE.get(values.dtype.name)
         if element is None or not values.dtype.isnative:
             fix = "uint32" if element is None else values.dtype.name
             raise BindingError(
-                f"a table of a procedure must have elements of {', '.join(_DTYPES)}, got {values.dtype}. "
+                f"a table of a procedure must have elements of {', '.join(OF_DTYPE)}, got {values.dtype}. "
                 f"Fix: write table.astype(np.{fix})."
             )
         key = element, values.shape, hashlib.sha256(values.data).digest()

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.dtype_names import dtype_name
 from vyre._arrays.graph import is_recording
 from vyre._base.text import device_of
+from vyre._base.types import NUMPY, RANGES, TYPES
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
-from vyre._kernel.arguments import RANGES
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.array_arguments import check_array
 from vyre._procedure.core import core_procedure
@@ -179,18 +178,19 @@ def _extents(made: Recorded, arrays: Sequence[Array], numbers: Sequence[int]) ->
     """The shape of each result; None where the device decides, or where a size is none, as the core tells then."""
     shapes = dict(zip([id(decl) for decl in made._of_role("input", "in_out")], [a.shape for a in arrays], strict=True))
     by_name = dict(zip([name for name, _ in made.numbers], numbers, strict=True))
-    signed = {name for name, element in made.numbers if element is DataType.I32}  # each given as its 32 bits
+    # What is above the greatest number is the bits of a negative one.
+    greatest = {name: TYPES[element].greatest for name, element in made.numbers}
 
     def leaf(size: Size) -> int:
         if size.op == "length":
             found: int = shapes[id(size.args[0])][size.args[1]]
             return found
-        if size.op == "number" and not (size.args[0] in signed and by_name[size.args[0]] >= 2**31):
+        if size.op == "number" and by_name[size.args[0]] <= greatest[size.args[0]]:
             return by_name[size.args[0]]
         raise LookupError
 
     try:
-        return [(*evaluated(decl.shape, leaf), *_NUMPY[decl.element][1]) for decl in made.outputs]
+        return [(*evaluated(decl.shape, leaf), *NUMPY[decl.element][1]) for decl in made.outputs]
     except (ArgumentError, LookupError):
         return None
 
@@ -241,7 +241,7 @@ def _check_out(
 ) -> None:
     """Refuse what results cannot be written to; `theirs` is what the caller gave. The core checks resident arrays."""
     where = f"argument `out` of procedure `{function.name}`"
-    dtype, _ = _NUMPY[decl.element]
+    dtype, _ = NUMPY[decl.element]
     if wanted is None or isinstance(wanted, Array):
         return
     made = f"make it with np.zeros({'shape' if shape is None else shape}, np.{dtype})"
@@ -290,7 +290,7 @@ def array_of(
     function: ProcedureFunction, decl: ArrayDecl, value: Any, resident: Array | None, where: tuple[Any, Any]
 ) -> Array:
     """An argument as an array of the device; those of numpy are copied to it."""
-    dtype, _ = _NUMPY[decl.element]
+    dtype, _ = NUMPY[decl.element]
     name = f"argument `{decl.name}` of procedure `{function.name}`"
     if isinstance(value, (bytes, bytearray, memoryview)) and dtype == "uint8" and decl.role == "input":
         value = np.frombuffer(value.tobytes() if isinstance(value, memoryview) else value, np.uint8)

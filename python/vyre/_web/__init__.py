@@ -21,9 +21,9 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays import inputs as _inputs
-from vyre._arrays.array import _NUMPY
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
+from vyre._base.types import NUMPY
 from vyre._core import BufferAccess, Program
 from vyre._kernel.call import host_call
 from vyre._kernel.kernel import Kernel, Specialized
@@ -153,7 +153,7 @@ def _read_only(program: Program, inputs: Mapping[str, Any]) -> dict[str, np.ndar
             elif isinstance(value, (bytes, bytearray)):
                 value = np.frombuffer(value, np.uint8)
             elif not isinstance(value, np.ndarray):  # the value of a Uniform buffer
-                value = np.array([value], _NUMPY[decl.element][0])
+                value = np.array([value], NUMPY[decl.element][0])
             found[decl.name] = value
     return found
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre._arrays.array import _NUMPY
+from vyre._base.types import NUMPY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -140,7 +140,7 @@ class OfProgram(Subject):
 
 def random_array(element: vyre.DataType, shape: tuple[int, ...], seed: int) -> np.ndarray:
     """Numbers from the whole range of a type, the same in every run."""
-    dtype, lanes = _NUMPY[element]
+    dtype, lanes = NUMPY[element]
     rng = np.random.default_rng(seed)
     if dtype == "bool":
         return rng.integers(0, 2, (*shape, *lanes)).astype(np.bool_)

@@ -99,22 +99,22 @@ def _buffer_input(name: str, value: str, decl: vyre.BufferDecl | None) -> Any:
 
 def _takes_value(decl: vyre.BufferDecl) -> bool:
     """Whether a number for this buffer is the value of its one element, as vyre.run takes it."""
-    from vyre._arrays.array import _NUMPY
+    from vyre._base.types import NUMPY
 
-    dtype, lanes = _NUMPY[decl.element]
+    dtype, lanes = NUMPY[decl.element]
     return decl.access == vyre.BufferAccess.Uniform and decl.count <= 1 and dtype != "bool" and not lanes
 
 
 def _option(decl: vyre.BufferDecl) -> str:
     """What to write for a buffer."""
-    from vyre._arrays.array import _NUMPY
+    from vyre._base.types import NUMPY
 
     file, number = f"--input {decl.name}=FILE.npy", f"--input {decl.name}=N"
     if _takes_value(decl):
         return f"{number} for the value N, or {file}"
     if decl.access != vyre.BufferAccess.Uniform:
         return f"{file}, or {number} for N zero elements"
-    dtype, lanes = _NUMPY[decl.element]
+    dtype, lanes = NUMPY[decl.element]
     count = f"{decl.count} " if decl.count else ""
     what = f"an array of {dtype} with {lanes[0]} columns" if lanes else f"an array of {count}{dtype}"
     if decl.name == PARAMS:
@@ -125,9 +125,9 @@ def _option(decl: vyre.BufferDecl) -> str:
 def zeros(what: str, count: int, element: vyre.DataType) -> np.ndarray:
     import numpy as np
 
-    from vyre._arrays.array import _NUMPY
+    from vyre._base.types import NUMPY
 
-    dtype, lanes = _NUMPY[element]
+    dtype, lanes = NUMPY[element]
     try:
         return np.zeros((count, *lanes), dtype)
     except (MemoryError, ValueError):

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._base.text import as_count, shown
+from vyre._base.types import NUMPY
 from vyre._core import DataType, Procedure
 from vyre._procedure.by_name import submit_by_name
 from vyre.conformance.format import (
@@ -70,7 +70,7 @@ class Elements:
 
     def make(self, element: DataType, seed: int, name: str) -> np.ndarray:
         """The array: SHAKE-256 of the seed and the name, which is the same everywhere."""
-        dtype, lanes = _NUMPY[element]
+        dtype, lanes = NUMPY[element]
         shape = (*self._axes(), *lanes)
         whole = np.dtype(np.uint32 if element is DataType.Bool else dtype)
         count = math.prod(shape)

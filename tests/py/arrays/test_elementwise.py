@@ -500,7 +500,7 @@ def test_an_operator_that_is_used_again_compiles_nothing(place):
 
 def test_every_dtype_of_the_table_is_one_of_buffers():
     for name, element in _elementwise._ELEMENTS.items():
-        row = next(row for row in vyre._core._tables["types"] if row.name == element.stored.name)
+        row = next(row for row in vyre._core._tables["types"] if row.name == element.element.name)
         assert (row.dtype, row.components) == (name, 1)
         if name != "bool":
             assert (element.least, element.greatest) == (np.iinfo(name).min, np.iinfo(name).max)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
 from vyre._base.calls import explain_calls
 from vyre._base.text import as_count, shown
+from vyre._base.types import NUMPY, TYPES
 from vyre._core import BufferAccess, DataType
 from vyre._kernel.arguments import matched, parameter_words, shapes_of
 from vyre._kernel.call import _workgroups
@@ -116,7 +116,8 @@ def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost
     position = sum(each.axes for each in kernel._arrays if each.axes > 1)
     for each in kernel._parameters:
         if each.kind == "scalar":
-            size = 2 if each.element is DataType.U64 else 1
+            assert each.element is not None
+            size = TYPES[each.element].lanes
             if each.name in unknown:
                 words[position : position + size] = [None] * size
             position += size
@@ -158,7 +159,7 @@ def _stand_in(kernel: Kernel, parameter: Parameter, value: Any) -> Any:
     shape = value if isinstance(value, tuple) else (value,)
     counts = [as_count(each) for each in shape]
     assert parameter.element is not None
-    dtype, lanes = _NUMPY[parameter.element]
+    dtype, lanes = NUMPY[parameter.element]
     if len(shape) != parameter.axes or any(each is None or not 0 <= each <= MOST for each in counts):
         example = ", ".join(["1024", "480, 640", "8, 480, 640"][parameter.axes - 1 : parameter.axes])
         raise ArgumentError(

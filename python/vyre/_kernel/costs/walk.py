@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk"]
 
-_BYTES = {row.name: row.bytes for row in _core._tables["types"]}
 _FREE = frozenset(["u32", "i32", "bool", "u64", "var", "len", "id", "lane", "pack"])  # they compute nothing
 
 
@@ -48,7 +47,7 @@ class Walk:
         self._words, self._lengths, self._extents = words, lengths, extents
         self._size = program.workgroup_size
         self._elements = {decl.name: decl.element for decl in program.buffers}
-        self.bytes_of = {name: _BYTES[element.name] for name, element in self._elements.items()}
+        self.bytes_of = {name: element.min_bytes() for name, element in self._elements.items()}
         self._places = _places_of_loops(program)
         self._env: dict[str, Interval | None] = {}
         self.loops: list[tuple[int, int | None, str, Totals | None]] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._arrays.array import _NUMPY
+from vyre._base.types import NUMPY
 from vyre._core import DataType
 from vyre._default import place
 from vyre.errors import ArgumentError, CapabilityError, DeviceError, VyreError
@@ -40,7 +40,7 @@ def run(procedure: Procedure, call: Call, backend: str, device: int | None = Non
 
 
 def _array(element: DataType, shape: Sequence[int], data: bytes) -> np.ndarray:
-    dtype, lanes = _NUMPY[element]
+    dtype, lanes = NUMPY[element]
     return np.frombuffer(data, dtype).reshape((*shape, *lanes))
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._arrays.array import _NUMPY
+from vyre._base.types import NUMPY
 from vyre._core import DataType
 from vyre.errors import ParseError
 
@@ -260,7 +260,7 @@ class ProcedureCase:
         given = [array for array in self.spec.arrays if array.role in ("input", "in_out")]
         made: dict[str, Any] = {}
         for array, (shape, data) in zip(given, self.calls[call].arrays, strict=True):
-            dtype, lanes = _NUMPY[DataType[array.element]]
+            dtype, lanes = NUMPY[DataType[array.element]]
             made[array.name] = np.frombuffer(data, dtype).reshape((*shape, *lanes))
         for (name, type_), number in zip(self.spec.numbers, self.calls[call].numbers, strict=True):
             made[name] = number - 2**32 if type_ == "I32" and number >= 2**31 else number

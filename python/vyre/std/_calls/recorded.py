@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._arrays.array import _NUMPY
+from vyre._base.types import NUMPY, OF_DTYPE
 from vyre._core import DataType
 
 if TYPE_CHECKING:
     from vyre._procedure.arrays import ProcedureArray
 
 __all__ = ["RecordedArray", "recorded"]
-
-_TYPES = {name: element for element, (name, lanes) in _NUMPY.items() if not lanes and element is not DataType.Bytes}
 
 
 class RecordedArray:
@@ -30,7 +28,7 @@ class RecordedArray:
     __slots__ = ("dtype", "recorded", "shape")
 
     def __init__(self, recorded: ProcedureArray) -> None:
-        name, lanes = _NUMPY[recorded.dtype]
+        name, lanes = NUMPY[recorded.dtype]
         self.recorded = recorded
         self.dtype = np.dtype(name)
         self.shape = (*recorded.shape, *lanes)
@@ -41,7 +39,7 @@ class RecordedArray:
 
     def view(self, dtype: Any) -> RecordedArray:
         """The same memory with elements of another type, a DataType or numpy's."""
-        element = dtype if isinstance(dtype, DataType) else _TYPES[np.dtype(dtype).name]
+        element = dtype if isinstance(dtype, DataType) else OF_DTYPE[np.dtype(dtype).name]
         return RecordedArray(self.recorded.view(element))
 
 
