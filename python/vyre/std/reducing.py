@@ -12,6 +12,7 @@ from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
+from vyre._base.types import RANGES
 from vyre._core import Array, DataType
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import active
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "min", "reduce", "sum"]
 
-_RANGES = {"uint32": (0, 2**32 - 1), "int32": (-(2**31), 2**31 - 1), "uint64": (0, 2**64 - 1)}
 # The procedures of calls that gave an operator's name and a resident array, by that name and the array's dtype, each
 # with the version that the operation of this id had; None for an operator of NAMES.
 _known: dict[tuple[str, np.dtype] | None, tuple[Any, int | None]] = {}
@@ -212,9 +212,10 @@ def _reduced(name: str, x: Any, op: Any, identity: Any, backend: Any, device: An
             return procedure(x)
     where = f"vyre.std.{name}"
     x = elements(x, f"argument `x` of {where}", list(TYPES))
+    element = TYPES[dtype_name(x.dtype)]
     if identity is not None:
-        identity = count_of(identity, f"argument `identity` of {where}", *_RANGES[dtype_name(x.dtype)])
-    operator = operator_of(op, TYPES[dtype_name(x.dtype)], identity, where)
+        identity = count_of(identity, f"argument `identity` of {where}", *RANGES[element])
+    operator = operator_of(op, element, identity, where)
     if operator.identity is None or op in ("min", "max"):
         fix = f"ask for {name} where len(x) > 0" if op in ("min", "max") else f"write {where}(x, op, identity=...)"
         refuse_empty(x, f"{where} of no elements has no value with `{op}`. Fix: {fix}.")

@@ -10,11 +10,12 @@ from vyre import _core
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
+from vyre._base.types import INTEGERS
 from vyre.errors import ArgumentError
 from vyre.std._calls.host import elements, place_of
 from vyre.std._sorting.sets import comparer, merger, searcher
 from vyre.std._sorting.unique import uniquer
-from vyre.std.sorting import KEYS, TYPES, flip_of, same_place, unsigned, viewed
+from vyre.std.sorting import KEYS, flip_of, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
     from vyre import Array, DataType, Device, ProcedureArray
@@ -191,7 +192,7 @@ def _both(
         for name, each in zip(names, (a, b), strict=True):
             if name != "v":
                 _check_ascending(each, name, where)
-    return place, TYPES[dtype_name(a.dtype)], [place.array(each) for each in (a, b)]
+    return place, INTEGERS[dtype_name(a.dtype)], [place.array(each) for each in (a, b)]
 
 
 def _check_ascending(x: np.ndarray, name: str, where: str) -> None:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre import i8, i16, i32, u8, u16, u32, u64
+from vyre import u32
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
+from vyre._base.types import INTEGERS
 from vyre._core import Array
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import with_elements
@@ -18,6 +19,7 @@ from vyre.errors import ArgumentError, BindingError
 from vyre.std._calls.host import elements, place_of, refuse_unlike
 from vyre.std._calls.recorded import recorded
 from vyre.std._calls.routes import ROUTES
+from vyre.std._scanning.operators import TYPES
 from vyre.std._sorting.sorter import sorter
 
 if TYPE_CHECKING:
@@ -25,9 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["argsort", "sort", "sort_pairs"]
 
-KEYS = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
-_VALUES = ["uint32", "int32", "uint64"]
-TYPES = {"uint8": u8, "int8": i8, "uint16": u16, "int16": i16, "uint32": u32, "int32": i32, "uint64": u64}
+KEYS = list(INTEGERS)
 
 # The Fix for an array of several axes, whose rows numpy's function of the same name sorts apart.
 _TOGETHER = "write .ravel() to sort all elements together"
@@ -36,7 +36,7 @@ _TOGETHER = "write .ravel() to sort all elements together"
 def unsigned(array: Any) -> tuple[Any, DataType]:
     """The elements as unsigned ones of as many bits, and their type."""
     name = "u" + dtype_name(array.dtype).removeprefix("u")
-    return viewed(array, name), TYPES[name]
+    return viewed(array, name), INTEGERS[name]
 
 
 def sort(
@@ -122,7 +122,7 @@ def sort_pairs(
     >>> sort_pairs(np.array([2, 1, 2], np.uint8), np.array([5, 6, 7], np.uint32), backend="cpu")
     (array([1, 2, 2], dtype=uint8), array([6, 5, 7], dtype=uint32))
     """
-    values = elements(values, "argument `values` of vyre.std.sort_pairs", _VALUES)
+    values = elements(values, "argument `values` of vyre.std.sort_pairs", list(TYPES))
     keys = elements(keys, "argument `keys` of vyre.std.sort_pairs", KEYS)
     compared, key, flip, where = _keys_of(keys, "sort_pairs", descending, backend, device, values)
     refuse_unlike(
@@ -176,10 +176,10 @@ def viewed(array: Any, dtype: Any) -> Any:
     """The elements of an array as those of another dtype of as many bits, which is the same memory."""
     name = np.dtype(dtype).name
     if isinstance(array, ProcedureArray):
-        return with_elements(array, TYPES[name])
+        return with_elements(array, INTEGERS[name])
     if dtype_name(array.dtype) == name:
         return array
-    return array.view(TYPES[name]) if isinstance(array, vyre.Array) else array.view(name)
+    return array.view(INTEGERS[name]) if isinstance(array, vyre.Array) else array.view(name)
 
 
 explain_calls(globals(), "vyre.std")

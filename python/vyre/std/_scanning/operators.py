@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import vyre
-from vyre import DataType, i32, u32, u64
 from vyre._base.text import shown
-from vyre._core import OpLaw, OpSpec
+from vyre._base.types import INTEGERS, RANGES, SCALARS
+from vyre._core import DataType, OpLaw, OpSpec
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "TYPES", "Operator", "operator_of", "value_of"]
 
 # The element types of collections, by dtype.
-TYPES: dict[str, DataType] = {"uint32": u32, "int32": i32, "uint64": u64}
-_LOWEST: dict[DataType, int] = {u32: 0, i32: -(2**31), u64: 0}
-_HIGHEST: dict[DataType, int] = {u32: 2**32 - 1, i32: 2**31 - 1, u64: 2**64 - 1}
+TYPES = {dtype: element for dtype, element in INTEGERS.items() if element in SCALARS}
 
 
 class Operator(NamedTuple):
@@ -40,7 +38,7 @@ class Operator(NamedTuple):
 
 def value_of(element: DataType, number: Any) -> Any:
     """A number in a kernel, of a type that is computed in 32 or 64 bits."""
-    return vyre.u64(number) if element is u64 else vyre.i32(number) if element is i32 else vyre.u32(number)
+    return element(number)
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -76,12 +74,13 @@ NAMES = list(_COMBINE)
 
 
 def _identity(name: str, element: DataType) -> int:
+    least, greatest = RANGES[element]
     if name == "min":
-        return _HIGHEST[element]
+        return greatest
     if name == "max":
-        return _LOWEST[element]
+        return least
     if name == "and":
-        return -1 if element is i32 else _HIGHEST[element]
+        return -1 if least < 0 else greatest
     return 1 if name == "mul" else 0
 
 

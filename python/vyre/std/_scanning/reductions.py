@@ -31,9 +31,7 @@ def converted(value: Any, element: DataType, truth: bool) -> Any:
     """An element as one of the reduction's type."""
     if truth:
         return vyre.select(value != 0, vyre.u32(1), vyre.u32(0))
-    if element is u64:
-        return vyre.u64(value)
-    return vyre.i32(value) if element is i32 else vyre.u32(value)
+    return value_of(element, value)
 
 
 def combined(op: Operator, values: Any) -> Any:

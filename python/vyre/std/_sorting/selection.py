@@ -13,7 +13,7 @@ import vyre
 from vyre import DataType, In, InOut, Out, u32, u64
 from vyre._procedure.vouched import vouched
 from vyre.std._sorting.radix import BATCH, DIGITS, digit_of, loaded_in, sum_before
-from vyre.std._sorting.small_sort import BITS, SMALL
+from vyre.std._sorting.small_sort import SMALL
 from vyre.std._sorting.sorter import sorter
 
 __all__ = ["selector"]
@@ -44,7 +44,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
         threshold, left = vyre.scratch(key, 1, name="threshold"), vyre.scratch(u32, 1, name="left")
         counts = vyre.scratch(u32, DIGITS, name="counts")
         made.begin(threshold, left, k, grid=1)
-        for shift in reversed(range(0, BITS[key], 8)):
+        for shift in reversed(range(0, 8 * key.min_bytes(), 8)):
             vyre.clear(counts)
             made.count(keys, threshold, counts, shift, flip, workgroups=tiles)
             made.decide(counts, threshold, left, shift, workgroups=1)

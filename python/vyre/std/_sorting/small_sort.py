@@ -9,14 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import vyre
-from vyre import DataType, In, Out, u8, u16, u32, u64
+from vyre import DataType, In, Out, u32, u64
 from vyre.std._sorting.radix import sum_before
 
-__all__ = ["BITS", "SMALL", "TINY", "small_kernels", "tiny_kernels"]
+__all__ = ["SMALL", "TINY", "small_kernels", "tiny_kernels"]
 
 TINY = 512  # keys up to which each finds its rank by looking at all others
 SMALL = 4096  # keys that one workgroup sorts alone
-BITS: dict[DataType, int] = {u8: 8, u16: 16, u32: 32, u64: 64}
 _STEPS = 16  # keys of an invocation in a small sort
 
 
@@ -99,7 +98,7 @@ def sort_small(
 def small_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
     """The kernels that sort up to 4,096 keys: `keys_only`, with a type of values `pairs` and, for u32, `positions`."""
     flips: Any = u64 if key is u64 else u32
-    rounds = BITS[key] // 4
+    rounds = 2 * key.min_bytes()
 
     @vyre.kernel(workgroup_size=256)
     def keys_only(keys: In[key], spare: Out[key], out: Out[key], flip: flips) -> None:

@@ -10,7 +10,7 @@ from vyre import DataType, In, u32, u64
 from vyre._procedure.vouched import vouched
 from vyre.std._sorting.radix import BATCH, DIGITS, place_chunk, place_tiles, sum_chunk
 from vyre.std._sorting.radix_kernels import LARGE_TILE, MEMORY_OF_LARGE, TILE, by_fours, kernels
-from vyre.std._sorting.small_sort import BITS, SMALL, TINY, small_kernels, tiny_kernels
+from vyre.std._sorting.small_sort import SMALL, TINY, small_kernels, tiny_kernels
 
 __all__ = ["sorter"]
 
@@ -122,7 +122,7 @@ def _large(tile: int, exchange: bool, given: list[Any], results: list[Any], flip
     rows = vyre.scratch(u32, tiles * DIGITS, name="rows")
     starts = vyre.scratch(u32, tiles * DIGITS, name="starts")
     chunks = vyre.scratch(u32, vyre.size_select(tiles <= _ALONE, 0, _chunks_of(tiles)[1] * DIGITS), name="chunks")
-    passes = BITS[key] // 8
+    passes = key.min_bytes()
     spare = _like(n, key, value, "spare") if passes > 1 else []
     source = given
     for p in range(passes):
