@@ -6,7 +6,7 @@ import linecache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from vyre import _core
+from vyre._base.types import TYPES
 from vyre._html.code import blocks, python, text_form
 from vyre._html.markup import Content, Markup, element, escaped, joined
 from vyre._html.parts import Form, code, counted, facts, folded, note, section, sheet, table
@@ -24,8 +24,6 @@ __all__ = ["explanation", "kernel", "operation", "procedure", "procedure_functio
 
 _MOST_BUFFERS = 40
 _MOST_EXAMPLES = 8
-_BYTES = {row.name: row.bytes for row in _core._tables["types"]}
-_TEXTS = {row.name: row.text for row in _core._tables["types"]}
 
 
 def program(shown: Program) -> str:
@@ -68,7 +66,7 @@ def _buffer_row(decl: BufferDecl) -> list[Content]:
     return [
         code(decl.name),
         decl.access.name,
-        element("code", text_form(_TEXTS[decl.element.name])),
+        element("code", text_form(TYPES[decl.element].text)),
         count,
         decl.binding if of_host else "",
         ", ".join(marks),
@@ -81,7 +79,7 @@ def _statements(text: str) -> str:
 
 
 def _memory(buffers: Iterable[BufferDecl], access: str) -> str | None:
-    size = sum(decl.count * _BYTES[decl.element.name] for decl in buffers if decl.access.name == access)
+    size = sum(decl.count * decl.element.min_bytes() for decl in buffers if decl.access.name == access)
     return counted(size, "byte") if size else None
 
 
@@ -131,7 +129,7 @@ def _signature(name: str, parameters: Iterable[Parameter]) -> Markup:
 def _parameter_row(each: Parameter) -> list[Content]:
     from vyre._base.text import shown
 
-    kind = "" if each.element is None else element("code", text_form(_TEXTS[each.element.name]))
+    kind = "" if each.element is None else element("code", text_form(TYPES[each.element].text))
     default = code(shown(each.default)) if each.has_default else ""
     return [code(each.name), each.kind, kind, each.axes if each.is_array else "", default]
 
@@ -208,8 +206,8 @@ def operation_form(shown: OpSpec) -> Form:
             "Operation", joined(escaped(shown.id), "@", shown.version), (*told, *procedure_form(shown.procedure).parts)
         )
     names = shown.parameters or [f"a{k}" for k in range(len(signature.inputs))]
-    inputs = ", ".join(f"{name}: {_TEXTS[kind.name]}" for name, kind in zip(names, signature.inputs, strict=False))
-    written = text_form(f"({inputs}) -> {_TEXTS[signature.output.name]}")
+    inputs = ", ".join(f"{name}: {TYPES[kind].text}" for name, kind in zip(names, signature.inputs, strict=False))
+    written = text_form(f"({inputs}) -> {TYPES[signature.output].text}")
     examples = shown.examples
     rows: list[Sequence[Content] | str] = [
         [code(", ".join(map(_value, given))), code(_value(gives))] for given, gives in examples[:_MOST_EXAMPLES]

@@ -9,6 +9,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.calls import explain_calls
+from vyre._base.types import TYPES
 from vyre._core import BufferAccess
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import Part, StepPlace, as_array
@@ -28,8 +29,6 @@ __all__ = ["ProcedureDivergence", "bisect_call", "search"]
 _OWNER = "vyre.bisect"
 # Up to this many steps are looked at one by one; of more steps, halves are.
 _LINEAR = 64
-_DTYPES = {row.name: "uint32" if row.kind == "boolean" else row.dtype for row in _core._tables["types"]}
-_LANES = {row.name: row.components for row in _core._tables["types"]}
 
 
 @dataclass(frozen=True)
@@ -140,9 +139,8 @@ def inputs_of(step: FlatStep, memory: Memory) -> dict[str, np.ndarray]:
     """What vyre.run takes for a dispatch of these arrays."""
     inputs = {}
     for decl, data in zip(step.buffers, memory.bound(step)[0], strict=True):
-        name = decl.element.name
-        array = data.copy().view(_DTYPES[name])
-        inputs[decl.name] = array.reshape(-1, _LANES[name]) if _LANES[name] > 1 else array
+        info = TYPES[decl.element]
+        inputs[decl.name] = data.copy().view(info.bound).reshape(-1, *info.axes)
     return inputs
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
+from vyre._base.types import TYPES, value_of_words
 from vyre._tools.divergence import Divergence, OutputDifference
 from vyre._tools.ways import first_difference
 
@@ -37,9 +38,6 @@ _WRITTEN, _WORDS = _NUMBERS["record_written"], _NUMBERS["record_words"]
 _SPREAD = _NUMBERS["spread"]
 _UNSPREAD = pow(_SPREAD, -1, 1 << 32)
 ALL = 0xFFFFFFFF
-_VALUES = {row.name: row.value for row in _core._tables["types"]}
-_LANES = {row.name: row.lanes for row in _core._tables["types"]}
-_COMPONENTS = {row.name: row.components for row in _core._tables["types"]}
 _MOST_EXCLUDED = 100
 
 
@@ -202,7 +200,7 @@ class Search:
         statement, expr, effect, kind, lane = _point(points, number, going[0])
         first = max(steps - 1 - lane, 0)
         # A lane lies between the hashes before and after it; see fold() of transform/trace.hpp.
-        hashes = [self.records(traced, phase + 1, first + k) for k in range(_LANES[kind.name] + 1)]
+        hashes = [self.records(traced, phase + 1, first + k) for k in range(TYPES[kind].lanes + 1)]
         values = {
             name: tuple(_unfold(*(int(step[name][invocation, _HASH]) for step in pair)) for pair in pairwise(hashes))
             for name in self.ways
@@ -247,8 +245,8 @@ class Search:
         recording, record = written[0]
         statement, expr, _, _, _ = _point(traced[1], int(record[invocation, _LAST]), recording)
         decl = next(decl for decl in self.program.buffers if decl.name == found.buffer)
-        lanes = _COMPONENTS[decl.element.name]
-        kind = _core.DataType.U32 if lanes > 1 else _core.DataType[_VALUES[decl.element.name]]
+        lanes = TYPES[decl.element].components
+        kind = _core.DataType.U32 if lanes > 1 else TYPES[decl.element].value
         index, lane = divmod(found.index, lanes)
         return Point(
             statement,
@@ -258,7 +256,7 @@ class Search:
             invocation,
             phase,
             steps - 1,
-            {name: (int(value) & ALL, int(value) >> 32)[: _LANES[kind.name]] for name, value in found.values.items()},
+            {name: (int(value) & ALL, int(value) >> 32)[: TYPES[kind].lanes] for name, value in found.values.items()},
             f"{found.buffer}[{index}]" + (f" (lane {lane})" if lanes > 1 else ""),
         )
 
@@ -367,8 +365,4 @@ def _typed(kind: DataType, lanes: tuple[int, ...] | None) -> int | tuple[int, ..
     """A value as Python has it; None where a backend took another path and never computed it."""
     if lanes is None:
         return None
-    if kind == _core.DataType.I32:
-        return lanes[0] - (1 << 32) if lanes[0] >> 31 else lanes[0]
-    if kind == _core.DataType.U64:
-        return lanes[0] | lanes[1] << 32
-    return lanes[0] if len(lanes) == 1 else lanes
+    return value_of_words(kind, lanes)

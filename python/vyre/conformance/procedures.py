@@ -19,7 +19,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.text import as_count, shown
-from vyre._base.types import NUMPY
+from vyre._base.types import RANGES, TYPES, bits_of
 from vyre._core import DataType, Procedure
 from vyre._procedure.by_name import submit_by_name
 from vyre.conformance.format import (
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Elements", "ProcedureCertificate", "certify_procedure", "verify_procedure"]
 
-_RANGES = {DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1), DataType.Bool: (0, 1)}
 _MAX_INPUT_BYTES = 1 << 30  # of one array: a certificate is untrusted input
 
 # (procedure, inputs by name, numbers by name) -> the outputs and in_outs by name
@@ -70,9 +69,8 @@ class Elements:
 
     def make(self, element: DataType, seed: int, name: str) -> np.ndarray:
         """The array: SHAKE-256 of the seed and the name, which is the same everywhere."""
-        dtype, lanes = NUMPY[element]
-        shape = (*self._axes(), *lanes)
-        whole = np.dtype(np.uint32 if element is DataType.Bool else dtype)
+        shape = (*self._axes(), *TYPES[element].axes)
+        whole = np.dtype(TYPES[element].bound)
         count = math.prod(shape)
         if count * whole.itemsize > _MAX_INPUT_BYTES:
             raise ArgumentError(
@@ -317,7 +315,7 @@ def _check_fits(procedure: Procedure, arrays: Mapping[str, Elements], numbers: M
     for kind, name, element, axes in interface:
         where = f"`{name}` of procedure `{procedure.name}`"
         if kind == "number":
-            low, high = _RANGES.get(element, (0, 2**32 - 1))
+            low, high = RANGES[element]
             count = as_count(numbers.get(name))
             if count is None or not low <= count <= high:
                 raise BindingError(
@@ -405,6 +403,6 @@ def _called(
     words = []
     for kind, name, element, _ in _core._procedure_interface(procedure):
         if kind == "number":
-            words.append(numbers[name] & 0xFFFFFFFF if element is DataType.I32 else int(numbers[name]))
+            words.append(bits_of(element, int(numbers[name])))
     given = [_core._array(array, place.backend, place.index) for array in inputs.values()]
     return submit_by_name(procedure, given, words, place.backend, place.index)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import DataType
+from vyre._base.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,9 +29,8 @@ EDGES = [
 FAR = [0x0FFFFFFF, 0x10000000, 0x10000001, 0x20000000, 0x3FFFFFFF, 0x40000000, 0x40000001, 0x80000000, 0xC0000003, MASK]
 
 # The type and cast documents, "Canonical Layout" and host mapping.
-LANES = {U32: 1, I32: 1, BOOL: 1, U64: 2, VEC2: 2, VEC4: 4}
-DTYPES = {U32: np.uint32, I32: np.int32, BOOL: np.uint32, U64: np.uint64, VEC2: np.uint32, VEC4: np.uint32}
-ELEMENTS = list(LANES)
+LANES = {each: info.lanes for each, info in TYPES.items() if info.value is each and info.kind != "opaque"}
+ELEMENTS = sorted(LANES, key=LANES.__getitem__)
 
 
 def words(name: str, count: int) -> np.ndarray:
@@ -64,11 +64,7 @@ def array(element: DataType, lanes: Iterable[int] | np.ndarray) -> np.ndarray:
     array([8589934593], dtype=uint64)
     """
     flat = np.array([int(lane) & MASK for lane in lanes], np.uint32)
-    if element == U64:
-        return flat[0::2].astype(np.uint64) | flat[1::2].astype(np.uint64) << np.uint64(32)
-    if element == I32:
-        return flat.view(np.int32)
-    return flat.reshape(-1, LANES[element]) if LANES[element] > 1 else flat
+    return flat.view(TYPES[element].bound).reshape(-1, *TYPES[element].axes)
 
 
 def u32(values: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 import vyre
 from vyre import _core
 from vyre._base.text import shown
+from vyre._base.types import TYPES
 from vyre.errors import ParseError
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ REWRITES: dict[str, tuple[str, str]] = {name: (meaning, when) for name, meaning,
 _Arrays: TypeAlias = "tuple[tuple[str, bytes, bool], ...]"
 
 _MOST_BYTES = 1 << 30  # of all arrays of a case: a short file may ask for many zeros
-
-# A Bool may be bound as its words, any of which is true but 0.
-_DTYPES = {row.name: "uint32" if row.kind == "boolean" else row.dtype for row in _core._tables["types"]}
-_COMPONENTS = {row.name: row.components for row in _core._tables["types"]}
 
 
 @dataclass(frozen=True)
@@ -96,14 +93,11 @@ class Case:
         elements = {decl.name: decl.element for decl in self.program.buffers}
         result: dict[str, np.ndarray | int] = {}
         for name, content, zeros in self.calls[call]:
-            element = elements[name].name
+            info = TYPES[elements[name]]
             if zeros and not arrays:
-                result[name] = len(content) // (elements[name].min_bytes() or 1)
+                result[name] = len(content) // (info.bytes or 1)
                 continue
-            array = np.frombuffer(content, _DTYPES[element])
-            if _COMPONENTS[element] > 1:
-                array = array.reshape(-1, _COMPONENTS[element])
-            result[name] = array.copy()
+            result[name] = np.frombuffer(content, info.bound).reshape(-1, *info.axes).copy()
         return result
 
     def hash(self) -> int:

@@ -12,20 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import BufferAccess, BufferDecl, DataType, Expr, Node, Program
+from vyre._base.types import TYPES
 from vyre.conformance.build import one_invocation, out_u32
 from vyre.conformance.case import Case, case
-from vyre.conformance.values import FAR, I32, U32, array, groups, u32, words
+from vyre.conformance.values import FAR, U32, array, groups, u32, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # The dtype of an element, and the type of the values that it loads as.
-NARROW = {
-    DataType.U8: (np.uint8, U32),
-    DataType.I8: (np.int8, I32),
-    DataType.U16: (np.uint16, U32),
-    DataType.I16: (np.int16, I32),
-}
+NARROW = {each: (info.dtype, info.value) for each, info in TYPES.items() if info.value is not each}
 # No multiple of the elements of a word.
 LENGTH = 7
 INDICES = [0, 1, 2, 3, LENGTH - 1, LENGTH, LENGTH + 1, *FAR]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._core import BufferAccess
+from vyre._base.types import TYPES
+from vyre._core import BufferAccess, DataType
 from vyre.fuzz.case import generate as generate_program
 from vyre.fuzz.procedures.spec import (
     BYTES,
@@ -650,8 +651,8 @@ def _call(draw: random.Random, spec: Spec, shapes: list[tuple[int, ...]] | None 
         arrays.append((shape, draw.randbytes(count)))
     numbers = []
     for name, type_ in spec.numbers:
-        most = 2**64 - 1 if type_ == "U64" else 2**32 - 1
-        if type_ == "I32" and not name.startswith(_SIGNED):
-            most = 2**31 - 1
+        most = TYPES[DataType[type_]].greatest
+        if name.startswith(_SIGNED):  # any bits
+            most = 2 * most + 1
         numbers.append(draw.choice((0, 1, 2, 3, 40, draw.randint(0, most))))
     return Call(tuple(arrays), tuple(numbers))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre import _core
+from vyre._base.types import TYPES
 from vyre._core import BufferAccess
 from vyre.errors import ArgumentError
 from vyre.fuzz.procedures.spec import BYTES, Size, evaluate
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["expected"]
 
-_DTYPES = {row.name: "uint32" if row.kind == "boolean" else row.dtype for row in _core._tables["types"]}
-_LANES = {row.name: row.components for row in _core._tables["types"]}
 _LIMITS = {"workgroup_memory": 1 << 28, "workgroup_invocations": 1 << 16}
 _MOST_NOISE = 16
 _MOST_BYTES = 1 << 30
@@ -158,9 +156,8 @@ class _Frame:
                 data = np.array(words, np.uint32).view(np.uint8)
             else:
                 data = places[decl.name] = self.part(each)
-            name = decl.element.name
-            array = data.copy().view(_DTYPES[name])
-            inputs[decl.name] = array.reshape(-1, _LANES[name]) if _LANES[name] > 1 else array
+            info = TYPES[decl.element]
+            inputs[decl.name] = data.copy().view(info.bound).reshape(-1, *info.axes)
         if 0 in groups:
             return
         for name, array in vyre.run(program, inputs, groups, backend="reference").items():

@@ -24,7 +24,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._base.types import NUMPY
+from vyre._base.types import NUMPY, SCALARS, number_of_bits
 from vyre._core import DataType
 from vyre.errors import ParseError
 
@@ -263,7 +263,7 @@ class ProcedureCase:
             dtype, lanes = NUMPY[DataType[array.element]]
             made[array.name] = np.frombuffer(data, dtype).reshape((*shape, *lanes))
         for (name, type_), number in zip(self.spec.numbers, self.calls[call].numbers, strict=True):
-            made[name] = number - 2**32 if type_ == "I32" and number >= 2**31 else number
+            made[name] = number_of_bits(DataType[type_], number)
         return made
 
     def hash(self) -> int:
@@ -380,7 +380,7 @@ class _Check:
         self.wanted(self.depth <= _MOST_DEPTH, "it is nested too deep")
         self.wanted(isinstance(spec.name, str), "a name is no text")
         for _, type_ in spec.numbers:
-            self.wanted(type_ in ("U32", "I32", "U64", "Bool"), "a number has no type of numbers")
+            self.wanted(type_ in [each.name for each in SCALARS], "a number has no type of numbers")
         for array in spec.arrays:
             self.array(array)
         for index in spec.results:
