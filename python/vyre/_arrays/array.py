@@ -29,8 +29,7 @@ __all__ = ["array", "empty"]
 # numpy's, before its version 2.
 _MOST_AXES = 32
 
-_DTYPES = list(OF_DTYPE)
-_NAMES = f"{', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}"
+_NAMES = " or ".join(", ".join(OF_DTYPE).rsplit(", ", 1))
 
 
 def array(
@@ -217,7 +216,7 @@ def _dtype(dtype: DTypeLike | ElementType, function: str) -> np.dtype[Any]:
             f"argument `dtype` of {function} must be a numpy dtype or a vyre.DataType, got {shown(dtype)}. "
             "Fix: write np.uint32."
         ) from None
-    if wanted.name not in _DTYPES or not wanted.isnative:
+    if wanted.name not in OF_DTYPE or not wanted.isnative:
         raise ArgumentError(
             f"argument `dtype` of {function} must be {_NAMES}, or a vyre.DataType, got {wanted}. "
             f"Fix: {_nearest(wanted, function)}."

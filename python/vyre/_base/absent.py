@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from vyre._base.types import OF_DTYPE, TYPES
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -45,12 +46,11 @@ _OF_ARRAYS = {
 
 # The types of numpy, what CUDA's Python packages have in a kernel, and what vyre calls them. Kernels may ask for these.
 _OF_BODIES = {
-    **{f"{sign}int{bits}": f"vyre.{sign or 'i'}{bits}" for sign in ("u", "") for bits in (8, 16, 32)},
-    "uint64": "vyre.u64",
     "int64": "vyre.u64, which keeps the bits",
-    **dict.fromkeys(("bool", "bool_"), "vyre.boolean"),
     "float32": "vyre.u32 for the bits that x.view(np.uint32) gives",
     "float64": "vyre.u64 for the bits that x.view(np.uint64) gives",
+    **{dtype: f"vyre.{TYPES[element].spelled}" for dtype, element in OF_DTYPE.items()},
+    "bool_": "vyre.boolean",
     "grid": "vyre.gid(0)",
     "gridsize": "vyre.grid_size(0)",
     "threadIdx": "vyre.lid(0) for `threadIdx.x`",

@@ -86,6 +86,8 @@ def words_of(number: int, lanes: int) -> list[int]:
     >>> words_of(-1, 1), words_of(2**32, 2)
     ([4294967295], [0, 1])
     """
+    if lanes == 1:  # quickly, because calls of kernels ask
+        return [number & 0xFFFFFFFF]
     return [number >> shift & 0xFFFFFFFF for shift in range(0, 32 * lanes, 32)]
 
 

@@ -9,7 +9,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from vyre import _core
+from vyre._base.types import TYPES
 from vyre._html.markup import Markup, element, escaped, joined
 
 if TYPE_CHECKING:
@@ -21,9 +21,8 @@ MOST_LINES = 160
 _LONGEST_LINE = 300
 _DEEPEST_FOLD = 6
 
-_TYPES = "|".join(
-    sorted((re.escape(row.text) for row in _core._tables["types"]), key=len, reverse=True)
-)  # `vec2<u32>` before `u32`
+# `vec2<u32>` before `u32`.
+_TYPES = "|".join(sorted((re.escape(info.text) for info in TYPES.values()), key=len, reverse=True))
 # Groups of a pattern are named as the classes of style.py: words, types, digits, functions, strings, comments.
 _TEXT_FORM = re.compile(
     rf"""(?P<s>"(?:\\.|[^"\\])*")

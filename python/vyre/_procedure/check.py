@@ -21,6 +21,7 @@ from vyre._arrays.reports import (
     UnwrittenArrayReport,
 )
 from vyre._base.text import as_count, shown
+from vyre._base.types import TYPES
 from vyre._procedure.flat import Part, text_of_line
 from vyre.errors import ArgumentError, BindingError, DispatchTimeoutError
 
@@ -249,7 +250,7 @@ class _Checked:
         first = self.by_order[0]
         assert isinstance(first, OrderDependenceReport)
         width = self.call.arrays[index].width
-        lane = 4 if width > 4 and width % 4 == 0 and element is not _core.DataType.U64 else width
+        lane = width // TYPES[element].components
         at = int(differs[0]) // lane
         value, other_value = (
             int.from_bytes(data[at * lane : (at + 1) * lane].tobytes(), "little")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
-from vyre._base.types import NUMPY
 from vyre._core import DataType
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arrays import ProcedureArray
@@ -53,7 +52,7 @@ def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str 
     recorder = recorder_of("vyre.scratch")
     if len(shape) == 1 and isinstance(shape[0], tuple):
         shape = shape[0]
-    if not isinstance(dtype, DataType) or dtype not in NUMPY or dtype is DataType.Bytes:
+    if not isinstance(dtype, DataType) or dtype is DataType.Bytes:
         raise ArgumentError(
             f"argument `dtype` of vyre.scratch must be a type, got {shown(dtype)}. Fix: write "
             "vyre.scratch(vyre.u32, n)."

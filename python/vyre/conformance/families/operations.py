@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import DataType, Expr, OpLaw, _core
+from vyre._base.types import TYPES, words_of
 from vyre.conformance.build import element_wise
 from vyre.conformance.case import Arrays, Case, Judgement, case
 from vyre.conformance.models import MODELS
-from vyre.conformance.values import BOOL, EDGES, I32, LANES, MASK, U32, U64, array, groups, samples, split, words
+from vyre.conformance.values import BOOL, EDGES, LANES, MASK, U64, array, groups, samples, split, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +82,7 @@ def number(lanes: Sequence[int]) -> int:
 def modelled(model: Callable[..., int], output: DataType, row: Sequence[Sequence[int]]) -> list[int]:
     """The lanes that a model gives for a row of arguments."""
     value = int(model(*map(number, row)))
-    return [value >> 32 * k & MASK for k in range(LANES[output])]
+    return words_of(value, LANES[output])
 
 
 def columns(spec: OpSpec, rows: Sequence[Sequence[Sequence[int]]]) -> dict[str, np.ndarray]:
@@ -99,11 +100,7 @@ def filled(element: DataType, count: int) -> np.ndarray:
 
 def _lanes(value: Any, element: DataType) -> list[int]:
     """The lanes of an example's value, as the registry gives it."""
-    if element in (U32, I32, BOOL):
-        return [int(value) & MASK]
-    if element == U64:
-        return list(split(int(value)))
-    return [int(lane) for lane in value]
+    return [int(lane) for lane in value] if TYPES[element].axes else words_of(int(value), LANES[element])
 
 
 def _examples(spec: OpSpec, name: str) -> Iterator[Case]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core
 from vyre._base.types import TYPES
 from vyre._core import BufferAccess, DataType
 from vyre.fuzz.case import generate as generate_program
@@ -40,7 +39,7 @@ _ELEMENTS = ("U32", "U32", "U32", "U64", "I32", "U8", "U16", "Vec4U32", "Vec2U32
 _MOST = 600  # elements of an array
 _MOST_DEPTH = 3  # of blocks
 _MOST_NESTED = 2  # of invocations
-_TEXTS = {row.name: row.text for row in _core._tables["types"]}
+_TEXTS = {element.name: info.text for element, info in TYPES.items()}
 
 # The value of an element as a u32, and a u32 as an element.
 _READ = {

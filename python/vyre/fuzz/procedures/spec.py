@@ -24,7 +24,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._base.types import NUMPY, SCALARS, number_of_bits
+from vyre._base.types import NUMPY, SCALARS, TYPES, number_of_bits
 from vyre._core import DataType
 from vyre.errors import ParseError
 
@@ -50,7 +50,7 @@ __all__ = [
 Size: TypeAlias = "tuple[Any, ...]"
 Step: TypeAlias = "tuple[Any, ...]"
 
-BYTES = {row.name: max(row.bytes, 1) for row in _core._tables["types"]}
+BYTES = {element.name: max(info.bytes, 1) for element, info in TYPES.items()}
 LEAVES = ("literal", "length", "number", "limit", "turn")
 _MOST_FILE = 1 << 28
 

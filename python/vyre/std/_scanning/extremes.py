@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import vyre
-from vyre import DataType, In, Out, i32, u32, u64, vec4u32
+from vyre import DataType, In, Out, i32, u32, vec4u32
 
 __all__ = ["extreme_index"]
 
@@ -123,7 +123,7 @@ def extreme_index(op: str, element: DataType) -> Any:
             first(x, _NONE, best, index, workgroups=1)
         with vyre.otherwise():
             values, places = vyre.scratch(element, one, name="values"), vyre.scratch(u32, one, name="places")
-            if element is u64:
+            if element.min_bytes() > 4:
                 first(x, _NONE, values, places, workgroups=one)
                 groups = one
             else:

@@ -11,7 +11,7 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import DataType, In, InOut, Out, u32, u64
+from vyre import DataType, In, InOut, Out, u32
 
 __all__ = ["SPARSE", "adder", "gatherer", "scatterer"]
 
@@ -85,7 +85,7 @@ def scatterer(element: DataType, sparse: int = SPARSE) -> Any:
 @functools.cache
 def adder(element: DataType) -> Any:
     """The procedure `procedure(out, index, values)` that adds u32 or u64 values to `out`, which is given as u32."""
-    wide = element is u64
+    wide = element.min_bytes() > 4
 
     @vyre.kernel(workgroup_size=256)
     def add(index: In[u32], values: In[element], out: InOut[u32]) -> None:

@@ -12,7 +12,7 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import DataType, In, Out, i32, u64
+from vyre import DataType, In, Out, i32
 from vyre.std._scanning.operators import Operator, value_of
 
 __all__ = ["LANES", "ROW_TILE", "by_rows", "ordered", "reduce_rows", "reducer", "strided"]
@@ -85,7 +85,7 @@ def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int
 
     Its tile has LANES * unroll * turns loads.
     """
-    wide = source is not u64
+    wide = source.min_bytes() == 4
     load = vyre.vec4u32 if wide else source
     element, identity = op.element, op.identity
     filled = identity == 0 and not truth  # loads beyond the end give the identity
@@ -197,8 +197,8 @@ def reducer(op: Operator, source: DataType | None = None, truth: bool = False, l
         if not fast:
             _recorded(n, LANES * EACH, 1, lambda out, groups: ordered(op)(x, out, workgroups=groups), inner, op, result)
             return result
-        wide = 1 if source is u64 else 4
-        words = x if source is u64 else x.view(vyre.vec4u32)
+        wide = 4 if source.min_bytes() == 4 else 1
+        words = x.view(vyre.vec4u32) if wide > 1 else x
         rest = x[n // wide * wide :]
         with vyre.when(by_rows()):
             _recorded(n, ROW_TILE, 1, functools.partial(reduce_rows, op, source, truth, x), inner, op, result)

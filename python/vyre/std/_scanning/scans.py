@@ -10,7 +10,7 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import In, Out, u32, u64, vec4u32
+from vyre import In, Out, u32, vec4u32
 from vyre.std._scanning.operators import Operator, value_of
 from vyre.std._scanning.reductions import LANES, ROW_TILE, by_rows, ordered, reduce_rows, strided
 from vyre.std._scanning.row_scans import scan_rows
@@ -25,7 +25,7 @@ _CHUNKS = 8  # of a tile of many elements
 
 def each_of(op: Operator) -> int:
     """The neighbours that an invocation combines."""
-    return 4 if op.element is u64 else 8
+    return 4 if op.element.min_bytes() > 4 else 8
 
 
 @functools.cache
@@ -102,7 +102,7 @@ def _reduce(op: Operator, tile: int, x: Any, tiles: Any) -> Any:
     if not op.commutes or op.identity is None:
         ordered(op, tile // LANES)(x, partial, workgroups=tiles)
         return partial
-    wide = 1 if op.element is u64 else 4
+    wide = 1 if op.element.min_bytes() > 4 else 4
     words = x if wide == 1 else x.view(vyre.vec4u32)
     loads = tile // LANES // wide  # of an invocation
     unroll = max(k for k in range(1, 9) if loads % k == 0)
@@ -157,7 +157,7 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
 
 def by_vectors(op: Operator) -> bool:
     """Whether vectors of four words hold four elements, and an identity stands for what comes before the first."""
-    return op.element is not u64 and op.identity is not None
+    return op.element.min_bytes() == 4 and op.identity is not None
 
 
 def _scanned(op: Operator, chunks: int, kernel: Any, inner: Any, x: Any, y: Any) -> None:
