@@ -2,7 +2,9 @@
 
 import linecache
 import math
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -23,21 +25,68 @@ from vyre import In, InOut, Out, boolean, const, i32, u32, u64
 FILE = "/somewhere/wrong.py"
 
 
-def read_cases(text: str) -> dict[str, dict[str, str]]:
-    """Each case by its name, with the parts `wrong`, `error`, `fixed`, `call`, `wrong call` and `gives`."""
-    cases: dict[str, dict[str, str]] = {}
+DIAGNOSTIC = re.compile(r"(?P<rule>[KV]\d+) at (?P<where>.+?) \((?P<file>[^:]+):(?P<rest>[^)]*)\): (?P<problem>.*)")
+SPEAKERS = {"K": "vyre kernel", "V": "vyre IR validation"}
+
+
+def whole_message(line: str, remedy: str, source: list[str]) -> str:
+    """The text of an error, which shows the line of the source that it is about, and marks the columns."""
+    match = DIAGNOSTIC.fullmatch(line)
+    if match is None:
+        return f"{line}. Fix: {remedy}.\n"
+    place, _, end = match["rest"].partition("-")
+    where = f"{match['rule']} at {match['where']} ({match['file']}:{place})"
+    message = f"{where}: {SPEAKERS[line[0]]}: {match['problem']}. Fix: {remedy}.\n"
+    if match["file"] != "wrong.py":
+        return message
+    number, *columns = map(int, place.split(":"))
+    whole = source[number - 1]
+    code = whole.lstrip()
+    message += f"    {code}\n"
+    if end:
+        first = columns[0]
+        message += " " * (4 + first - 1 - (len(whole) - len(code))) + "^" * (int(end) - first + 1) + "\n"
+    return message
+
+
+def whole_error(kind: str, lines: list[str], wrong: str) -> str:
+    """An error's class, and its messages with what each says in further lines."""
+    source = (HEAD + wrong).splitlines()
+    text = f"{kind}\n"
+    while lines:
+        line, remedy, *lines = lines
+        text += whole_message(line, remedy.removeprefix("  "), source)
+        while lines and lines[0].startswith("  "):
+            text += lines.pop(0) + "\n"
+    return text
+
+
+class Case(NamedTuple):
+    wrong: str
+    wrong_call: str
+    error: str
+    fixed: str
+    call: str
+    gives: str
+
+
+def read_case(text: str) -> Case:
+    source, raises, gives = text.strip("\n").split("\n--- ")
+    wrong, fixed = (
+        "".join(f"{line[2:]}\n" for line in source.split("\n") if not line.startswith(other)) for other in ("+", "-")
+    )
+    said, *message = raises.split("\n")
+    wrong_call, kind = re.fullmatch(r"(?:(.*) )?raises (\w+)", said).groups("")
+    call, value = re.fullmatch(r"(?:(.*) )?gives (.*)", gives).groups("k(a)")
+    return Case(wrong, wrong_call, whole_error(kind, message, wrong), fixed, call, value)
+
+
+def read_cases(text: str) -> dict[str, Case]:
+    cases: dict[str, Case] = {}
     for each in text.split("\n===== ")[1:]:
         name, _, rest = each.partition("\n")
         assert name not in cases, name
-        parts = cases[name] = {}
-        part = "wrong"
-        lines: list[str] = []
-        for line in [*rest.splitlines(), "--- "]:
-            if not line.startswith("--- "):
-                lines.append(line)
-                continue
-            parts[part] = "\n".join(lines).rstrip("\n") + "\n"
-            part, lines = line.removeprefix("--- "), []
+        cases[name] = read_case(rest)
     return cases
 
 
@@ -79,37 +128,36 @@ def run(source: str, call: str, backend: str) -> object:
     return eval(call, values)
 
 
-def run_wrong(case: dict[str, str]) -> None:
+def run_wrong(case: Case) -> None:
     """The call that fails, or for a case without one the compilation."""
-    if "wrong call" in case:
-        run(case["wrong"], case["wrong call"], "reference")
+    if case.wrong_call:
+        run(case.wrong, case.wrong_call, "reference")
     else:
-        defined(case["wrong"])["k"].program.check()  # type: ignore[attr-defined]
+        defined(case.wrong)["k"].program.check()  # type: ignore[attr-defined]
 
 
-def error_of(case: dict[str, str]) -> str:
+def error_of(case: Case) -> str:
     """The class and the whole text of the error, in which the file stands without its folder."""
     with pytest.raises(vyre.VyreError) as caught:
         run_wrong(case)
     return f"{type(caught.value).__name__}\n{caught.value}".replace(FILE, "wrong.py").rstrip("\n") + "\n"
 
 
-def test_there_are_a_hundred_cases_and_more():
-    assert len(CASES) >= 100
-    assert all({"wrong", "error", "gives"} <= set(case) for case in CASES.values())
+def test_there_are_a_hundred_and_fifty_cases_and_more():
+    assert len(CASES) >= 150
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_wrong_kernel_has_its_error(name):
-    assert error_of(CASES[name]) == CASES[name]["error"]
+    assert error_of(CASES[name]) == CASES[name].error
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", CASES)
 def test_the_kernel_that_the_fix_gives_is_right(name, backend):
     case = CASES[name]
-    given = run(case.get("fixed", case["wrong"]), case.get("call", "k(a)"), backend)
-    wanted = eval(case["gives"], {**arrays(), "np": np, "math": math})
+    given = run(case.fixed, case.call, backend)
+    wanted = eval(case.gives, {**arrays(), "np": np, "math": math})
     if isinstance(given, np.ndarray):
         wanted = np.array(wanted).astype(given.dtype)
         assert (given.shape, given.tolist()) == (wanted.shape, wanted.tolist())
