@@ -8,6 +8,7 @@ import random
 import signal
 import sys
 import textwrap
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,15 +72,22 @@ def name_of(device: vyre.Device) -> str:
     return name if device.backend == "vulkan" else f"{name}-{device.backend}"
 
 
-def refusals(rows: list[tuple[Any, ...]], error: type[Exception] | None = None) -> Callable[..., None]:
-    """A test that calls are refused: rows have a call, its error unless all have one, and a message."""
+@contextmanager
+def refused(kind: type[Exception], problem: str, fix: str = "") -> Iterator[pytest.ExceptionInfo[Exception]]:
+    """Expects an error of this kind, whose whole sentence says the problem and what to do, or stands in `problem`."""
+    with pytest.raises(kind) as caught:
+        yield caught
+    assert str(caught.value) == (f"{problem}. Fix: {fix}." if fix else problem)
+
+
+def refusals(rows: list[tuple[Any, ...]], error: type[Exception] = Exception) -> Callable[..., None]:
+    """A test that calls are refused: rows have a call, its error unless all have one, and what `refused` takes."""
 
     @pytest.mark.parametrize("row", rows, ids=range(len(rows)))
     def test(row: tuple[Any, ...]) -> None:
-        call, *kind, message = row
-        with pytest.raises(kind[0] if kind else error) as caught:
+        call, *expected = row
+        with refused(*([error] if isinstance(expected[0], str) else []), *expected):
             call()
-        assert str(caught.value) == message
 
     return test
 

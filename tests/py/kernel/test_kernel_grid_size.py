@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import refused
 from vyre import In, InOut, Out, u32
 
 ASKED = np.zeros(6, np.uint32)
@@ -78,21 +79,23 @@ def test_a_kernel_without_it_keeps_its_words():
 
 def test_a_resident_grid_is_refused():
     counts = vyre.array(np.array([1, 1, 1], np.uint32), backend="cpu")
-    with pytest.raises(vyre.ArgumentError) as caught:
+    with refused(
+        vyre.ArgumentError,
+        "kernel `sizes` calls vyre.grid_size, and `workgroups` is resident, so its counts are unknown when the "
+        "call is made",
+        "pass `workgroups` as integers, or give the kernel the size as a u32 parameter or an In array",
+    ):
         sizes(ASKED.copy(), 9, workgroups=counts, at_most=9)
-    assert str(caught.value) == (
-        "kernel `sizes` calls vyre.grid_size, and `workgroups` is resident, so its counts are unknown when the call is "
-        "made. Fix: pass `workgroups` as integers, or give the kernel the size as a u32 parameter or an In array."
-    )
 
 
 def test_more_than_a_u32_holds_is_refused():
-    with pytest.raises(vyre.ArgumentError) as caught:
+    with refused(
+        vyre.ArgumentError,
+        "kernel `sizes` calls vyre.grid_size(0), which is a u32, and the call has 4294967296 invocations along "
+        "that axis",
+        "make the grid at most 4294967295 along it",
+    ):
         sizes(ASKED.copy(), 9, grid=2**32, backend="reference")
-    assert str(caught.value) == (
-        "kernel `sizes` calls vyre.grid_size(0), which is a u32, and the call has 4294967296 invocations along that "
-        "axis. Fix: make the grid at most 4294967295 along it."
-    )
 
 
 @pytest.mark.parametrize("axis", [3, -1, "x"])
@@ -108,11 +111,10 @@ def test_an_axis_that_there_is_not_is_refused(axis):
 
 
 def test_outside_of_a_kernel_it_is_refused():
-    with pytest.raises(vyre.ArgumentError) as caught:
+    with refused(
+        vyre.ArgumentError, "vyre.grid_size was called outside of a kernel", "call it in a function under @vyre.kernel"
+    ):
         vyre.grid_size(0)
-    assert str(caught.value) == (
-        "vyre.grid_size was called outside of a kernel. Fix: call it in a function under @vyre.kernel."
-    )
 
 
 @vyre.kernel
@@ -153,11 +155,12 @@ def test_a_time_out_names_the_tail_of_a_grid(backend):
 
 def test_a_time_out_without_a_tail_is_as_ever():
     zeros = np.zeros(256, np.uint32)
-    with pytest.raises(vyre.DispatchTimeoutError) as caught:
+    with refused(
+        vyre.DispatchTimeoutError,
+        "the cpu backend did not finish within 0.05 s",
+        "give a longer time-out, or fewer workgroups",
+    ):
         collatz(zeros, backend="cpu", timeout=0.05)
-    assert str(caught.value) == (
-        "the cpu backend did not finish within 0.05 s. Fix: give a longer time-out, or fewer workgroups."
-    )
 
 
 @vyre.kernel
@@ -183,8 +186,9 @@ def waits_after_a_return(first: In[u32], turns: Out[u32]):
 
 @pytest.mark.parametrize("kernel", [waits, waits_after_a_return])
 def test_a_time_out_of_a_kernel_that_leaves_the_tail_out_does_not_name_it(kernel):
-    with pytest.raises(vyre.DispatchTimeoutError) as caught:
+    with refused(
+        vyre.DispatchTimeoutError,
+        "the cpu backend did not finish within 0.05 s",
+        "give a longer time-out, or fewer workgroups",
+    ):
         kernel(np.array([5, 5, 5], np.uint32), backend="cpu", timeout=0.05)
-    assert str(caught.value) == (
-        "the cpu backend did not finish within 0.05 s. Fix: give a longer time-out, or fewer workgroups."
-    )

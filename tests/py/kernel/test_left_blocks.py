@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import refused
 from vyre import InOut, u32
 from vyre._procedure.leaving import left_blocks
 from vyre.errors import ArgumentError
@@ -82,14 +83,14 @@ def line_of(function, statement):
 )
 def test_a_block_that_is_left_is_refused_with_its_place(procedure, function, statement, block):
     line = line_of(getattr(function, "__wrapped__", function), statement)
-    with pytest.raises(ArgumentError) as caught:
+    with refused(
+        ArgumentError,
+        f"`{statement}` at line {line} of {FILE} leaves a `with vyre.{block}:` block, and what follows the "
+        "block would be left out for every length",
+        f"put what follows into a `with vyre.otherwise():` block, and write `{statement}` behind the blocks; "
+        "make an array that both write before them, by vyre.scratch",
+    ):
         procedure(ONES.copy(), ONES.copy(), backend="cpu")
-    assert str(caught.value) == (
-        f"`{statement}` at line {line} of {FILE} leaves a `with vyre.{block}:` block, and what follows the block would "
-        "be left out for every length. Fix: put what follows into a `with vyre.otherwise():` block, and write "
-        f"`{statement}` behind the blocks; make an array that both write "
-        "before them, by vyre.scratch."
-    )
 
 
 def test_what_the_fix_says_to_write_clears_the_right_array(target):
@@ -121,11 +122,10 @@ def test_a_second_otherwise_is_refused_also_after_an_empty_one():
         with vyre.otherwise():
             vyre.clear(x)
 
-    with pytest.raises(ArgumentError) as caught:
+    with refused(
+        ArgumentError, "vyre.otherwise does not follow a vyre.when", "write it directly behind that with-block"
+    ):
         twice(ONES.copy(), backend="cpu")
-    assert str(caught.value) == (
-        "vyre.otherwise does not follow a vyre.when. Fix: write it directly behind that with-block."
-    )
 
 
 def test_no_procedure_of_the_library_leaves_a_block():
@@ -296,9 +296,9 @@ def _generator(x: InOut[u32]):
     ("function", "word"), [(_coroutine, "async"), (_asynchronous_generator, "async"), (_generator, "yield")]
 )
 def test_a_coroutine_and_a_generator_are_no_procedures(function, word):
-    with pytest.raises(ArgumentError) as caught:
+    with refused(
+        ArgumentError,
+        f"procedure `{function.__name__}` is written with `{word}`, and its steps are recorded in one call",
+        "leave it out, and return the arrays, all at the end",
+    ):
         vyre.procedure(function)
-    assert str(caught.value) == (
-        f"procedure `{function.__name__}` is written with `{word}`, and its steps are recorded in one call. "
-        "Fix: leave it out, and return the arrays, all at the end."
-    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
 
 import numpy as np
 import pytest
 
 import vyre
+from conftest import refused
 from vyre import BufferDecl, Convention, Diagnostic, Expr, Node, OpSignature, OpSpec, Place, Program
 
 X = Expr.var("x")
@@ -42,100 +42,104 @@ def test_new_makes_a_whole_program():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "problem", "fix"),
     [
         (
             lambda: Program(workgroup=(1, 1, 1)),
-            "Program() has no argument 'workgroup'. Fix: use one of `buffers`, `workgroup_size`, `entry`.",
+            "Program() has no argument 'workgroup'",
+            "use one of `buffers`, `workgroup_size`, `entry`",
         ),
         (
             lambda: Program(**{"\ud800": 1}),
-            "Program() has no argument '\\ud800'. Fix: use one of `buffers`, `workgroup_size`, `entry`.",
+            "Program() has no argument '\\ud800'",
+            "use one of `buffers`, `workgroup_size`, `entry`",
         ),
         (
             lambda: Program([], (1, 1, 1), [], 3),
-            "Program() takes at most 3 positional arguments, got 4. Fix: pass the others by name.",
+            "Program() takes at most 3 positional arguments, got 4",
+            "pass the others by name",
         ),
-        (lambda: Program([], buffers=[]), "Program() got argument 'buffers' twice. Fix: pass it once."),
-        (lambda: OpSignature([]), "OpSignature() misses argument `output`. Fix: pass it."),
+        (lambda: Program([], buffers=[]), "Program() got argument 'buffers' twice", "pass it once"),
+        (lambda: OpSignature([]), "OpSignature() misses argument `output`", "pass it"),
         (
             lambda: OpSpec("a.b", OpSignature([], vyre.u32), []),
-            "OpSpec() takes at most 2 positional arguments, got 3. Fix: pass the others by name.",
+            "OpSpec() takes at most 2 positional arguments, got 3",
+            "pass the others by name",
         ),
     ],
 )
-def test_wrong_arguments_of_constructors(call, message):
-    with pytest.raises(vyre.CallError, match=f"^{re.escape(message)}$"):
+def test_wrong_arguments_of_constructors(call, problem, fix):
+    with refused(vyre.CallError, problem, fix):
         call()
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "problem", "fix"),
     [
-        (
-            lambda: vyre.add(X, np.float32(2)),
-            f"argument `right` of add {VALUE} 2.0 (float32). Fix: write 2.",
-        ),
+        (lambda: vyre.add(X, np.float32(2)), f"argument `right` of add {VALUE} 2.0 (float32)", "write 2"),
         (
             lambda: Expr.u32(1.5),
-            "argument `value` of Expr.u32 must be an integer from 0 to 4294967295, got 1.5 (float). "
-            "Fix: write an integer; `//` divides integers, and -(-n // 64) rounds up.",
+            "argument `value` of Expr.u32 must be an integer from 0 to 4294967295, got 1.5 (float)",
+            "write an integer; `//` divides integers, and -(-n // 64) rounds up",
         ),
         (
             lambda: Node.block({Node.barrier()}),
-            "argument `body` of Node.block must be a list of Nodes, got an object of type set. "
-            "Fix: write [Node.let(...), Node.store(...)].",
+            "argument `body` of Node.block must be a list of Nodes, got an object of type set",
+            "write [Node.let(...), Node.store(...)]",
         ),
         (
             lambda: Node.block([[Node.barrier()]]),
-            "element 0 of argument `body` of Node.block must be a Node, got an object of type list. "
-            "Fix: write *nodes to put a list's statements here, or Node.block(nodes).",
+            "element 0 of argument `body` of Node.block must be a Node, got an object of type list",
+            "write *nodes to put a list's statements here, or Node.block(nodes)",
         ),
         (
             lambda: Node.block([Node.barrier]),
             "element 0 of argument `body` of Node.block must be a Node, got an object of type "
-            "builtin_function_or_method. Fix: call the function: write Node.barrier() or Node.return_().",
+            "builtin_function_or_method",
+            "call the function: write Node.barrier() or Node.return_()",
         ),
         (
             lambda: vyre.parse(b"vyre 1"),
-            "argument `text` of vyre.parse must be a str, got b'vyre 1' (bytes). "
-            "Fix: pass what Program.to_text() gave; bytes are read by Program.from_bytes.",
+            "argument `text` of vyre.parse must be a str, got b'vyre 1' (bytes)",
+            "pass what Program.to_text() gave; bytes are read by Program.from_bytes",
         ),
         (
             lambda: vyre.lower(Program(), "assembly", instructions="sse41"),
             'argument `target` of vyre.lower must be "spirv", "spirv-asm", "wgsl", "ptx" or "asm", got '
-            "'assembly' (str). Fix: write one of them.",
+            "'assembly' (str)",
+            "write one of them",
         ),
         (
             lambda: vyre.lower(nothing.procedure, "asm"),
-            "argument `program` of vyre.lower must be a vyre.Program, got the procedure 'nothing'. "
-            "Fix: lower the program of a step, procedure.programs[0] for the first.",
+            "argument `program` of vyre.lower must be a vyre.Program, got the procedure 'nothing'",
+            "lower the program of a step, procedure.programs[0] for the first",
         ),
         (
             lambda: vyre.run(Program(), {}, 1, backend=3),
-            "argument `backend` of vyre.run must be a str, got 3 (int). "
-            'Fix: write "cpu", "vulkan", "cuda", "reference" or None.',
+            "argument `backend` of vyre.run must be a str, got 3 (int)",
+            'write "cpu", "vulkan", "cuda", "reference" or None',
         ),
         (
             lambda: vyre.run(Program(), {}, {1, 2}),
-            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, "
-            "got an object of type set. Fix: write (n, 1, 1).",
+            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got an "
+            "object of type set",
+            "write (n, 1, 1)",
         ),
         (
             lambda: vyre.pack_bytes(np.ma.array(np.zeros(3, np.uint8))),
-            "argument `data` of pack_bytes must be an array whose every element counts, got a masked array. "
-            "Fix: write .filled(0) to give the masked elements a value.",
+            "argument `data` of pack_bytes must be an array whose every element counts, got a masked array",
+            "write .filled(0) to give the masked elements a value",
         ),
         (
             lambda: vyre.devices("gpu"),
-            f"argument `backend` of vyre.devices must be one of "
-            f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got 'gpu'. "
-            "Fix: write one of these; None lists all devices.",
+            "argument `backend` of vyre.devices must be one of "
+            f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got 'gpu'",
+            "write one of these; None lists all devices",
         ),
     ],
 )
-def test_mistakes(call, message):
-    with pytest.raises(vyre.ArgumentError, match=f"^{re.escape(message)}$"):
+def test_mistakes(call, problem, fix):
+    with refused(vyre.ArgumentError, problem, fix):
         call()
 
 
@@ -148,9 +152,8 @@ def test_pickled_bytes_of_something_else_are_refused():
         (vyre._core._expr_from_bytes, several, "statement"),
         (vyre._core._expr_from_bytes, barrier, "expression"),
     ):
-        with pytest.raises(vyre.ParseError) as error:
+        with refused(vyre.ParseError, f"these bytes are not a pickled {what}", "load what pickle.dumps wrote"):
             load(data)
-        assert str(error.value) == f"these bytes are not a pickled {what}. Fix: load what pickle.dumps wrote."
 
 
 def test_small_values_copy_and_pickle():

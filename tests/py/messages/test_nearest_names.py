@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import vyre
+from conftest import refused
 from vyre import BufferDecl, Program
 
 NAMED = Program([BufferDecl.read_write("data", 0, vyre.u32), BufferDecl.read_write("mask", 1, vyre.u32)])
@@ -60,9 +61,8 @@ def test_a_name_like_no_other_gets_no_suggestion():
 
 
 def test_a_type_in_the_spelling_of_texts_is_told():
-    with pytest.raises(AttributeError) as error:
+    with refused(AttributeError, "DataType has no member 'vec2u32'", "write DataType.Vec2U32"):
         _ = vyre.DataType.vec2u32
-    assert str(error.value) == "DataType has no member 'vec2u32'. Fix: write DataType.Vec2U32."
     with pytest.raises(AttributeError) as error:
         _ = vyre.DataType.word
     assert str(error.value) == "DataType has no member 'word'"

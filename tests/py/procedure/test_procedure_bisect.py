@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import vyre
+from conftest import refused
 from vyre import In, InOut, Out, u32
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import named_call
@@ -201,23 +201,20 @@ def test_steps_that_depend_on_the_device_are_refused_where_they_differ(monkeypat
         "vyre._tools.procedure_bisect._call_on",
         lambda way, make: named_call(limited, {"x": X[: 3 if way.backend == "cpu" else 5]}, "test"),
     )
-    with pytest.raises(ArgumentError) as caught:
+    with refused(
+        ArgumentError,
+        "the procedure takes other steps on cpu than on reference, because it asks for limits of the device",
+        "bisect it on two backends with the same limits, or without vyre.limit",
+    ):
         vyre.bisect(limited, {"x": X}, backend="cpu")
-    assert str(caught.value) == (
-        "the procedure takes other steps on cpu than on reference, because it asks for limits of the device. "
-        "Fix: bisect it on two backends with the same limits, or without vyre.limit."
-    )
 
 
 def test_wrong_arguments_are_refused():
-    with pytest.raises(ArgumentError) as caught:
+    with refused(
+        ArgumentError,
+        "argument `workgroups` of vyre.bisect is for programs, and a procedure has the grids of its steps",
+        "leave `workgroups` out",
+    ):
         vyre.bisect(turned, {"x": X, "n": 1}, 1, backend="cpu")
-    assert str(caught.value) == (
-        "argument `workgroups` of vyre.bisect is for programs, and a procedure has the grids of its steps. "
-        "Fix: leave `workgroups` out."
-    )
-    with pytest.raises(BindingError) as caught:
+    with refused(BindingError, "argument `inputs` of vyre.bisect misses `n` of procedure `turned`", "add 'n' to it"):
         vyre.bisect(turned.procedure, {"x": X}, backend="cpu")
-    assert str(caught.value) == (
-        "argument `inputs` of vyre.bisect misses `n` of procedure `turned`. Fix: add 'n' to it."
-    )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import refused
 from programs import element_wise, groups
 from vyre import DataType, Expr, _core, ops
 
@@ -146,9 +147,8 @@ def test_wrong_types_name_the_operation_and_the_fix_runs(value, message, fixed):
 
 
 def test_wrong_calls_are_told():
-    with pytest.raises(vyre.CallError) as error:
+    with refused(vyre.CallError, "vyre.clamp() misses argument `high`", "write vyre.clamp(value, low, high)"):
         vyre.clamp(1, 2)
-    assert str(error.value) == "vyre.clamp() misses argument `high`. Fix: write vyre.clamp(value, low, high)."
 
 
 # `kat_vectors` of Random123, the library of Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3"
