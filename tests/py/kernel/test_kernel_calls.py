@@ -104,10 +104,6 @@ def test_a_constant_has_a_program_a_value():
     assert powers(3, np.zeros(1, np.uint32), backend="reference").tolist() == [27]
     assert powers(4, np.zeros(1, np.uint32), 2, backend="reference").tolist() == [162]
     assert powers.specialize(k=1).text != powers.specialize(k=2).text
-    with refused(
-        vyre.ArgumentError, "kernel `powers` has a program for each value of `k`", "write .specialize(k=...).program"
-    ):
-        _ = powers.program
 
 
 def test_several_results_are_a_tuple(target):
@@ -351,84 +347,44 @@ def test_a_captured_array_is_a_table_copied_when_first_seen():
 WRONG = {
     "a list": (
         lambda: saxpy([1, 2], A, 3),
-        "argument `a` of kernel `saxpy` must be an array of uint32, got an object of type list. "
-        "Fix: write np.array(x, np.uint32).",
+        "argument `a` of kernel `saxpy` must be an array of uint32, got an object of type list",
+        "write np.array(x, np.uint32)",
     ),
     "a list of truths": (
         lambda: large_ones(A, found=[True]),
-        "argument `found` of kernel `large_ones` must be an array of bool, got an object of type list. "
-        "Fix: write np.array(x, np.bool_).",
+        "argument `found` of kernel `large_ones` must be an array of bool, got an object of type list",
+        "write np.array(x, np.bool_)",
     ),
-    "another dtype": (
-        lambda: saxpy(A.astype(np.int64), A, 3),
-        "argument `a` of kernel `saxpy` must be an array of uint32, got one of int64. Fix: write a.astype(np.uint32).",
-    ),
-    "too many axes": (
-        lambda: saxpy(A.reshape(1, 5), A, 3),
-        "argument `a` of kernel `saxpy` must have 1 axis, got shape (1, 5). "
-        "Fix: write a.reshape(-1), or annotate it with vyre.In[vyre.u32, 2].",
-    ),
-    "a float scalar": (
-        lambda: saxpy(A, A, 1.5),
-        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got 1.5. "
-        "Fix: write an integer in that range.",
-    ),
-    "a scalar out of range": (
-        lambda: saxpy(A, A, -1),
-        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got -1. "
-        "Fix: write an integer in that range.",
-    ),
-    "an argument too few": (lambda: saxpy(A, A), "kernel `saxpy` misses argument `k`. Fix: write saxpy(a, x, k)."),
-    "an argument behind an Out": (
-        lambda: behind(A, 3),
-        "kernel `behind` misses argument `n`. Fix: write behind(a, n=n).",
-    ),
+    "an argument behind an Out": (lambda: behind(A, 3), "kernel `behind` misses argument `n`", "write behind(a, n=n)"),
     "a strided InOut": (
         lambda: add_one(np.zeros(6, np.uint32)[::2]),
-        "argument `data` of kernel `add_one` is written, and the array is not C-contiguous. "
-        "Fix: write data_ = np.ascontiguousarray(data), call with data_, then data[...] = data_.",
-    ),
-    "an argument too many": (
-        lambda: saxpy(A, A, 1, A, 5),
-        "kernel `saxpy` takes 4 arguments, got 5. Fix: write saxpy(a, x, k, y).",
-    ),
-    "an unknown name": (
-        lambda: saxpy(A, A, 1, workgroup=3),
-        "kernel `saxpy` has no parameter `workgroup` (did you mean `workgroups`?). Fix: write workgroups=.",
-    ),
-    "an argument twice": (
-        lambda: saxpy(A, A, 1, A, out=A),
-        "kernel `saxpy` got argument `y` twice. Fix: write saxpy(a, x, k, y).",
+        "argument `data` of kernel `add_one` is written, and the array is not C-contiguous",
+        "write data_ = np.ascontiguousarray(data), call with data_, then data[...] = data_",
     ),
     "out for two": (
         lambda: both(A, out=A),
-        "kernel `both` has 2 Out parameters, so `out=` names none of them. Fix: write low= or high=.",
-    ),
-    "a grid and workgroups": (
-        lambda: saxpy(A, A, 1, grid=5, workgroups=1),
-        "kernel `saxpy` is given both grid= and workgroups=. Fix: give one of them.",
+        "kernel `both` has 2 Out parameters, so `out=` names none of them",
+        "write low= or high=",
     ),
     "no shape for an Out": (
         lambda: place(),
-        "argument `out` of kernel `place` is left out, and no array with 3 axes says its shape. "
-        "Fix: write out=np.zeros((d, h, w), np.uint32).",
+        "argument `out` of kernel `place` is left out, and no array with 3 axes says its shape",
+        "write out=np.zeros((d, h, w), np.uint32)",
     ),
     "True for an integer": (
         lambda: saxpy(A, A, True),
-        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got True. "
-        "Fix: write an integer in that range.",
+        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got True",
+        "write an integer in that range",
     ),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_call_says_what_to_write(case):
-    call, message = WRONG[case]
-    with pytest.raises(
-        vyre.BindingError if any(word in message for word in ("must", "left out", "written")) else vyre.ArgumentError
-    ) as caught:
+    call, *message = WRONG[case]
+    is_about_an_array = any(word in message[0] for word in ("must", "left out", "written"))
+    with refused(vyre.BindingError if is_about_an_array else vyre.ArgumentError, *message):
         call()
-    assert str(caught.value) == message
 
 
 def test_a_kernel_pickles_by_its_name():

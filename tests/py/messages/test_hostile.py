@@ -61,8 +61,15 @@ hostile.serve(run)
 """
 
 
+def sentence(problem: str, fix: str) -> str:
+    return f"{problem}. Fix: {fix}."
+
+
 def check(cases: dict[str, tuple[str, ...] | str | None]) -> None:
-    """Each case against a value's repr (a str), an error (its class's name, and its message), or no error (None)."""
+    """Each case against a value's repr (a str), an error, or no error (None).
+
+    An error is the problem and what to do of an ArgumentError, behind the name of its class where that is another one.
+    """
     found = outcomes(PROGRAM, [textwrap.dedent(case) for case in cases])
     wrong = []
     for (case, wanted), outcome in zip(cases.items(), found, strict=True):
@@ -71,7 +78,9 @@ def check(cases: dict[str, tuple[str, ...] | str | None]) -> None:
         elif isinstance(wanted, str):
             good = outcome == Outcome("value", (), wanted)
         else:
-            good = outcome.kind == "error" and wanted == (outcome.type[0], outcome.text)
+            *kind, problem, fix = wanted
+            told = (*(kind or ["ArgumentError"]), sentence(problem, fix))
+            good = outcome.kind == "error" and told == (outcome.type[0], outcome.text)
         if not good:
             wrong.append(f"{case}\n    wanted {wanted}\n    got    {outcome}")
     assert not wrong, "\n".join(wrong)
@@ -137,9 +146,7 @@ def test_every_class_answers_every_abuse_with_a_value_or_an_error(abuses):
     assert {name: outcome for name, outcome in abuses.items() if outcome.kind not in ("value", "error")} == {}
 
 
-NO_SUBCLASSES = (
-    "the classes of vyre have no subclasses. Fix: keep an object of theirs in an attribute of your own class."
-)
+NO_SUBCLASSES = ("the classes of vyre have no subclasses", "keep an object of theirs in an attribute of your own class")
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -151,12 +158,12 @@ def test_a_class_makes_no_empty_objects_and_stays_as_it_is(name, abuses):
         "new of the base": ("TypeError", f"{base}.__new__({shown}) is not safe, use {shown}.__new__()"),
         "call of the base": (
             "TypeError",
-            "pybind11_object makes no objects. Fix: use the functions that vyre shows.",
+            sentence("pybind11_object makes no objects", "use the functions that vyre shows"),
         ),
-        "subclass": ("TypeError", NO_SUBCLASSES),
-        "subclass in words": ("TypeError", NO_SUBCLASSES),
-        "subclass of the base": ("TypeError", NO_SUBCLASSES),
-        "class of the metaclass": ("TypeError", NO_SUBCLASSES),
+        "subclass": ("TypeError", sentence(*NO_SUBCLASSES)),
+        "subclass in words": ("TypeError", sentence(*NO_SUBCLASSES)),
+        "subclass of the base": ("TypeError", sentence(*NO_SUBCLASSES)),
+        "class of the metaclass": ("TypeError", sentence(*NO_SUBCLASSES)),
         "attribute of T": ("TypeError", f"cannot set 'attribute' attribute of immutable type '{shown}'"),
         "repr of T": ("TypeError", f"cannot set '__repr__' attribute of immutable type '{shown}'"),
         "del of T": ("TypeError", f"cannot set '__repr__' attribute of immutable type '{shown}'"),
@@ -174,12 +181,12 @@ def test_a_class_makes_no_empty_objects_and_stays_as_it_is(name, abuses):
     assert abuses[f"{name}: weakref"] == Outcome("value", (), repr(name))
 
 
+DEVICE_MEMORY = "memory of a device, which is not copied or pickled"
 NOT_PICKLED = {
-    "Array": "a vyre.Array is memory of a device, which is not copied or pickled. "
-    "Fix: write array.numpy(), and vyre.array there.",
-    "_Graph": "a graph works with memory of a device, which is not copied or pickled. Fix: record it again there.",
-    "_ProcedureBuilder": "a builder is not pickled. Fix: pickle the Procedure.",
-    "_Profile": "a profile that still records is not copied or pickled. Fix: leave its with-block first.",
+    "Array": (f"a vyre.Array is {DEVICE_MEMORY}", "write array.numpy(), and vyre.array there"),
+    "_Graph": (f"a graph works with {DEVICE_MEMORY}", "record it again there"),
+    "_ProcedureBuilder": ("a builder is not pickled", "pickle the Procedure"),
+    "_Profile": ("a profile that still records is not copied or pickled", "leave its with-block first"),
 }
 
 
@@ -188,20 +195,20 @@ NOT_PICKLED = {
 def test_an_object_is_pickled_by_every_protocol_or_says_what_to_do(name, protocol, abuses):
     outcome = abuses[f"{name}: pickle {protocol}"]
     if name in NOT_PICKLED:
-        assert (outcome.type[:2], outcome.text) == (("ArgumentError", "VyreError"), NOT_PICKLED[name])
+        assert (outcome.type[:2], outcome.text) == (("ArgumentError", "VyreError"), sentence(*NOT_PICKLED[name]))
     else:
         assert outcome == Outcome("value", (), repr(name))
 
 
 def test_python_classes_that_hold_objects_of_cpp_are_pickled_or_say_what_to_do():
     operation = "result = pickle.loads(pickle.dumps(Operation(ops.get('primitive.bitwise.xor')), {})).spec.id"
-    graph = "a vyre.Graph works with memory of a device, which is not copied or pickled. Fix: record it again there."
+    graph = (f"a vyre.Graph works with {DEVICE_MEMORY}", "record it again there")
     cases: dict[str, tuple[str, ...] | str | None] = {}
     for protocol in range(6):
         cases |= {
             operation.replace("{}", str(protocol)): "'primitive.bitwise.xor'",
-            f"pickle.dumps(vyre.graph(), {protocol})": ("ArgumentError", graph),
-            f"with vyre.profile() as p: pickle.dumps(p, {protocol})": ("ArgumentError", NOT_PICKLED["_Profile"]),
+            f"pickle.dumps(vyre.graph(), {protocol})": graph,
+            f"with vyre.profile() as p: pickle.dumps(p, {protocol})": NOT_PICKLED["_Profile"],
             f"p = vyre.profile()\nwith p: pass\nresult = pickle.loads(pickle.dumps(p, {protocol})).events": "[]",
         }
     cases["x = Operation(ops.get('primitive.bitwise.xor')); result = copy.copy(x) is x is copy.deepcopy(x)"] = "True"
@@ -213,46 +220,38 @@ def test_what_says_to_be_of_a_class_of_ours_is_judged_by_what_it_is():
     check(
         {
             "vyre.add(Liar(Expr), 1)": (
-                "ArgumentError",
-                f"argument `left` of add {wanted}, got an object of type Liar. Fix: write Expr.u32(v) or another "
-                "expression.",
+                f"argument `left` of add {wanted}, got an object of type Liar",
+                "write Expr.u32(v) or another expression",
             ),
             "Node.block([Liar(Node)])": (
-                "ArgumentError",
-                "element 0 of argument `body` of Node.block must be a Node, got an object of type Liar. "
-                "Fix: write Node.let(...), Node.store(...) or another statement.",
+                "element 0 of argument `body` of Node.block must be a Node, got an object of type Liar",
+                "write Node.let(...), Node.store(...) or another statement",
             ),
             "vyre.validate(Liar(Program))": (
-                "ArgumentError",
-                "argument `program` of vyre.validate must be a vyre.Program, got an object of type Liar. "
-                "Fix: write Program(buffers, workgroup_size, entry), or vyre.parse(text).",
+                "argument `program` of vyre.validate must be a vyre.Program, got an object of type Liar",
+                "write Program(buffers, workgroup_size, entry), or vyre.parse(text)",
             ),
             "ops.register(Liar(OpSpec))": (
-                "ArgumentError",
-                "argument `spec` of vyre.ops.register must be an OpSpec, got an object of type Liar. "
-                "Fix: write OpSpec(id, signature, ...).",
+                "argument `spec` of vyre.ops.register must be an OpSpec, got an object of type Liar",
+                "write OpSpec(id, signature, ...)",
             ),
             "result = Program() == Liar(Program)": "False",
             "x = vyre.u32; x._value_ = 77; BufferDecl.read('a', 0, x)": (
-                "ArgumentError",
-                "argument `element` of BufferDecl.read must be a vyre.DataType, got DataType.U32 (DataType). "
-                "Fix: write DataType.U32 or another type of that table.",
+                "argument `element` of BufferDecl.read must be a vyre.DataType, got DataType.U32 (DataType)",
+                "write DataType.U32 or another type of that table",
             ),
             "x = BufferAccess.Uniform; x._value_ = 9; _core._buffer_decl_from_state(b'a', 0, x, vyre.u32, 0, False)": (
-                "ArgumentError",
                 "the access of a pickled BufferDecl must be a vyre.BufferAccess, got BufferAccess.Uniform "
-                "(BufferAccess). "
-                "Fix: write BufferAccess.ReadOnly, ReadWrite, Uniform, Workgroup or Private.",
+                "(BufferAccess)",
+                "write BufferAccess.ReadOnly, ReadWrite, Uniform, Workgroup or Private",
             ),
             "x = vyre.BinOp.Add; x._value_ = 'Add'; Expr.binop(x, 1, 2)": (
-                "ArgumentError",
-                "argument `op` of Expr.binop must be a vyre.BinOp, got BinOp.Add (BinOp). "
-                "Fix: write BinOp.Add or another operator of that table.",
+                "argument `op` of Expr.binop must be a vyre.BinOp, got BinOp.Add (BinOp)",
+                "write BinOp.Add or another operator of that table",
             ),
             "x = object.__new__(vyre.UnOp); x._value_ = -1; Expr.unop(x, 2)": (
-                "ArgumentError",
-                "argument `op` of Expr.unop must be a vyre.UnOp, got an object of type UnOp. "
-                "Fix: write UnOp.Popcount or another operator of that table.",
+                "argument `op` of Expr.unop must be a vyre.UnOp, got an object of type UnOp",
+                "write UnOp.Popcount or another operator of that table",
             ),
         }
     )
@@ -265,7 +264,8 @@ def test_what_lies_behind_the_functions_ends_no_process():
                 "TypeError",
                 "pybind11_builtins."
                 + type(vyre.add.__self__).__name__[: 100 - len("pybind11_builtins.")]
-                + " makes no objects. Fix: use the functions that vyre shows.",
+                + " makes no objects",
+                "use the functions that vyre shows",
             ),
             "vyre.add.__self__.__init__()": None,
             "result = pickle.loads(pickle.dumps(vyre.add)) is vyre.add": "True",
@@ -315,27 +315,24 @@ def test_indices_of_statements_and_expressions_are_checked():
     check(
         {
             "_core._statement_at(Program(), 7, None, False)": (
-                "ArgumentError",
-                "argument `statement` must be below 0, as many as the program has, got 7 (int). "
-                "Fix: pass the index of one.",
+                "argument `statement` must be below 0, as many as the program has, got 7 (int)",
+                "pass the index of one",
             ),
             f"_core._statement_at({one}, 0, 99, False)": (
-                "ArgumentError",
-                "argument `expr` must be below 1, as many as the program has, got 99 (int). "
-                "Fix: pass the index of one.",
+                "argument `expr` must be below 1, as many as the program has, got 99 (int)",
+                "pass the index of one",
             ),
             f"_core._trace({one}, 0, 5, [])": (
-                "ArgumentError",
-                "argument `detail` must be below 1, as many as the program has, got 5 (int). "
-                "Fix: pass the index of one.",
+                "argument `detail` must be below 1, as many as the program has, got 5 (int)",
+                "pass the index of one",
             ),
             f"_core._trace({one}, 9, None, [])": (
-                "ArgumentError",
-                "argument `density` must be an integer from 0 to 3, got 9 (int). Fix: write an integer in that range.",
+                "argument `density` must be an integer from 0 to 3, got 9 (int)",
+                "write an integer in that range",
             ),
             f"_core._statement_at({one}, 0, None, True)": (
-                "ArgumentError",
-                "argument `effect` is for stores and atomics, and this is neither. Fix: pass effect=False.",
+                "argument `effect` is for stores and atomics, and this is neither",
+                "pass effect=False",
             ),
             f"result = _core._statement_at({one}, 0, 0, False)[:2]": "('let a = 1', '1')",
         }
@@ -343,51 +340,46 @@ def test_indices_of_statements_and_expressions_are_checked():
 
 
 def test_iterables_are_looked_at_element_by_element():
-    endless = "got more than 1000000 elements. Fix: pass fewer: a program has at most 100000 nodes (V019)."
-    two = f"element 0 of argument `inputs` of OpSignature must be a vyre.DataType, got {np.uint32(0)!r} (uint32). "
+    endless = "got more than 1000000 elements"
+    fewer = "pass fewer: a program has at most 100000 nodes (V019)"
+    two = f"element 0 of argument `inputs` of OpSignature must be a vyre.DataType, got {np.uint32(0)!r} (uint32)"
     check(
         {
             "Program(itertools.repeat(3))": (
-                "ArgumentError",
-                "element 0 of argument `buffers` of Program must be a BufferDecl, got 3 (int). "
-                "Fix: write BufferDecl.read(name, binding, element) or another shorthand.",
+                "element 0 of argument `buffers` of Program must be a BufferDecl, got 3 (int)",
+                "write BufferDecl.read(name, binding, element) or another shorthand",
             ),
             "Program(entry=itertools.repeat(Node.barrier()))": (
-                "ArgumentError",
                 f"argument `entry` of Program must be a list of Nodes, {endless}",
+                fewer,
             ),
             "Node.block(itertools.repeat(Node.barrier()))": (
-                "ArgumentError",
                 f"argument `body` of Node.block must be a list of Nodes, {endless}",
+                fewer,
             ),
             "vyre.call('a.b', itertools.repeat(1))": (
-                "ArgumentError",
                 f"argument `args` of Expr.call must be a list of expressions, {endless}",
+                fewer,
             ),
-            "OpSignature(np.broadcast_to(np.uint32(0), 2**40), vyre.u32)": (
-                "ArgumentError",
-                f"{two}Fix: write DataType.U32.",
-            ),
+            "OpSignature(np.broadcast_to(np.uint32(0), 2**40), vyre.u32)": (two, "write DataType.U32"),
             "OpSignature(itertools.repeat(vyre.u32), vyre.u32)": (
-                "ArgumentError",
                 f"argument `inputs` of OpSignature must be a list of DataTypes, {endless}",
+                fewer,
             ),
             "vyre.run(Program(), {}, itertools.repeat(1))": (
-                "ArgumentError",
-                "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, "
-                "got more than 1000 elements. Fix: write (n, 1, 1).",
+                "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got "
+                "more than 1000 elements",
+                "write (n, 1, 1)",
             ),
             "Program(workgroup_size=np.broadcast_to(np.uint32(0), 2**40))": (
-                "ArgumentError",
-                "argument `workgroup_size` of Program must be three integers, got more than 1000 elements. "
-                "Fix: write (64, 1, 1).",
+                "argument `workgroup_size` of Program must be three integers, got more than 1000 elements",
+                "write (64, 1, 1)",
             ),
             "vyre.check(Program(), {}, 1, checks=itertools.repeat('race'))": (
-                "ArgumentError",
                 'argument `checks` of vyre.check must be "all", or names out of "race", "uninitialised-read", '
-                '"out-of-bounds", "divergent-barrier", "order-dependence", "promised_zeros", '
-                "got more than 1000 elements. "
-                'Fix: write "all", or a list such as ["race", "out-of-bounds"].',
+                '"out-of-bounds", "divergent-barrier", "order-dependence", "promised_zeros", got more than '
+                "1000 elements",
+                'write "all", or a list such as ["race", "out-of-bounds"]',
             ),
             "result = vyre.check(Program(), {}, 1, checks=iter(['race'])).checks": "('race',)",
             """
@@ -396,14 +388,13 @@ def test_iterables_are_looked_at_element_by_element():
                 def __getitem__(self, key): return 3
             vyre.run(Program(), Endless(), 1)
             """: (
-                "ArgumentError",
-                "the keys of argument `inputs` of vyre.run must be names, got more than 1000000 elements. "
-                "Fix: pass fewer: a program has at most 100000 nodes (V019).",
+                "the keys of argument `inputs` of vyre.run must be names, got more than 1000000 elements",
+                "pass fewer: a program has at most 100000 nodes (V019)",
             ),
             "vyre.ValidationError(itertools.repeat(1))": (
                 "CallError",
-                "ValidationError takes a list of Diagnostics, got an object of type repeat. "
-                "Fix: pass what vyre.validate gave.",
+                "ValidationError takes a list of Diagnostics, got an object of type repeat",
+                "pass what vyre.validate gave",
             ),
         }
     )
@@ -414,8 +405,8 @@ def test_files_are_read_up_to_a_bound():
         {
             "vyre.replay('/dev/zero')": (
                 "ParseError",
-                "replay file '/dev/zero' is not JSON (it does not begin with `{`). "
-                "Fix: write it anew with CheckResult.save.",
+                "replay file '/dev/zero' is not JSON (it does not begin with `{`)",
+                "write it anew with CheckResult.save",
             ),
             """
             from vyre._arrays import replay as _replay
@@ -424,19 +415,20 @@ def test_files_are_read_up_to_a_bound():
             vyre.replay("long.json")
             """: (
                 "ParseError",
-                "replay file 'long.json' is longer than 5,000 bytes. Fix: check a smaller case, and save that.",
+                "replay file 'long.json' is longer than 5,000 bytes",
+                "check a smaller case, and save that",
             ),
             "vyre.replay('a\\0b')": (
-                "ArgumentError",
-                "argument `path` of vyre.replay must be a path, got 'a\\x00b'. Fix: write a name such as 'race.json'.",
+                "argument `path` of vyre.replay must be a path, got 'a\\x00b'",
+                "write a name such as 'race.json'",
             ),
             "vyre.replay('\\ud800')": (
-                "ArgumentError",
-                "argument `path` of vyre.replay must be a path, got '\\ud800'. Fix: write a name such as 'race.json'.",
+                "argument `path` of vyre.replay must be a path, got '\\ud800'",
+                "write a name such as 'race.json'",
             ),
             "vyre.replay(3)": (
-                "ArgumentError",
-                "argument `path` of vyre.replay must be a path, got 3. Fix: write a name such as 'race.json'.",
+                "argument `path` of vyre.replay must be a path, got 3",
+                "write a name such as 'race.json'",
             ),
         }
     )
@@ -445,48 +437,45 @@ def test_files_are_read_up_to_a_bound():
 def test_a_call_that_fits_no_signature_is_a_type_error_of_ours():
     check(
         {
-            "vyre.add()": (
-                "CallError",
-                "vyre.add() misses argument `left`. Fix: write vyre.add(left, right).",
-            ),
+            "vyre.add()": ("CallError", "vyre.add() misses argument `left`", "write vyre.add(left, right)"),
             "Expr.u32(1, 2, x='a')": (
                 "CallError",
-                "Expr.u32() takes 1 argument by place, got 2. Fix: write Expr.u32(value).",
+                "Expr.u32() takes 1 argument by place, got 2",
+                "write Expr.u32(value)",
             ),
             "Expr.u32(**{'\\ud800' * 100: 1})": (
                 "CallError",
-                "Expr.u32() has no argument '" + "\\ud800" * 100 + "'. Fix: write Expr.u32(value).",
+                "Expr.u32() has no argument '" + "\\ud800" * 100 + "'",
+                "write Expr.u32(value)",
             ),
             "Program().to_text(3)": (
                 "CallError",
-                "Program.to_text takes (), got (int). Fix: write x.to_text(), where x is of type Program.",
+                "Program.to_text takes (), got (int)",
+                "write x.to_text(), where x is of type Program",
             ),
             "Program.to_text(3)": (
                 "CallError",
-                "Program.to_text takes (), got (int). Fix: write x.to_text(), where x is of type Program.",
+                "Program.to_text takes (), got (int)",
+                "write x.to_text(), where x is of type Program",
             ),
             "Node.if_(*[1] * 40)": (
                 "CallError",
-                "Node.if_() takes 3 arguments by place, got 40. Fix: write Node.if_(cond, then, otherwise=()).",
+                "Node.if_() takes 3 arguments by place, got 40",
+                "write Node.if_(cond, then, otherwise=())",
             ),
             "_core._fuzz_generate('seed', 1, 1, False, False, None)": (
                 "CallError",
                 "vyre._core._fuzz_generate takes (seed: typing.SupportsInt | typing.SupportsIndex, statements: "
                 "typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, "
-                "clean: bool, independent: bool, plant: str | None), got (str, int, int, bool, bool, NoneType). "
-                "Fix: write vyre._core._fuzz_generate(seed: typing.SupportsInt | typing.SupportsIndex, statements: "
+                "clean: bool, independent: bool, plant: str | None), got (str, int, int, bool, bool, NoneType)",
+                "write vyre._core._fuzz_generate(seed: typing.SupportsInt | typing.SupportsIndex, statements: "
                 "typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, "
-                "clean: bool, independent: bool, plant: str | None).",
-            ),
-            "Program(1, 2, 3, 4)": (
-                "CallError",
-                "Program() takes at most 3 positional arguments, got 4. Fix: pass the others by name.",
+                "clean: bool, independent: bool, plant: str | None)",
             ),
             # A TypeError of a function that the user passed is theirs.
             "class Own: __index__ = lambda self: 'x' + 1\nvyre.graph().replay(Own())": (
-                "ArgumentError",
-                "argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got an object of type Own. "
-                "Fix: write replay(100).",
+                "argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got an object of type Own",
+                "write replay(100)",
             ),
         }
     )
@@ -496,70 +485,60 @@ def test_what_was_untyped_or_misleading():
     dtype = "must be a numpy dtype or a vyre.DataType, got"
     check(
         {
-            "vyre.array([1], dtype='junk')": (
-                "ArgumentError",
-                f"argument `dtype` of vyre.array {dtype} 'junk'. Fix: write np.uint32.",
-            ),
-            "vyre.empty(5, dtype={1: 2})": (
-                "ArgumentError",
-                f"argument `dtype` of vyre.empty {dtype} {{1: 2}}. Fix: write np.uint32.",
-            ),
+            "vyre.array([1], dtype='junk')": (f"argument `dtype` of vyre.array {dtype} 'junk'", "write np.uint32"),
+            "vyre.empty(5, dtype={1: 2})": (f"argument `dtype` of vyre.empty {dtype} {{1: 2}}", "write np.uint32"),
             "vyre.empty((1,) * 40)": (
-                "ArgumentError",
-                "argument `shape` of vyre.empty must have at most 32 axes, got more. Fix: join some of them.",
+                "argument `shape` of vyre.empty must have at most 32 axes, got more",
+                "join some of them",
             ),
             "vyre.empty(3, backend='cpu').__array__(copy=slice(3))": (
-                "ArgumentError",
-                "argument `copy` of Array.__array__ must be True or False, got an object of type slice. "
-                "Fix: write True or False.",
+                "argument `copy` of Array.__array__ must be True or False, got an object of type slice",
+                "write True or False",
             ),
             "vyre.array(np.broadcast_to(np.uint8(1), 2**40), backend='cpu')": (
                 "DeviceMemoryError",
-                "the host has no memory for the values of vyre.array: Unable to allocate 1.00 TiB for an array with "
-                "shape (1099511627776,) and data type uint8. Fix: make several smaller arrays.",
+                "the host has no memory for the values of vyre.array: Unable to allocate 1.00 TiB for an array "
+                "with shape (1099511627776,) and data type uint8",
+                "make several smaller arrays",
             ),
             "vyre.unpack_bytes(np.broadcast_to(np.uint32(1), 2**40))": (
                 "DeviceMemoryError",
-                "the host has no memory for the bytes of argument `words` of unpack_bytes: Unable to allocate 4.00 TiB "
-                "for an array with shape (1099511627776,) and data type uint32. Fix: unpack a part of it.",
+                "the host has no memory for the bytes of argument `words` of unpack_bytes: Unable to allocate "
+                "4.00 TiB for an array with shape (1099511627776,) and data type uint32",
+                "unpack a part of it",
             ),
             "class Own(list): __iter__ = lambda self: itertools.repeat(1)\nvyre.empty(Own())": (
-                "ArgumentError",
-                "argument `shape` of vyre.empty must have at most 32 axes, got more. Fix: join some of them.",
+                "argument `shape` of vyre.empty must have at most 32 axes, got more",
+                "join some of them",
             ),
             "vyre.graph().replay(np.array([1, 2]))": (
-                "ArgumentError",
-                "argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got array([1, 2]). "
-                "Fix: write replay(100).",
+                "argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got array([1, 2])",
+                "write replay(100)",
             ),
             "vyre.graph().replay(1, progress=np.array([1, 2]))": (
-                "ArgumentError",
-                "argument `progress` of Graph.replay must be True, False or a function, got array([1, 2]). "
-                "Fix: write progress=True.",
+                "argument `progress` of Graph.replay must be True, False or a function, got array([1, 2])",
+                "write progress=True",
             ),
             "vyre.profile(keep=np.array([1, 2]))": (
-                "ArgumentError",
-                "argument `keep` of vyre.profile must be a count of events, got array([1, 2]). "
-                "Fix: write keep=1_000_000.",
+                "argument `keep` of vyre.profile must be a count of events, got array([1, 2])",
+                "write keep=1_000_000",
             ),
             "vyre.devices(np.array([1, 2]))": (
-                "ArgumentError",
                 "argument `backend` of vyre.devices must be one of "
-                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got array([1, 2]). "
-                "Fix: write one of these; None lists all devices.",
+                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got array([1, 2])",
+                "write one of these; None lists all devices",
             ),
             "vyre.run(Program(), {}, 1, backend=np.array([1, 2]), check='all')": (
-                "ArgumentError",
-                "argument `check` of vyre.run needs the reference, got backend=array([1, 2]). "
-                'Fix: write backend="reference"; what it finds holds for every backend.',
+                "argument `check` of vyre.run needs the reference, got backend=array([1, 2])",
+                'write backend="reference"; what it finds holds for every backend',
             ),
             "p = vyre.profile()\nwith p: pass\np.__exit__(None, None, None)": (
-                "ArgumentError",
-                "a profile is closed once, after it was opened. Fix: write `with vyre.profile() as prof:`.",
+                "a profile is closed once, after it was opened",
+                "write `with vyre.profile() as prof:`",
             ),
             "vyre.profile().__exit__(None, None, None)": (
-                "ArgumentError",
-                "a profile is closed once, after it was opened. Fix: write `with vyre.profile() as prof:`.",
+                "a profile is closed once, after it was opened",
+                "write `with vyre.profile() as prof:`",
             ),
             "result = vyre.array(memoryview(np.arange(4, dtype=np.uint8).reshape(2, 2)), backend='cpu').numpy()": (
                 "array([[0, 1],\n       [2, 3]], dtype=uint8)"
@@ -568,9 +547,8 @@ def test_what_was_untyped_or_misleading():
                 "array([0, 2, 4], dtype=uint32)"
             ),
             "m = memoryview(b'abc'); m.release(); vyre.pack_bytes(m)": (
-                "ArgumentError",
-                "argument `data` of pack_bytes must be bytes, got a memoryview that was released. "
-                "Fix: pack it before its release.",
+                "argument `data` of pack_bytes must be bytes, got a memoryview that was released",
+                "pack it before its release",
             ),
             """
             class Speaks:
@@ -584,9 +562,9 @@ def test_what_was_untyped_or_misleading():
                 def __dlpack_device__(self): return (1, 0)
             vyre.array(Speaks(), dtype='uint32', backend='cpu')
             """: (
-                "ArgumentError",
-                "argument `values` of vyre.array cannot be read through DLPack: "
-                "PyCapsule_GetPointer called with invalid PyCapsule object. Fix: pass a numpy array of its elements.",
+                "argument `values` of vyre.array cannot be read through DLPack: PyCapsule_GetPointer called "
+                "with invalid PyCapsule object",
+                "pass a numpy array of its elements",
             ),
         }
     )
@@ -598,34 +576,30 @@ def test_a_name_of_a_megabyte_is_shortened_where_it_is_said():
     check(
         {
             "ops.get('a' * 1_000_000)": (
-                "ArgumentError",
-                f"unknown operation `{ends[:-1]}`. Fix: register an Op with id {'a' * 70}...{'a' * 83} "
-                "before lowering.",
+                f"unknown operation `{ends[:-1]}`",
+                f"register an Op with id {'a' * 70}...{'a' * 83} before lowering",
             ),
             "vyre.devices('a' * 1_000_000)": (
-                "ArgumentError",
                 "argument `backend` of vyre.devices must be one of "
-                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got {shown}. "
-                "Fix: write one of these; None lists all devices.",
+                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got {shown}",
+                "write one of these; None lists all devices",
             ),
             "try: ops.get('`' * 1_000_000)\nexcept vyre.ArgumentError as e: result = len(str(e)), ' Fix: ' in str(e)": (
                 "(10006, True)"
             ),
             "ops.get('a\\0b')": (
-                "ArgumentError",
-                "argument `id` of vyre.ops.get must be an id without NUL, got 'a\\x00b' (str). "
-                "Fix: use one of vyre.ops.ids().",
+                "argument `id` of vyre.ops.get must be an id without NUL, got 'a\\x00b' (str)",
+                "use one of vyre.ops.ids()",
             ),
             "Program([BufferDecl.read_write('a\\0b', 0, vyre.u32)])(workgroups=1)": (
                 "ValidationError",
-                "V033 at buffers[0] (<string>:1:10): vyre IR validation: name `a\\0b` contains NUL. "
-                "Fix: remove the NUL byte.",
+                "V033 at buffers[0] (<string>:1:10): vyre IR validation: name `a\\0b` contains NUL",
+                "remove the NUL byte",
             ),
             # In whole characters.
             "ops.get('\u00e9' * 1_000_000)": (
-                "ArgumentError",
-                f"unknown operation `{'é' * 50}...{'é' * 49}`. Fix: register an Op with id {'é' * 35}...{'é' * 41} "
-                "before lowering.",
+                f"unknown operation `{'é' * 50}...{'é' * 49}`",
+                f"register an Op with id {'é' * 35}...{'é' * 41} before lowering",
             ),
             """
             try:
@@ -637,8 +611,8 @@ def test_a_name_of_a_megabyte_is_shortened_where_it_is_said():
             """: "True",
             "vyre.run(Program([BufferDecl.read_write('a' * 1_000_000, 0, vyre.u32)]), {}, 1)": (
                 "BindingError",
-                f"buffer `{ends[:-1]}` (u32) has no array. Fix: add it to `inputs`: a numpy array of uint32, or a "
-                "number or a shape of zero elements.",
+                f"buffer `{ends[:-1]}` (u32) has no array",
+                "add it to `inputs`: a numpy array of uint32, or a number or a shape of zero elements",
             ),
         }
     )
@@ -665,28 +639,29 @@ def test_a_graph_that_another_thread_drops_while_it_records_is_no_longer_recorde
             dropped.set()
             thread.join()
             result = data.numpy().tolist()
-            """: "[2, 2, 2, 2]",
+            """: "[2, 2, 2, 2]"
         }
     )
 
 
 def test_a_backend_of_the_users_own_that_gives_no_buffers_is_told_so():
     double = "vyre.parse('vyre 1\\nworkgroup_size 1 1 1\\nbuffer data: read_write u32 binding 0\\n\\ndata[0] = 2\\n')"
-    wanted = "must give a dict of name -> array, got an object of type NoneType. Fix: return what vyre.run gave."
+    wanted = "must give a dict of name -> array, got an object of type NoneType"
     check(
         {
             f"vyre.repeat({double}, {{'data': 1}}, 1, backend=lambda *call: None)": (
-                "ArgumentError",
                 f"the function `<lambda>` in argument `backend` of vyre.repeat {wanted}",
+                "return what vyre.run gave",
             ),
             f"vyre.repeat({double}, np.ones(3), 1, backend=lambda *call: None)": (
                 "BindingError",
-                "argument `inputs` of vyre.repeat must be a dict of name -> array, "
-                'got an array of float64 with shape (3,). Fix: write {"name": array}.',
+                "argument `inputs` of vyre.repeat must be a dict of name -> array, got an array of float64 "
+                "with shape (3,)",
+                'write {"name": array}',
             ),
             f"vyre.bisect({double}, {{'data': 1}}, 1, backend=lambda *call: None)": (
-                "ArgumentError",
                 f"the function `<lambda>` in argument `backend` of vyre.bisect {wanted}",
+                "return what vyre.run gave",
             ),
         }
     )
@@ -700,17 +675,14 @@ def test_memory_of_others_is_written_only_where_it_holds_numbers():
         {
             judge.format("bytearray(16)"): "'agrees'",
             judge.format("np.array([None] * 4)"): (
-                "ArgumentError",
-                f"{wanted} an array of object with shape (4,). Fix: pass mmap.mmap(-1, 16).",
+                f"{wanted} an array of object with shape (4,)",
+                "pass mmap.mmap(-1, 16)",
             ),
             judge.format("memoryview(bytearray(16))[::-1]"): (
-                "ArgumentError",
-                f"{wanted} an object of type memoryview. Fix: pass mmap.mmap(-1, 16).",
+                f"{wanted} an object of type memoryview",
+                "pass mmap.mmap(-1, 16)",
             ),
-            judge.format("bytes(16)"): (
-                "ArgumentError",
-                f"{wanted} {bytes(16)!r} (bytes). Fix: pass mmap.mmap(-1, 16).",
-            ),
-            judge.format("True"): ("ArgumentError", f"{wanted} True (bool). Fix: pass mmap.mmap(-1, 16)."),
+            judge.format("bytes(16)"): (f"{wanted} {bytes(16)!r} (bytes)", "pass mmap.mmap(-1, 16)"),
+            judge.format("True"): (f"{wanted} True (bool)", "pass mmap.mmap(-1, 16)"),
         }
     )

@@ -2,7 +2,7 @@
 
 A row is a wrong snippet and the mended one. A snippet without an assignment to `result` is an expression, which is stored for each of four
 invocations; the line at fault ends in `# here`, else it is the only one. Rows whose error is a ValidationError compare the first diagnostic's
-message and place, and its `hint` where one is given.
+message and place.
 """
 
 # ruff: noqa: E501  (messages stand whole)
@@ -21,11 +21,11 @@ from vyre import ArgumentError, BindingError, BufferDecl, CallError, Expr, Node,
 TOP = 2**32
 U32, I32 = "`u32` (0 to 4294967295)", "`i32` (-2147483648 to 2147483647)"
 VALUE = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
+NO_TRUTH = "an expression has no truth value before it runs"
 TRUTH = (
-    "an expression has no truth value before it runs. Fix: write Node.if_(cond, [...]) or Expr.select(cond, a, b) for `if`, vyre.min and "
-    "vyre.max for min() and max(), Expr.logical_and, logical_or and logical_not for `and`, `or` and `not`, and (a < b) & (b < c) for a chain."
+    "write Node.if_(cond, [...]) or Expr.select(cond, a, b) for `if`, vyre.min and vyre.max for min() and max(), Expr.logical_and, "
+    "logical_or and logical_not for `and`, `or` and `not`, and (a < b) & (b < c) for a chain"
 )
-FIND_GROUPS = "counts along x, y, z. Fix: write workgroups=-(-n // size), which covers n elements with workgroups of `size` invocations."
 DIVIDE = "write an integer; `//` divides integers, and -(-n // 64) rounds up"
 BUFFER = "declare a buffer, pass the array when the program is run, and write Expr.load(name, index)"
 
@@ -33,57 +33,57 @@ BUFFER = "declare a buffer, pass the array when the program is run, and write Ex
 class Row(NamedTuple):
     name: str
     wrong: str
-    error: type[Exception]
-    text: str
+    problem: str
+    fix: str
     mended: str
     expected: list[int]
-    hint: str | None = None
+    error: type[Exception] = ArgumentError
 
 
 EXPRESSIONS = [
-    Row("a negative added", "i + -1", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write `- 1`.", "i - 1", [TOP - 1, 0, 1, 2]),
-    Row("a negative subtracted", "i - -1", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write `+ 1`.", "i + 1", [1, 2, 3, 4]),
-    Row("a negative mask", "x & -4", ValidationError, f"vyre IR validation: literal -4 does not fit {U32}. Fix: write an integer of that range.", "x & 4294967292", [4, 4, 4, 8]),
-    Row("an array plus an expression", "data + i", ArgumentError, f"the left operand of `+` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'Expr.load("a", i) + i', [5, 7, 9, 11]),
-    Row("an expression plus an array", "i + data", ArgumentError, f"the right operand of `+` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'i + Expr.load("a", i)', [5, 7, 9, 11]),
-    Row("an expression compared with an array", "data > i", ArgumentError, f"the right operand of `<` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'i < Expr.load("a", i)', [1] * 4),
-    Row("an expression plus a resident array", "i + resident", ArgumentError, f"the right operand of `+` {VALUE} an object of type Array. Fix: {BUFFER}.", 'i + Expr.load("a", i)', [5, 7, 9, 11]),
-    Row("an expression plus a list", "i + [1, 2]", ArgumentError, f"the right operand of `+` {VALUE} an object of type list. Fix: write Expr.pack(type, lanes) for a vector, or Expr.load(name, index) for an element of a buffer.", 'i + Expr.load("a", i)', [5, 7, 9, 11]),
-    Row("a fraction", "i * 1.5", ArgumentError, f"the right operand of `*` {VALUE} 1.5 (float). Fix: write an integer: programs have no floats, and x * p // q is x times the fraction p / q.", "i * 3 // 2", [0, 1, 3, 4]),
-    Row("a whole float", "2.0 + i", ArgumentError, f"the left operand of `+` {VALUE} 2.0 (float). Fix: write 2.", "2 + i", [2, 3, 4, 5]),
-    Row("division", "i / 2", ArgumentError, "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0).", "i // 2", [0, 0, 1, 1]),
-    Row("a power of two", "2 ** i", ArgumentError, "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.", "1 << i", [1, 2, 4, 8]),
-    Row("divmod", "divmod(x, 3)[1]", ArgumentError, "divmod() is not defined on expressions. Fix: write x // y and x % y.", "x % 3", [2, 0, 1, 2]),
-    Row("unary plus", "+i", ArgumentError, "`+` before an expression changes nothing. Fix: leave it out.", "i", [0, 1, 2, 3]),
-    Row("rounded", "round(i)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
-    Row("rounded to digits", "round(i, 2)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
-    Row("rounded down", "math.floor(i)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
-    Row("in hexadecimal", "i + len(f'{i:08x}')", ArgumentError, "an expression has no digits before it runs. Fix: leave the format out of {x}, or format what the run gave.", "i + len(f'{i}') - len(str(i))", [0, 1, 2, 3]),
-    Row("int", "int(i)", ArgumentError, "an expression has no integer value before it runs. Fix: convert with Expr.cast(DataType.U32, value).", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
-    Row("float", "float(i)", ArgumentError, "an expression has no float value before it runs. Fix: keep it an expression; the types are integers.", "i", [0, 1, 2, 3]),
-    Row("a Python list at an expression", "[5, 6, 7, 8][i]", ArgumentError, "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, index) to index with it.", 'Expr.load("a", i)', [5, 6, 7, 8]),
-    Row("an element of an expression", "x[0]", ArgumentError, "an expression cannot be indexed. Fix: write Expr.load(buffer, index) or Expr.lane(value, k).", 'Expr.load("a", 0)', [5] * 4),
-    Row("the length of an expression", "i + len(x)", ArgumentError, "an expression has no length. Fix: write Expr.buf_len(buffer) for the length of a buffer.", 'i + Expr.buf_len("a")', [4, 5, 6, 7]),
-    Row("a conditional expression", "7 if i < 2 else 9", ArgumentError, TRUTH, "Expr.select(i < 2, 7, 9)", [7, 7, 9, 9]),
-    Row("a chain", "0 < i < 3", ArgumentError, TRUTH, "(0 < i) & (i < 3)", [0, 1, 1, 0]),
-    Row("~ for not", "~(i < 2)", ValidationError, "vyre IR validation: operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "Expr.logical_not(i < 2)", [0, 0, 1, 1]),
-    Row("a declaration's element", "a[i]", ArgumentError, "a BufferDecl has no elements. Fix: write Expr.load('a', index).", "Expr.load('a', i)", [5, 6, 7, 8]),
-    Row("a declaration's length", "i + len(a)", ArgumentError, "a BufferDecl has no length before it runs. Fix: write Expr.buf_len('a').", "i + Expr.buf_len('a')", [4, 5, 6, 7]),
-    Row("a declaration as a value", "a + i", ArgumentError, f"the left operand of `+` {VALUE} an object of type BufferDecl. Fix: write Expr.load('a', index).", "Expr.load('a', i) + i", [5, 7, 9, 11]),
-    Row("a declaration for a name", "Expr.load(a, i)", ArgumentError, "argument `buffer` of Expr.load must be a str, got an object of type BufferDecl. Fix: write the declaration's name, 'a'.", "Expr.load('a', i)", [5, 6, 7, 8]),
-    Row("a load without an index", 'Expr.load("a")', CallError, "Expr.load() misses argument `index`. Fix: write Expr.load(buffer, index).", 'Expr.load("a", i)', [5, 6, 7, 8]),
-    Row("the last element", 'Expr.load("a", -1)', ArgumentError, f"argument `index` of Expr.load {VALUE} -1 (int). Fix: write Expr.buf_len('a') - 1 to count from the end.", "Expr.load('a', Expr.buf_len('a') - 1)", [8] * 4),
-    Row("an id not called", "1 + vyre.add(1, Expr.gid_x)", ArgumentError, f"argument `right` of add {VALUE} an object of type builtin_function_or_method. Fix: call the function: write f(...).", "1 + vyre.add(1, Expr.gid_x())", [2, 3, 4, 5]),
-    Row("an expression as a constant", "Expr.u32(i)", ArgumentError, "argument `value` of Expr.u32 must be an integer, got Expr(invocation_id(0)) (Expr). Fix: write Expr.cast(DataType.U32, value).", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
-    Row("a statement as a value", 'i + Node.let("k", 1)', ArgumentError, f"the right operand of `+` {VALUE} Node(let k = 1) (Node). Fix: write Expr.var('k').", "i + Expr.var('k')", [9, 10, 11, 12]),
-    Row("a type in its text form", 'Expr.cast("u32", i)', ArgumentError, "argument `target` of Expr.cast must be a vyre.DataType, got 'u32' (str). Fix: write DataType.U32.", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
+    Row("a negative added", "i + -1", f"literal -1 does not fit {U32}", "write `- 1`", "i - 1", [TOP - 1, 0, 1, 2], ValidationError),
+    Row("a negative subtracted", "i - -1", f"literal -1 does not fit {U32}", "write `+ 1`", "i + 1", [1, 2, 3, 4], ValidationError),
+    Row("a negative mask", "x & -4", f"literal -4 does not fit {U32}", "write an integer of that range", "x & 4294967292", [4, 4, 4, 8], ValidationError),
+    Row("an array plus an expression", "data + i", f"the left operand of `+` {VALUE} an array of uint32 with shape (4,)", BUFFER, 'Expr.load("a", i) + i', [5, 7, 9, 11]),
+    Row("an expression plus an array", "i + data", f"the right operand of `+` {VALUE} an array of uint32 with shape (4,)", BUFFER, 'i + Expr.load("a", i)', [5, 7, 9, 11]),
+    Row("an expression compared with an array", "data > i", f"the right operand of `<` {VALUE} an array of uint32 with shape (4,)", BUFFER, 'i < Expr.load("a", i)', [1] * 4),
+    Row("an expression plus a resident array", "i + resident", f"the right operand of `+` {VALUE} an object of type Array", BUFFER, 'i + Expr.load("a", i)', [5, 7, 9, 11]),
+    Row("an expression plus a list", "i + [1, 2]", f"the right operand of `+` {VALUE} an object of type list", "write Expr.pack(type, lanes) for a vector, or Expr.load(name, index) for an element of a buffer", 'i + Expr.load("a", i)', [5, 7, 9, 11]),
+    Row("a fraction", "i * 1.5", f"the right operand of `*` {VALUE} 1.5 (float)", "write an integer: programs have no floats, and x * p // q is x times the fraction p / q", "i * 3 // 2", [0, 1, 3, 4]),
+    Row("a whole float", "2.0 + i", f"the left operand of `+` {VALUE} 2.0 (float)", "write 2", "2 + i", [2, 3, 4, 5]),
+    Row("division", "i / 2", "`/` is not defined on expressions", "write `//` (truncating; x // 0 is 0)", "i // 2", [0, 0, 1, 1]),
+    Row("a power of two", "2 ** i", "`**` is not defined on expressions", "multiply, or write `1 << n` for a power of two", "1 << i", [1, 2, 4, 8]),
+    Row("divmod", "divmod(x, 3)[1]", "divmod() is not defined on expressions", "write x // y and x % y", "x % 3", [2, 0, 1, 2]),
+    Row("unary plus", "+i", "`+` before an expression changes nothing", "leave it out", "i", [0, 1, 2, 3]),
+    Row("rounded", "round(i)", "an expression has no value before it runs", "leave the rounding out; the types are integers", "i", [0, 1, 2, 3]),
+    Row("rounded to digits", "round(i, 2)", "an expression has no value before it runs", "leave the rounding out; the types are integers", "i", [0, 1, 2, 3]),
+    Row("rounded down", "math.floor(i)", "an expression has no value before it runs", "leave the rounding out; the types are integers", "i", [0, 1, 2, 3]),
+    Row("in hexadecimal", "i + len(f'{i:08x}')", "an expression has no digits before it runs", "leave the format out of {x}, or format what the run gave", "i + len(f'{i}') - len(str(i))", [0, 1, 2, 3]),
+    Row("int", "int(i)", "an expression has no integer value before it runs", "convert with Expr.cast(DataType.U32, value)", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
+    Row("float", "float(i)", "an expression has no float value before it runs", "keep it an expression; the types are integers", "i", [0, 1, 2, 3]),
+    Row("a Python list at an expression", "[5, 6, 7, 8][i]", "an expression has no integer value before it runs", "write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, index) to index with it", 'Expr.load("a", i)', [5, 6, 7, 8]),
+    Row("an element of an expression", "x[0]", "an expression cannot be indexed", "write Expr.load(buffer, index) or Expr.lane(value, k)", 'Expr.load("a", 0)', [5] * 4),
+    Row("the length of an expression", "i + len(x)", "an expression has no length", "write Expr.buf_len(buffer) for the length of a buffer", 'i + Expr.buf_len("a")', [4, 5, 6, 7]),
+    Row("a conditional expression", "7 if i < 2 else 9", NO_TRUTH, TRUTH, "Expr.select(i < 2, 7, 9)", [7, 7, 9, 9]),
+    Row("a chain", "0 < i < 3", NO_TRUTH, TRUTH, "(0 < i) & (i < 3)", [0, 1, 1, 0]),
+    Row("~ for not", "~(i < 2)", "operator `~` flips the bits of a truth value", "use logical_not for the truth or bitnot for the bits", "Expr.logical_not(i < 2)", [0, 0, 1, 1], ValidationError),
+    Row("a declaration's element", "a[i]", "a BufferDecl has no elements", "write Expr.load('a', index)", "Expr.load('a', i)", [5, 6, 7, 8]),
+    Row("a declaration's length", "i + len(a)", "a BufferDecl has no length before it runs", "write Expr.buf_len('a')", "i + Expr.buf_len('a')", [4, 5, 6, 7]),
+    Row("a declaration as a value", "a + i", f"the left operand of `+` {VALUE} an object of type BufferDecl", "write Expr.load('a', index)", "Expr.load('a', i) + i", [5, 7, 9, 11]),
+    Row("a declaration for a name", "Expr.load(a, i)", "argument `buffer` of Expr.load must be a str, got an object of type BufferDecl", "write the declaration's name, 'a'", "Expr.load('a', i)", [5, 6, 7, 8]),
+    Row("a load without an index", 'Expr.load("a")', "Expr.load() misses argument `index`", "write Expr.load(buffer, index)", 'Expr.load("a", i)', [5, 6, 7, 8], CallError),
+    Row("the last element", 'Expr.load("a", -1)', f"argument `index` of Expr.load {VALUE} -1 (int)", "write Expr.buf_len('a') - 1 to count from the end", "Expr.load('a', Expr.buf_len('a') - 1)", [8] * 4),
+    Row("an id not called", "1 + vyre.add(1, Expr.gid_x)", f"argument `right` of add {VALUE} an object of type builtin_function_or_method", "call the function: write f(...)", "1 + vyre.add(1, Expr.gid_x())", [2, 3, 4, 5]),
+    Row("an expression as a constant", "Expr.u32(i)", "argument `value` of Expr.u32 must be an integer, got Expr(invocation_id(0)) (Expr)", "write Expr.cast(DataType.U32, value)", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
+    Row("a statement as a value", 'i + Node.let("k", 1)', f"the right operand of `+` {VALUE} Node(let k = 1) (Node)", "write Expr.var('k')", "i + Expr.var('k')", [9, 10, 11, 12]),
+    Row("a type in its text form", 'Expr.cast("u32", i)', "argument `target` of Expr.cast must be a vyre.DataType, got 'u32' (str)", "write DataType.U32", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
 ]  # fmt: skip
 
 STATEMENTS = [
     Row(
         "if",
         "entry = []\nif i < 2:  # here\n    entry.append(Node.store('out', i, 7))\nresult = ran(entry)",
-        ArgumentError,
+        NO_TRUTH,
         TRUTH,
         "result = ran([Node.if_(i < 2, [Node.store('out', i, 7)])])",
         [7, 7, 0, 0],
@@ -91,72 +91,74 @@ STATEMENTS = [
     Row(
         "range of an expression",
         "entry = []\nfor k in range(Expr.buf_len('out')):  # here\n    entry.append(Node.store('out', k, k))\nresult = ran(entry)",
-        ArgumentError,
-        "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, index) to index with it.",
+        "an expression has no integer value before it runs",
+        "write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, index) to index with it",
         "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, Expr.buf_len('out'), [Node.store('out', k, k)])])",
         [0, 1, 2, 3],
     ),
     Row(
         "for over an expression",
         "entry = []\nfor k in Expr.buf_len('out'):  # here\n    entry.append(Node.store('out', k, k))\nresult = ran(entry)",
-        ArgumentError,
-        "an expression cannot be iterated. Fix: write Node.loop(var, from_, to, body).",
+        "an expression cannot be iterated",
+        "write Node.loop(var, from_, to, body)",
         "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, Expr.buf_len('out'), [Node.store('out', k, k)])])",
         [0, 1, 2, 3],
     ),
     Row(
         "a declaration's element assigned",
         "out[i] = 7  # here\nresult = ran([])",
-        ArgumentError,
-        "a BufferDecl has no elements. Fix: write Node.store('out', index, value).",
+        "a BufferDecl has no elements",
+        "write Node.store('out', index, value)",
         "result = ran([Node.store('out', i, 7)])",
         [7] * 4,
     ),
     Row(
         "an expression's element assigned",
         "x[0] = 7  # here\nresult = ran([])",
-        ArgumentError,
-        "an expression cannot be indexed. Fix: write Node.store(buffer, index, value).",
+        "an expression cannot be indexed",
+        "write Node.store(buffer, index, value)",
         "result = ran([Node.store('out', 0, 7)])",
         [7, 0, 0, 0],
     ),
     Row(
         "a store at the end",
         "result = ran([Node.store('out', -1, 7)])",
-        ArgumentError,
-        f"argument `index` of Node.store {VALUE} -1 (int). Fix: write Expr.buf_len('out') - 1 to count from the end.",
+        f"argument `index` of Node.store {VALUE} -1 (int)",
+        "write Expr.buf_len('out') - 1 to count from the end",
         "result = ran([Node.store('out', Expr.buf_len('out') - 1, 7)])",
         [0, 0, 0, 7],
     ),
     Row(
         "a negative stored",
         "result = ran([Node.store('out', i, -1)])",
-        ValidationError,
-        f"vyre IR validation: literal -1 does not fit {U32}. Fix: write an integer of that range.",
+        f"literal -1 does not fit {U32}",
+        "write an integer of that range",
         "result = ran([Node.store('out', i, 4294967295)])",
         [TOP - 1] * 4,
+        ValidationError,
     ),
     Row(
         "a loop without its start",
         "result = ran([Node.loop('k', 4, [Node.store('out', Expr.var('k'), 7)])])",
-        CallError,
-        "Node.loop() misses argument `body`. Fix: write Node.loop(var, from_, to, body).",
+        "Node.loop() misses argument `body`",
+        "write Node.loop(var, from_, to, body)",
         "result = ran([Node.loop('k', 0, 4, [Node.store('out', Expr.var('k'), 7)])])",
         [7] * 4,
+        CallError,
     ),
     Row(
         "a declaration without its binding",
         "result = ran([Node.store('out', i, x)], BufferDecl.read('a', vyre.u32))",
-        ArgumentError,
-        "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got DataType.U32 (DataType). Fix: write BufferDecl.read('a', 0, DataType.U32), with a binding of its own.",
+        "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got DataType.U32 (DataType)",
+        "write BufferDecl.read('a', 0, DataType.U32), with a binding of its own",
         "result = ran([Node.store('out', i, x)], BufferDecl.read('a', 0, DataType.U32))",
         [5, 6, 7, 8],
     ),
     Row(
         "workgroup memory with its arguments swapped",
         "result = ran([Node.store('tile', 0, 7), Node.store('out', i, Expr.load('tile', 0))], BufferDecl.workgroup('tile', vyre.u32, 64))",
-        ArgumentError,
-        "argument `count` of BufferDecl.workgroup must be an integer from 0 to 4294967295, got DataType.U32 (DataType). Fix: write BufferDecl.workgroup('tile', 64, DataType.U32), with the number of elements before their type.",
+        "argument `count` of BufferDecl.workgroup must be an integer from 0 to 4294967295, got DataType.U32 (DataType)",
+        "write BufferDecl.workgroup('tile', 64, DataType.U32), with the number of elements before their type",
         "result = ran([Node.store('tile', 0, 7), Node.store('out', i, Expr.load('tile', 0))], BufferDecl.workgroup('tile', 64, DataType.U32))",
         [7] * 4,
     ),
@@ -166,56 +168,56 @@ PROGRAMS = [
     Row(
         "one declaration for a list",
         "result = vyre.run(Program(out, (4, 1, 1), [Node.store('out', i, i)]), {'out': 4}, 1)['out']",
-        ArgumentError,
-        "argument `buffers` of Program must be a list of BufferDecls, got an object of type BufferDecl. Fix: write [BufferDecl.read(name, binding, element), ...].",
+        "argument `buffers` of Program must be a list of BufferDecls, got an object of type BufferDecl",
+        "write [BufferDecl.read(name, binding, element), ...]",
         "result = vyre.run(Program([out], (4, 1, 1), [Node.store('out', i, i)]), {'out': 4}, 1)['out']",
         [0, 1, 2, 3],
     ),
     Row(
         "one statement for a list",
         "result = vyre.run(Program([out], (4, 1, 1), Node.store('out', i, i)), {'out': 4}, 1)['out']",
-        ArgumentError,
-        "argument `entry` of Program must be a list of Nodes, got Node(out[invocation_id(0)] = invocation_id(0)) (Node). Fix: write [Node.let(...), Node.store(...)].",
+        "argument `entry` of Program must be a list of Nodes, got Node(out[invocation_id(0)] = invocation_id(0)) (Node)",
+        "write [Node.let(...), Node.store(...)]",
         "result = vyre.run(Program([out], (4, 1, 1), [Node.store('out', i, i)]), {'out': 4}, 1)['out']",
         [0, 1, 2, 3],
     ),
     Row(
         "a workgroup size of two axes",
         "result = vyre.run(Program([out], (2, 2), [Node.store('out', Expr.gid_y() * 2 + i, i)]), {'out': 4}, 1)['out']",
-        ArgumentError,
-        "argument `workgroup_size` of Program must be three integers, got 2 of them. Fix: write (2, 2, 1).",
+        "argument `workgroup_size` of Program must be three integers, got 2 of them",
+        "write (2, 2, 1)",
         "result = vyre.run(Program([out], (2, 2, 1), [Node.store('out', Expr.gid_y() * 2 + i, i)]), {'out': 4}, 1)['out']",
         [0, 1, 0, 1],
     ),
     Row(
         "a workgroup size of four axes, the last of which is 1",
         "result = vyre.run(Program([out], (2, 1, 2, 1), [Node.store('out', Expr.gid_z() * 2 + i, i)]), {'out': 4}, 1)['out']",
-        ArgumentError,
-        "argument `workgroup_size` of Program must be three integers, got 4 of them. Fix: write (2, 1, 2).",
+        "argument `workgroup_size` of Program must be three integers, got 4 of them",
+        "write (2, 1, 2)",
         "result = vyre.run(Program([out], (2, 1, 2), [Node.store('out', Expr.gid_z() * 2 + i, i)]), {'out': 4}, 1)['out']",
         [0, 1, 0, 1],
     ),
     Row(
         "a loop that starts below 0",
         "k = Expr.var('k')\nresult = ran([Node.loop('k', -1, 3, [Node.store('out', k + 1, k)])])  # here",
-        ArgumentError,
-        f"argument `from_` of Node.loop {VALUE} -1 (int). Fix: write Node.loop('k', 0, 4, body), and in the body Expr.cast(DataType.I32, Expr.var('k') - 1) for the numbers from -1.",
+        f"argument `from_` of Node.loop {VALUE} -1 (int)",
+        "write Node.loop('k', 0, 4, body), and in the body Expr.cast(DataType.I32, Expr.var('k') - 1) for the numbers from -1",
         "k = Expr.cast(DataType.U32, Expr.cast(DataType.I32, Expr.var('k') - 1))\nresult = ran([Node.loop('k', 0, 4, [Node.store('out', k + 1, k)])])",
         [TOP - 1, 0, 1, 2],
     ),
     Row(
         "a loop to below 0",
         "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, -1, [Node.store('out', k, 7)])])  # here",
-        ArgumentError,
-        f"argument `to` of Node.loop {VALUE} -1 (int). Fix: write 0, which runs no turn; to count down from n - 1 to 0, write Node.loop('k', 0, n, body), and in the body n - 1 - Expr.var('k').",
+        f"argument `to` of Node.loop {VALUE} -1 (int)",
+        "write 0, which runs no turn; to count down from n - 1 to 0, write Node.loop('k', 0, n, body), and in the body n - 1 - Expr.var('k')",
         "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, 0, [Node.store('out', k, 7)])])",
         [0] * 4,
     ),
     Row(
         "a loop of more rounds than there are",
         "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, 2**33, [Node.store('out', k, k)])])  # here",
-        ArgumentError,
-        f"argument `to` of Node.loop {VALUE} 8589934592 (int). Fix: write two loops, one inside the other, for more than 4294967295 turns.",
+        f"argument `to` of Node.loop {VALUE} 8589934592 (int)",
+        "write two loops, one inside the other, for more than 4294967295 turns",
         "k = Expr.var('k')\nresult = ran([Node.loop('j', 0, 2, [Node.loop('k', 0, 4, [Node.store('out', k, k)])])])",
         [0, 1, 2, 3],
     ),
@@ -225,80 +227,87 @@ CALLS = [
     Row(
         "no workgroups",
         "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4})['out']",
-        ArgumentError,
-        f"vyre.run needs argument `workgroups`: {FIND_GROUPS}",
+        "vyre.run needs argument `workgroups`: counts along x, y, z",
+        "write workgroups=-(-n // size), which covers n elements with workgroups of `size` invocations",
         "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, workgroups=-(-4 // 4))['out']",
         [15, 18, 21, 24],
     ),
     Row(
         "workgroups divided with /",
         "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, workgroups=4 / 4)['out']",
-        ArgumentError,
-        f"argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 1.0 (float). Fix: {DIVIDE}.",
+        "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 1.0 (float)",
+        f"{DIVIDE}",
         "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, workgroups=-(-4 // 4))['out']",
         [15, 18, 21, 24],
     ),
     Row(
         "a float for a Uniform buffer",
         "result = vyre.run(scaled, {'a': data, 'n': 3.0, 'out': 4}, 1)['out']",
-        BindingError,
-        "buffer `n` (u32) wants an integer from 0 to 4294967295, or a numpy array of uint32, got 3.0 (float). Fix: write an integer in that range.",
+        "buffer `n` (u32) wants an integer from 0 to 4294967295, or a numpy array of uint32, got 3.0 (float)",
+        "write an integer in that range",
         "result = vyre.run(scaled, {'a': data, 'n': int(3.0), 'out': 4}, 1)['out']",
         [15, 18, 21, 24],
+        BindingError,
     ),
     Row(
         "a number for a ReadOnly buffer",
         "result = vyre.run(scaled, {'a': 7, 'n': 3, 'out': 4}, 1)['out']",
-        BindingError,
-        "buffer `a` (u32) wants a numpy array of uint32, got 7 (int). Fix: write np.array([x], np.uint32).",
+        "buffer `a` (u32) wants a numpy array of uint32, got 7 (int)",
+        "write np.array([x], np.uint32)",
         "result = vyre.run(scaled, {'a': np.array([7], np.uint32), 'n': 3, 'out': 4}, 1)['out']",
         [21, 0, 0, 0],
+        BindingError,
     ),
     Row(
         "a numpy array for a resident one",
         "result = scaled(data, 3, 4, workgroups=1).numpy()",
-        BindingError,
-        "buffer `a` (u32) wants a vyre.Array, got an array of uint32 with shape (4,). Fix: write vyre.array(x).",
+        "buffer `a` (u32) wants a vyre.Array, got an array of uint32 with shape (4,)",
+        "write vyre.array(x)",
         "result = scaled(vyre.array(data), 3, 4, workgroups=1).numpy()",
         [15, 18, 21, 24],
+        BindingError,
     ),
     Row(
         "a list for an array",
         "result = vyre.run(scaled, {'a': [5, 6, 7, 8], 'n': 3, 'out': 4}, 1)['out']",
-        BindingError,
-        "buffer `a` (u32) wants a numpy array of uint32, got an object of type list. Fix: write np.array(x, np.uint32).",
+        "buffer `a` (u32) wants a numpy array of uint32, got an object of type list",
+        "write np.array(x, np.uint32)",
         "result = vyre.run(scaled, {'a': np.array([5, 6, 7, 8], dtype=np.uint32), 'n': 3, 'out': 4}, 1)['out']",
         [15, 18, 21, 24],
+        BindingError,
     ),
     Row(
         "a text for words",
         "result = vyre.run(scaled, {'a': 'abcde', 'n': 1, 'out': 4}, 1)['out']",
-        BindingError,
-        "buffer `a` (u32) wants a numpy array of uint32, got 'abcde' (str). Fix: write vyre.pack_bytes(x.encode()).",
+        "buffer `a` (u32) wants a numpy array of uint32, got 'abcde' (str)",
+        "write vyre.pack_bytes(x.encode())",
         "result = vyre.run(scaled, {'a': vyre.pack_bytes('abcde'.encode()), 'n': 1, 'out': 4}, 1)['out']",
         [0x64636261, 0x65, 0, 0],
+        BindingError,
     ),
     Row(
         "numpy's default integers",
         "result = vyre.run(scaled, {'a': np.array([5, 6, 7, 8]), 'n': 3, 'out': 4}, 1)['out']",
-        BindingError,
-        "buffer `a` (u32) wants a numpy array of uint32, got an array of int64 with shape (4,). Fix: write x.astype(np.uint32).",
+        "buffer `a` (u32) wants a numpy array of uint32, got an array of int64 with shape (4,)",
+        "write x.astype(np.uint32)",
         "result = vyre.run(scaled, {'a': np.array([5, 6, 7, 8]).astype(np.uint32), 'n': 3, 'out': 4}, 1)['out']",
         [15, 18, 21, 24],
+        BindingError,
     ),
     Row(
         "bytes for words",
         "result = vyre.run(scaled, {'a': bytearray([5, 0, 0, 0, 6]), 'n': 3, 'out': 4}, 1)['out']",
-        BindingError,
-        "buffer `a` (u32) wants a numpy array of uint32, got an object of type bytearray. Fix: write vyre.pack_bytes(x).",
+        "buffer `a` (u32) wants a numpy array of uint32, got an object of type bytearray",
+        "write vyre.pack_bytes(x)",
         "result = vyre.run(scaled, {'a': vyre.pack_bytes(bytearray([5, 0, 0, 0, 6])), 'n': 3, 'out': 4}, 1)['out']",
         [15, 18, 0, 0],
+        BindingError,
     ),
     Row(
         "a device by a name",
         "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, 1, device='gpu')['out']",
-        ArgumentError,
-        "argument `device` of vyre.run must be an index into vyre.devices(), or one of its elements, got 'gpu' (str). Fix: write device=vyre.devices()[0], or leave it out.",
+        "argument `device` of vyre.run must be an index into vyre.devices(), or one of its elements, got 'gpu' (str)",
+        "write device=vyre.devices()[0], or leave it out",
         "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, 1)['out']",
         [15, 18, 21, 24],
     ),
@@ -308,64 +317,65 @@ ARRAYS = [
     Row(
         "floats assigned",
         "resident[0:3] = [1.5, 2, 3]  # here\nresult = resident.numpy()",
-        ArgumentError,
-        "argument `values` of Array.write must be integers for uint32, got 1.5 at [0]. Fix: write np.asarray(x).astype(np.uint32).",
+        "argument `values` of Array.write must be integers for uint32, got 1.5 at [0]",
+        "write np.asarray(x).astype(np.uint32)",
         "resident[0:3] = np.asarray([1.5, 2, 3]).astype(np.uint32)\nresult = resident.numpy()",
         [1, 2, 3, 8],
     ),
     Row(
         "an array without a dtype",
         "result = vyre.array([1, 2]).numpy()",
-        ArgumentError,
-        "argument `values` of vyre.array must be an array, or come with a dtype, got list. Fix: write vyre.array(values, dtype=vyre.u32).",
+        "argument `values` of vyre.array must be an array, or come with a dtype, got list",
+        "write vyre.array(values, dtype=vyre.u32)",
         "result = vyre.array([1, 2], dtype=vyre.u32).numpy()",
         [1, 2],
     ),
     Row(
         "an array of another dtype",
         "result = vyre.array(np.int64([0, 0, 0])).numpy()",
-        ArgumentError,
-        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool, uint8, int8, uint16 or int16, got an array of int64 with shape (3,). Fix: write vyre.array(values, dtype=vyre.u32).",
+        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool, uint8, int8, uint16 or int16, got an array of int64 with shape (3,)",
+        "write vyre.array(values, dtype=vyre.u32)",
         "result = vyre.array(np.int64([0, 0, 0]), dtype=vyre.u32).numpy()",
         [0, 0, 0],
     ),
     Row(
         "the truth of an array",
         "result = np.uint32([1 if resident else 0])",
-        ArgumentError,
-        "a vyre.Array of uint32 with shape (4,) has no truth value of its own. Fix: write array.numpy().any() or array.numpy().all().",
+        "a vyre.Array of uint32 with shape (4,) has no truth value of its own",
+        "write array.numpy().any() or array.numpy().all()",
         "result = np.uint32([1 if resident.numpy().any() else 0])",
         [1],
     ),
     Row(
         "a negative number added to an array",
         "result = (resident + 2 + -1).numpy()",
-        ArgumentError,
-        "operator `+` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write an integer from 0 to 4294967295.",
+        "operator `+` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295",
+        "write an integer from 0 to 4294967295",
         "result = (resident + 2 - 1).numpy()",
         [6, 7, 8, 9],
     ),
     Row(
         "iterating over an array",
         "result = np.uint32([value for value in resident])",
-        TypeError,
-        "a vyre.Array is not iterable: each element would be a read of its own. Fix: write array.numpy().",
+        "a vyre.Array is not iterable: each element would be a read of its own",
+        "write array.numpy()",
         "result = np.uint32([value for value in resident.numpy()])",
         [5, 6, 7, 8],
+        TypeError,
     ),
     Row(
         "every second element of an array",
         "result = resident[::2].numpy()",
-        ArgumentError,
-        "a slice of a vyre.Array must be one of step 1, got an object of type slice. Fix: write array[a:b], or array.numpy() and slice that.",
+        "a slice of a vyre.Array must be one of step 1, got an object of type slice",
+        "write array[a:b], or array.numpy() and slice that",
         "result = resident.numpy()[::2]",
         [5, 7],
     ),
     Row(
         "int of several elements",
         "result = np.uint32([int(resident)])",
-        ArgumentError,
-        "int() takes a vyre.Array of one element, got a vyre.Array of uint32 with shape (4,). Fix: write int(array[k]), or array.numpy().",
+        "int() takes a vyre.Array of one element, got a vyre.Array of uint32 with shape (4,)",
+        "write int(array[k]), or array.numpy()",
         "result = np.uint32([int(resident[0])])",
         [5],
     ),
@@ -426,16 +436,14 @@ def line_at_fault(snippet: str) -> int:
 def test_a_wrong_use_is_told(row):
     with pytest.raises(row.error) as raised:
         run(row.wrong)
-    error = raised.value
+    error, text = raised.value, f"{row.problem}. Fix: {row.fix}."
     assert type(error) is row.error
     if isinstance(error, vyre.ValidationError):
         first = error.diagnostics[0]
-        assert first.message == row.text
+        assert first.message == f"vyre IR validation: {text}"
         assert first.place.line == line_at_fault(row.wrong)
-        if row.hint is not None:
-            assert first.hint == row.hint
         return
-    assert str(error) == row.text
+    assert str(error) == text
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<snippet>"]
     assert lines == [line_at_fault(row.wrong)]
 
@@ -453,9 +461,7 @@ def test_the_table_is_long_enough_and_names_each_row_once():
 
 
 def test_every_message_has_one_fix():
-    for row in ROWS:
-        assert row.text.count(". Fix: ") == 1, row.name
-        assert row.text.endswith("."), row.name
+    assert not [row.name for row in ROWS for part in (row.problem, row.fix) if "Fix: " in part or part.endswith(".")]
 
 
 def test_operators_of_the_table_are_methods_of_their_first_operand():

@@ -1,6 +1,5 @@
 """Expressions: what every constructor and operator makes, and what is refused."""
 
-# ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
 import copy
@@ -194,60 +193,53 @@ LITERAL = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
 test_exact_message = refusals(
     [
         (
-            lambda: a + 1.5,
-            f"the right operand of `+` {LITERAL} 1.5 (float). Fix: write an integer: programs have no floats, and x * p // q is x "
-            "times the fraction p / q.",
-        ),
-        (
             lambda: Expr.load("x", "i"),
-            f"argument `index` of Expr.load {LITERAL} 'i' (str). Fix: write Expr.var(name) to read a variable, "
-            "Expr.load(name, index) a buffer.",
+            f"argument `index` of Expr.load {LITERAL} 'i' (str)",
+            "write Expr.var(name) to read a variable, Expr.load(name, index) a buffer",
         ),
         (
             lambda: Expr.load(3, 0),
-            "argument `buffer` of Expr.load must be a str, got 3 (int). Fix: write a name in quotes.",
+            "argument `buffer` of Expr.load must be a str, got 3 (int)",
+            "write a name in quotes",
         ),
         (
             lambda: Expr.u32(-1),
-            "argument `value` of Expr.u32 must be an integer from 0 to 4294967295, got -1 (int). Fix: write Expr.i32(v) for "
-            "a signed literal, Expr.u64(v) for a 64-bit one.",
+            "argument `value` of Expr.u32 must be an integer from 0 to 4294967295, got -1 (int)",
+            "write Expr.i32(v) for a signed literal, Expr.u64(v) for a 64-bit one",
         ),
         (
             lambda: Expr.i32(2**31),
-            "argument `value` of Expr.i32 must be an integer from -2147483648 to 2147483647, got 2147483648 (int). Fix: "
-            "write Expr.u32(v) for a larger literal.",
+            "argument `value` of Expr.i32 must be an integer from -2147483648 to 2147483647, got 2147483648 (int)",
+            "write Expr.u32(v) for a larger literal",
         ),
         (
             lambda: Expr.u64(2**64),
-            "argument `value` of Expr.u64 must be an integer from 0 to 18446744073709551615, got 18446744073709551616 (int)."
-            " Fix: write an integer in that range.",
+            "argument `value` of Expr.u64 must be an integer from 0 to 18446744073709551615, got "
+            "18446744073709551616 (int)",
+            "write an integer in that range",
         ),
         (
             lambda: Expr.bool(1),
-            "argument `value` of Expr.bool must be True or False, got 1 (int). Fix: write True or False.",
+            "argument `value` of Expr.bool must be True or False, got 1 (int)",
+            "write True or False",
         ),
         (
             lambda: Expr.var("\ud800"),
-            "argument `name` of Expr.var must be text that UTF-8 can hold, got '\\ud800' (str). Fix: remove the lone "
-            "surrogates.",
-        ),
-        (
-            lambda: Expr.cast("u32", a),
-            "argument `target` of Expr.cast must be a vyre.DataType, got 'u32' (str). Fix: write DataType.U32.",
+            "argument `name` of Expr.var must be text that UTF-8 can hold, got '\\ud800' (str)",
+            "remove the lone surrogates",
         ),
         (
             lambda: Expr.call("primitive.bitwise.xor", a),
-            "argument `args` of Expr.call must be a list of expressions, got Expr(a) (Expr). Fix: write [value, ...].",
+            "argument `args` of Expr.call must be a list of expressions, got Expr(a) (Expr)",
+            "write [value, ...]",
         ),
         (
             lambda: Expr.binop("+", a, b),
-            "argument `op` of Expr.binop must be a vyre.BinOp, got '+' (str). Fix: write BinOp.Add or another operator of "
-            "that table.",
+            "argument `op` of Expr.binop must be a vyre.BinOp, got '+' (str)",
+            "write BinOp.Add or another operator of that table",
         ),
-        (lambda: a / b, "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."),
-        (lambda: 1 / a, "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."),
-        (lambda: a**2, "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two."),
-        (lambda: 2**a, "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two."),
+        (lambda: 1 / a, "`/` is not defined on expressions", "write `//` (truncating; x // 0 is 0)"),
+        (lambda: a**2, "`**` is not defined on expressions", "multiply, or write `1 << n` for a power of two"),
     ],
     vyre.ArgumentError,
 )
@@ -334,21 +326,19 @@ test_exact_message_of_statements = refusals(
     [
         (
             lambda: Node.if_(a, Node.barrier()),
-            "argument `then` of Node.if_ must be a list of Nodes, got Node(barrier) (Node). Fix: write [Node.let(...), "
-            "Node.store(...)].",
+            "argument `then` of Node.if_ must be a list of Nodes, got Node(barrier) (Node)",
+            "write [Node.let(...), Node.store(...)]",
         ),
         (
             lambda: Node.block([a]),
-            "element 0 of argument `body` of Node.block must be a Node, got Expr(a) (Expr). Fix: bind the expression with "
-            "Node.let(name, value), or store it.",
+            "element 0 of argument `body` of Node.block must be a Node, got Expr(a) (Expr)",
+            "bind the expression with Node.let(name, value), or store it",
         ),
-        (
-            lambda: Node.let(1, a),
-            "argument `name` of Node.let must be a str, got 1 (int). Fix: write a name in quotes.",
-        ),
+        (lambda: Node.let(1, a), "argument `name` of Node.let must be a str, got 1 (int)", "write a name in quotes"),
         (
             lambda: Node.let("x", Node.barrier()),
-            f"argument `value` of Node.let {LITERAL} Node(barrier) (Node). Fix: pass an expression; a statement has no value.",
+            f"argument `value` of Node.let {LITERAL} Node(barrier) (Node)",
+            "pass an expression; a statement has no value",
         ),
     ],
     vyre.ArgumentError,

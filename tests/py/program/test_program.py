@@ -1,6 +1,5 @@
 """Programs as values: equality, hash, pickle, text, bytes, places, and what the constructors refuse."""
 
-# ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
 import copy
@@ -93,50 +92,34 @@ test_exact_message = refusals(
     [
         (
             lambda: Program(workgroup_size=64),
-            "argument `workgroup_size` of Program must be three integers, got 64 (int). Fix: write (64, 1, 1).",
-        ),
-        (
-            lambda: Program(workgroup_size=(1, 1)),
-            "argument `workgroup_size` of Program must be three integers, got 2 of them. Fix: write (1, 1, 1).",
+            "argument `workgroup_size` of Program must be three integers, got 64 (int)",
+            "write (64, 1, 1)",
         ),
         (
             lambda: Program(workgroup_size=(1, -1, 1)),
-            "element 1 of argument `workgroup_size` of Program must be an integer from 0 to 4294967295, got -1 (int). Fix: "
-            "write an integer in that range.",
+            "element 1 of argument `workgroup_size` of Program must be an integer from 0 to 4294967295, got -1 (int)",
+            "write an integer in that range",
         ),
         (
             lambda: Program(buffers="ab"),
-            "argument `buffers` of Program must be a list of BufferDecls, got 'ab' (str). Fix: write "
-            "[BufferDecl.read(name, binding, element), ...].",
-        ),
-        (
-            lambda: Program(entry=Node.barrier()),
-            "argument `entry` of Program must be a list of Nodes, got Node(barrier) (Node). Fix: write [Node.let(...), "
-            "Node.store(...)].",
+            "argument `buffers` of Program must be a list of BufferDecls, got 'ab' (str)",
+            "write [BufferDecl.read(name, binding, element), ...]",
         ),
         (
             lambda: BufferDecl.read("x", -1, vyre.u32),
-            "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got -1 (int). Fix: write an integer in that "
-            "range.",
+            "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got -1 (int)",
+            "write an integer in that range",
         ),
         (
             lambda: BufferDecl.read("x", vyre.u32, 0),
-            "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got DataType.U32 (DataType). Fix: write "
-            "BufferDecl.read('x', 0, DataType.U32), with a binding of its own.",
-        ),
-        (
-            lambda: vyre.validate("x"),
-            "argument `program` of vyre.validate must be a vyre.Program, got 'x' (str). Fix: write Program(buffers, "
-            "workgroup_size, entry), or vyre.parse(text).",
+            "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got DataType.U32 "
+            "(DataType)",
+            "write BufferDecl.read('x', 0, DataType.U32), with a binding of its own",
         ),
         (
             lambda: Program.from_bytes("x"),
-            "argument `data` of Program.from_bytes must be bytes, got 'x' (str). Fix: pass what to_bytes() gave.",
-        ),
-        (
-            lambda: vyre.parse(b"x"),
-            "argument `text` of vyre.parse must be a str, got b'x' (bytes). "
-            "Fix: pass what Program.to_text() gave; bytes are read by Program.from_bytes.",
+            "argument `data` of Program.from_bytes must be bytes, got 'x' (str)",
+            "pass what to_bytes() gave",
         ),
     ],
     vyre.ArgumentError,
@@ -184,9 +167,7 @@ def test_parsed_programs_have_no_place():
 @pytest.mark.parametrize("name", ["main", "gl_in", "let", "a-b", "日本", " ", "a\nb", "x" * 1000])
 def test_any_name_works(name, target):
     program = Program(
-        [BufferDecl.output(name, 0, vyre.u32)],
-        (1, 1, 1),
-        [Node.let(name, 7), Node.store(name, 0, Expr.var(name))],
+        [BufferDecl.output(name, 0, vyre.u32)], (1, 1, 1), [Node.let(name, 7), Node.store(name, 0, Expr.var(name))]
     )
     assert vyre.parse(program.to_text()) == program
     assert vyre.run(program, {name: 1}, 1, **target)[name].tolist() == [7]
