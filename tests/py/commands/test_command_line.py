@@ -336,10 +336,7 @@ def test_a_file_that_cannot_be_written_is_one_sentence(arguments, said, capsys):
             "fuzz --count 1 --backend cpu --backend vulkan:99",
             "device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.",
         ),
-        (
-            "conform --backend cpu --device 1",
-            "backend 'cpu' has no devices to choose from. Fix: leave the device out.",
-        ),
+        ("conform --backend cpu --device 1", "backend 'cpu' has no devices to choose from. Fix: leave the device out."),
     ],
 )
 def test_a_place_that_is_not_here_is_exit_status_3(command, said, capsys):

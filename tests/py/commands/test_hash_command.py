@@ -280,10 +280,7 @@ def test_a_list_of_sha256sum_with_a_star_and_upper_case_is_read(tmp_path, capsys
 def test_a_folder_in_a_list_is_no_file(tmp_path, capsys):
     (tmp_path / "list").write_text(f"{'00' * 32}  {tmp_path}\n", encoding="utf-8")
     assert main(["hash", "--check", str(tmp_path / "list"), *CPU]) == 1
-    assert capsys.readouterr() == (
-        f"{tmp_path}: FAILED open or read\n",
-        f"vyre hash: {tmp_path}: Is a directory\n",
-    )
+    assert capsys.readouterr() == (f"{tmp_path}: FAILED open or read\n", f"vyre hash: {tmp_path}: Is a directory\n")
 
 
 @pytest.mark.parametrize(

@@ -95,10 +95,7 @@ def test_a_buffer_that_is_read_takes_a_number_of_zeros(capsys):
     )
 
 
-UNIFORMS = {
-    (vyre.i32, 1, "-3"): -3,
-    (vyre.u64, 0, "5"): 5,
-}
+UNIFORMS = {(vyre.i32, 1, "-3"): -3, (vyre.u64, 0, "5"): 5}
 
 
 @pytest.mark.parametrize(("element", "count", "given"), UNIFORMS)

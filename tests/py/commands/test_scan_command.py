@@ -214,10 +214,7 @@ def test_a_backslash_before_an_x_is_written_as_a_byte(tmp_path, capsys):
 
 def test_a_backend_that_is_not_there_is_status_3(tmp_path, capsys):
     assert main(["scan", str(tmp_path), "--patterns", "x", "--backend", "cpu", "--device", "1"]) == 3
-    assert capsys.readouterr() == (
-        "",
-        "error: there is no device 1: backend cpu has none. Fix: leave --device out.\n",
-    )
+    assert capsys.readouterr() == ("", "error: there is no device 1: backend cpu has none. Fix: leave --device out.\n")
 
 
 @pytest.mark.slow

@@ -161,18 +161,13 @@ CASES = [
     ),
     Case(
         "V010 after a Return",
-        shared(
-            Node.loop("k", 0, 4, [Node.barrier(), Node.if_(K_IS_LOCAL, [Node.return_()]), SOON]),
-        ),
+        shared(Node.loop("k", 0, 4, [Node.barrier(), Node.if_(K_IS_LOCAL, [Node.return_()]), SOON])),
         "only a part of a workgroup takes the Return (line {line}). Assign 1 to a variable in its place, and put each store "
         "and atomic that may run after it into an If on that variable, the barrier into none.",
         shared(
             Node.let("done", 0),
             Node.loop(
-                "k",
-                0,
-                4,
-                [Node.barrier(), Node.if_(K_IS_LOCAL, [Node.assign("done", 1)]), Node.if_(IF_DONE, [SOON])],
+                "k", 0, 4, [Node.barrier(), Node.if_(K_IS_LOCAL, [Node.assign("done", 1)]), Node.if_(IF_DONE, [SOON])]
             ),
         ),
         {"out": 8},
@@ -187,10 +182,7 @@ CASES = [
         shared(
             Node.let("done", 0),
             Node.loop(
-                "k",
-                0,
-                4,
-                [Node.if_(K_IS_LOCAL, [Node.assign("done", 1)]), Node.if_(IF_DONE, [SOON]), Node.barrier()],
+                "k", 0, 4, [Node.if_(K_IS_LOCAL, [Node.assign("done", 1)]), Node.if_(IF_DONE, [SOON]), Node.barrier()]
             ),
         ),
         {"out": 8},
@@ -198,9 +190,7 @@ CASES = [
     ),
     Case(
         "V010 in an If",
-        shared(
-            Node.if_(I < 6, [Node.store("t", L, I), Node.barrier(), Node.store("out", I, Expr.load("t", 7 - L))]),
-        ),
+        shared(Node.if_(I < 6, [Node.store("t", L, I), Node.barrier(), Node.store("out", I, Expr.load("t", 7 - L))])),
         "only a part of a workgroup enters the If (line {line}). Bind its condition before it, end it before the barrier, "
         "and write another If on that variable for what follows.",
         shared(
@@ -414,9 +404,7 @@ CASES = [
         atomic(BufferDecl.private("t", 4, U32), name="t"),
         "every invocation has its own: read and write it with Expr.load and Node.store.",
         stored(
-            Expr.load("t", 0),
-            Node.store("t", 0, Expr.load("t", 0) + 5),
-            buffers=(BufferDecl.private("t", 4, U32),),
+            Expr.load("t", 0), Node.store("t", 0, Expr.load("t", 0) + 5), buffers=(BufferDecl.private("t", 4, U32),)
         ),
         want={"out": [5]},
     ),

@@ -19,12 +19,7 @@ loop k in 1i32..2 {
 }
 let later = 1 + 1i32
 """,
-        [
-            "V008 at entry[2]",
-            "V015 at entry[2]",
-            "V026 at entry[2]",
-            "V021 at entry[3].value",
-        ],
+        ["V008 at entry[2]", "V015 at entry[2]", "V026 at entry[2]", "V021 at entry[3].value"],
     ),
     "A wrong number of arguments hides their types": (
         """\
@@ -33,9 +28,7 @@ workgroup_size 1 1 1
 
 let r = call("primitive.math.add", 1i32)
 """,
-        [
-            "V032 at entry[0].value",
-        ],
+        ["V032 at entry[0].value"],
     ),
     "A wrong number of lanes does not": (
         """\
@@ -44,10 +37,7 @@ workgroup_size 1 1 1
 
 let r = pack(u64, 1i32)
 """,
-        [
-            "V027 at entry[0].value",
-            "V027 at entry[0].value",
-        ],
+        ["V027 at entry[0].value", "V027 at entry[0].value"],
     ),
     "An unsupported cast has its target type": (
         """\
@@ -57,11 +47,7 @@ workgroup_size 1 1 1
 let right = lane(cast(vec4<u32>, 1u64), 3)
 let wrong = cast(vec4<u32>, 1u64) + 1
 """,
-        [
-            "V012 at entry[0].value.value",
-            "V012 at entry[1].value.left",
-            "V021 at entry[1].value",
-        ],
+        ["V012 at entry[0].value.value", "V012 at entry[1].value.left", "V021 at entry[1].value"],
     ),
     "An empty name is a name": (
         """\
@@ -72,11 +58,7 @@ let "" = 1i32
 let sum = "" + 1
 let "" = 2
 """,
-        [
-            "V033 at entry[0]",
-            "V021 at entry[1].value",
-            "V033 at entry[2]",
-        ],
+        ["V033 at entry[0]", "V021 at entry[1].value", "V033 at entry[2]"],
     ),
     "Barriers and axes of size 0": (
         """\
@@ -90,10 +72,7 @@ if lid.y {
   barrier
 }
 """,
-        [
-            "V003 at workgroup_size[0]",
-            "V010 at entry[1].then[0]",
-        ],
+        ["V003 at workgroup_size[0]", "V010 at entry[1].then[0]"],
     ),
 }
 

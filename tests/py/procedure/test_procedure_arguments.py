@@ -136,7 +136,7 @@ def mended(fix, x):
 
 @pytest.mark.parametrize(("call", "value", "problem", "fix"), CASES, ids=NAMES)
 def test_a_wrong_array_is_told_and_the_fix_runs(target, call, value, problem, fix):
-    with refused(BindingError, f"argument `x` of procedure `{call.name}` {problem}", f"{fix}"):
+    with refused(BindingError, f"argument `x` of procedure `{call.name}` {problem}", fix):
         call(value, **target)
     given = mended(fix, value)
     before = np.array(given)

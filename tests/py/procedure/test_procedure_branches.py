@@ -106,7 +106,7 @@ def test_a_condition_of_python_is_mended_as_its_fix_says(wrong, mended, size, fi
     with refused(
         ArgumentError,
         f"the size {size} decides a branch of Python, and is not known until the procedure is planned",
-        f"{fix}",
+        fix,
     ):
         vyre.procedure(wrong)(np.ones(3, np.uint32), 1)
     made = vyre.procedure(mended)

@@ -104,10 +104,7 @@ def test_the_model_is_numpys():
                 "repeat",
                 0,
                 ("number", 0),
-                (
-                    ("dispatch", 0, (whole[1], whole[2], ("words", (("turn", 0),))), grid, None, False),
-                    ("swap", 1, 2),
-                ),
+                (("dispatch", 0, (whole[1], whole[2], ("words", (("turn", 0),))), grid, None, False), ("swap", 1, 2)),
             ),
         ),
         (1,),

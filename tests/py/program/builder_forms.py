@@ -201,14 +201,4 @@ def utf8_validate() -> Program:
     return p.program()
 
 
-FORMS = (
-    base64_decode,
-    bfs_level,
-    blake2s,
-    histogram,
-    life,
-    mandelbrot,
-    matmul,
-    queens,
-    utf8_validate,
-)
+FORMS = (base64_decode, bfs_level, blake2s, histogram, life, mandelbrot, matmul, queens, utf8_validate)

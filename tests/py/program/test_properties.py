@@ -38,10 +38,7 @@ values = st.recursive(
             lambda t: (Expr.unop(t[0], t[1][0]), lambda x: unary(t[0], t[1][1](x)))
         )
         | st.tuples(inner, inner, inner).map(
-            lambda t: (
-                Expr.select(t[0][0], t[1][0], t[2][0]),
-                lambda x: t[1][1](x) if t[0][1](x) else t[2][1](x),
-            )
+            lambda t: (Expr.select(t[0][0], t[1][0], t[2][0]), lambda x: t[1][1](x) if t[0][1](x) else t[2][1](x))
         )
     ),
     max_leaves=16,
