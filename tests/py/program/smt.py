@@ -193,6 +193,17 @@ class _Fork(BaseException):
     """A model asked for the truth of a condition that was not decided yet."""
 
 
+def _operator(kind: Kind, *, swapped: bool = False, truth: bool = False) -> Callable[[Number, Number | int], Number]:
+    """A method of Number for an operator; a truth is the number 1 or 0."""
+
+    def made(self: Number, other: Number | int) -> Number:
+        right = other.value if isinstance(other, Number) else tm.mk_bv_value(WIDE, other % 2**72)
+        value = term(kind, *((right, self.value) if swapped else (self.value, right)))
+        return self._made(choose(value, tm.mk_bv_value(WIDE, 1), tm.mk_bv_value(WIDE, 0)) if truth else value)
+
+    return made
+
+
 class Number:
     """An unbounded integer of a Python model, as a signed term that is wide enough not to wrap.
 
@@ -206,37 +217,22 @@ class Number:
     def _made(self, value: Term) -> Number:
         return Number(value, self.path, self.asked)
 
-    def _with(self, kind: Kind, other: Number | int, swapped: bool = False) -> Number:
-        right = other.value if isinstance(other, Number) else tm.mk_bv_value(WIDE, other % 2**72)
-        return self._made(term(kind, *((right, self.value) if swapped else (self.value, right))))
-
-    def _compared(self, kind: Kind, other: Number | int, swapped: bool = False) -> Number:
-        holds = self._with(kind, other, swapped).value
-        return self._made(choose(holds, tm.mk_bv_value(WIDE, 1), tm.mk_bv_value(WIDE, 0)))
-
     def __bool__(self) -> bool:
         self.asked.append(term(Kind.DISTINCT, self.value, tm.mk_bv_value(WIDE, 0)))
         if len(self.asked) > len(self.path):
             raise _Fork
         return self.path[len(self.asked) - 1]
 
-    def __add__(self, other: Number | int) -> Number:
-        return self._with(Kind.BV_ADD, other)
-
-    def __sub__(self, other: Number | int) -> Number:
-        return self._with(Kind.BV_SUB, other)
-
-    def __rsub__(self, other: int) -> Number:
-        return self._with(Kind.BV_SUB, other, swapped=True)
-
-    def __and__(self, other: Number | int) -> Number:
-        return self._with(Kind.BV_AND, other)
-
-    def __or__(self, other: Number | int) -> Number:
-        return self._with(Kind.BV_OR, other)
-
-    def __xor__(self, other: Number | int) -> Number:
-        return self._with(Kind.BV_XOR, other)
+    __add__ = __radd__ = _operator(Kind.BV_ADD)
+    __and__ = __rand__ = _operator(Kind.BV_AND)
+    __or__ = __ror__ = _operator(Kind.BV_OR)
+    __xor__ = __rxor__ = _operator(Kind.BV_XOR)
+    __sub__, __rsub__ = _operator(Kind.BV_SUB), _operator(Kind.BV_SUB, swapped=True)
+    __lt__, __gt__ = _operator(Kind.BV_SLT, truth=True), _operator(Kind.BV_SLT, swapped=True, truth=True)
+    __le__, __ge__ = _operator(Kind.BV_SLE, truth=True), _operator(Kind.BV_SLE, swapped=True, truth=True)
+    __eq__ = _operator(Kind.EQUAL, truth=True)  # type: ignore[assignment]
+    __ne__ = _operator(Kind.DISTINCT, truth=True)  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
 
     def __invert__(self) -> Number:
         return self._made(term(Kind.BV_NOT, self.value))
@@ -246,27 +242,6 @@ class Number:
 
     def __abs__(self) -> Number:
         return -self if self < 0 else self
-
-    def __lt__(self, other: Number | int) -> Number:
-        return self._compared(Kind.BV_SLT, other)
-
-    def __gt__(self, other: Number | int) -> Number:
-        return self._compared(Kind.BV_SLT, other, swapped=True)
-
-    def __le__(self, other: Number | int) -> Number:
-        return self._compared(Kind.BV_SLE, other)
-
-    def __ge__(self, other: Number | int) -> Number:
-        return self._compared(Kind.BV_SLE, other, swapped=True)
-
-    def __eq__(self, other: object) -> Number:  # type: ignore[override]
-        return self._compared(Kind.EQUAL, other)  # type: ignore[arg-type]
-
-    def __ne__(self, other: object) -> Number:  # type: ignore[override]
-        return self._compared(Kind.DISTINCT, other)  # type: ignore[arg-type]
-
-    __radd__, __rand__, __ror__, __rxor__ = __add__, __and__, __or__, __xor__
-    __hash__ = None  # type: ignore[assignment]
 
 
 def of_model(value: Callable[..., int], *operands: Term, path: tuple[bool, ...] = ()) -> Term:

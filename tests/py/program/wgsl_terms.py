@@ -17,6 +17,16 @@ import smt
 from smt import Term
 
 
+def _operator(kind: Kind, of_signed: Kind | None = None, *, truth: bool = False) -> Any:
+    """A method for an operator, by the kinds of term that it has on a u32 and on an i32."""
+
+    def made(self: Word, other: Word) -> Word:
+        chosen = of_signed if self.signed and of_signed is not None else kind
+        return Word(smt.term(chosen, self.term, other.term), self.signed and not truth)
+
+    return made
+
+
 @dataclass(frozen=True, eq=False)
 class Word:
     """A u32, an i32 or a truth of WGSL."""
@@ -24,57 +34,20 @@ class Word:
     term: Term
     signed: bool = False
 
-    def _made(self, kind: Kind, other: Word) -> Word:
-        return Word(smt.term(kind, self.term, other.term), self.signed)
-
-    def _truth(self, kind: Kind, other: Word) -> Word:
-        return Word(smt.term(kind, self.term, other.term))
-
-    def __add__(self, other: Word) -> Word:
-        return self._made(Kind.BV_ADD, other)
-
-    def __sub__(self, other: Word) -> Word:
-        return self._made(Kind.BV_SUB, other)
-
-    def __mul__(self, other: Word) -> Word:
-        return self._made(Kind.BV_MUL, other)
-
-    def __truediv__(self, other: Word) -> Word:
-        return self._made(Kind.BV_SDIV if self.signed else Kind.BV_UDIV, other)
+    __add__, __sub__, __mul__ = map(_operator, (Kind.BV_ADD, Kind.BV_SUB, Kind.BV_MUL))
+    __and__, __or__, __xor__ = map(_operator, (Kind.BV_AND, Kind.BV_OR, Kind.BV_XOR))
+    __lshift__, __rshift__ = _operator(Kind.BV_SHL), _operator(Kind.BV_SHR, Kind.BV_ASHR)
+    __truediv__ = _operator(Kind.BV_UDIV, Kind.BV_SDIV)
+    __lt__ = _operator(Kind.BV_ULT, Kind.BV_SLT, truth=True)
+    __le__ = _operator(Kind.BV_ULE, Kind.BV_SLE, truth=True)
+    __eq__, __ne__ = _operator(Kind.EQUAL, truth=True), _operator(Kind.DISTINCT, truth=True)
 
     def __mod__(self, other: Word) -> Word:
         assert not self.signed, "drivers do not agree on the remainder of negative numbers"
-        return self._made(Kind.BV_UREM, other)
-
-    def __and__(self, other: Word) -> Word:
-        return self._made(Kind.BV_AND, other)
-
-    def __or__(self, other: Word) -> Word:
-        return self._made(Kind.BV_OR, other)
-
-    def __xor__(self, other: Word) -> Word:
-        return self._made(Kind.BV_XOR, other)
-
-    def __lshift__(self, other: Word) -> Word:
-        return self._made(Kind.BV_SHL, other)
-
-    def __rshift__(self, other: Word) -> Word:
-        return self._made(Kind.BV_ASHR if self.signed else Kind.BV_SHR, other)
+        return Word(smt.term(Kind.BV_UREM, self.term, other.term))
 
     def __invert__(self) -> Word:
         return Word(smt.term(Kind.BV_NOT, self.term), self.signed)
-
-    def __lt__(self, other: Word) -> Word:
-        return self._truth(Kind.BV_SLT if self.signed else Kind.BV_ULT, other)
-
-    def __le__(self, other: Word) -> Word:
-        return self._truth(Kind.BV_SLE if self.signed else Kind.BV_ULE, other)
-
-    def __eq__(self, other: Word) -> Word:  # type: ignore[override]
-        return self._truth(Kind.EQUAL, other)
-
-    def __ne__(self, other: Word) -> Word:  # type: ignore[override]
-        return self._truth(Kind.DISTINCT, other)
 
 
 def _least(a: Word, b: Word) -> Word:
