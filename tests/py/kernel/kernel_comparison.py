@@ -6,9 +6,11 @@ workgroup take turns.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import linecache
 import math
+import operator
 import random
 import types
 from contextlib import contextmanager
@@ -17,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from kernel_source import COLUMNS, COUNTERS, GROUP, LENGTH, ROWS, Source
+from kernel_source import ATOMICS, COLUMNS, COUNTERS, GROUP, LENGTH, ROWS, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 BACKENDS = [name for name in vyre.backends() if name in ("reference", "cpu")]
 
@@ -73,28 +75,18 @@ class Array:
         if at is not None:
             self.data[at] = signed(int(value), bits) if self.kind[0] == "i" else int(value) % 2**bits
 
-    def _atomic(self, key: Any, change: Any) -> int:
+
+def _atomic(change: Callable[[int, int], int]) -> Callable[[Array, Any, int], int]:
+    def made(self: Array, key: Any, value: int) -> int:
         old = self[key]
-        self[key] = change(old)
+        self[key] = change(old, value)
         return old
 
-    def atomic_add(self, key: Any, value: int) -> int:
-        return self._atomic(key, lambda old: old + value)
+    return made
 
-    def atomic_xor(self, key: Any, value: int) -> int:
-        return self._atomic(key, lambda old: old ^ value)
 
-    def atomic_and_(self, key: Any, value: int) -> int:
-        return self._atomic(key, lambda old: old & value)
-
-    def atomic_or_(self, key: Any, value: int) -> int:
-        return self._atomic(key, lambda old: old | value)
-
-    def atomic_min(self, key: Any, value: int) -> int:
-        return self._atomic(key, lambda old: min(old, value))
-
-    def atomic_max(self, key: Any, value: int) -> int:
-        return self._atomic(key, lambda old: max(old, value))
+for _name in ATOMICS:
+    setattr(Array, f"atomic_{_name}", _atomic(getattr(operator, _name, None) or getattr(builtins, _name)))
 
 
 def _of_invocation(index: int, tiles: list[Array]) -> types.SimpleNamespace:
