@@ -17,7 +17,7 @@ import pytest
 import vyre
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from types import ModuleType
 
@@ -96,6 +96,18 @@ def refusals(rows: list[tuple[Any, ...]], error: type[Exception] = Exception) ->
 def target(request: pytest.FixtureRequest) -> dict[str, object]:
     """The keyword arguments of vyre.run for every backend and device here."""
     return dict(request.param)
+
+
+@pytest.fixture
+def refuses(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
+    """Expects a command to end with a status and one sentence, which says the problem and what to do."""
+    from vyre.__main__ import main
+
+    def check(arguments: Iterable[str], problem: str, fix: str, status: int = 2) -> None:
+        assert main([*arguments]) == status
+        assert capsys.readouterr() == ("", f"error: {problem}. Fix: {fix}.\n")
+
+    return check
 
 
 @pytest.fixture

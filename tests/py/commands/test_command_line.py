@@ -152,15 +152,14 @@ def test_a_mistyped_command_is_told_with_a_fix(command, said, capsys):
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_a_backend_that_does_not_work_here_is_exit_status_3(capsys, monkeypatch, tmp_path, command):
+def test_a_backend_that_does_not_work_here_is_exit_status_3(refuses, monkeypatch, tmp_path, command):
     monkeypatch.chdir(tmp_path)
     i = vyre.Expr.gid_x()
     program = vyre.Program([vyre.BufferDecl.read_write("x", 0, vyre.u32)], (1, 1, 1), [vyre.Node.store("x", i, i)])
     (tmp_path / "xor.vyre").write_text(program.to_text())
     monkeypatch.setattr(vyre._core, "_available", lambda: ["cpu", "reference"])
     monkeypatch.setattr(vyre._core, "_unavailable", lambda: {"cuda": ["there is no driver. Fix: install one."]})
-    assert main([*command, "--backend", "cuda"]) == NO_PLACE
-    assert capsys.readouterr() == ("", "error: there is no driver. Fix: install one.\n")
+    refuses([*command, "--backend", "cuda"], "there is no driver", "install one", status=NO_PLACE)
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "completion"])

@@ -134,11 +134,9 @@ def test_run_refuses_in_one_sentence_what_cannot_be_run(capsys, xor, tmp_path, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npy", "pickled.npy", "xor.vyre"]
 
 
-def test_without_shtab_completion_says_what_to_install(capsys, monkeypatch):
+def test_without_shtab_completion_says_what_to_install(refuses, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
-    assert refused(capsys, "completion", "bash") == (
-        "error: completion needs shtab. Fix: pip install 'vyre[completion]'.\n"
-    )
+    refuses(["completion", "bash"], "completion needs shtab", "pip install 'vyre[completion]'")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

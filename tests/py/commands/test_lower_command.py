@@ -22,6 +22,12 @@ PROGRAM = Program(
 )
 
 
+def as_json(path: str, form: str, content: bytes, **where: str) -> str:
+    """The line of --json about what is printed, or written to a file."""
+    told = {"version": vyre.__version__, "command": "lower", "ok": True, "program": path, "target": form}
+    return json.dumps({**told, "sha256": hashlib.sha256(content).hexdigest(), **where}) + "\n"
+
+
 @pytest.fixture(params=["text", "bytes"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     path = tmp_path / "program"
@@ -47,17 +53,20 @@ def test_machine_code_is_printed_as_lower_gives_it(instructions, optimize, path,
     assert len({vyre.lower(PROGRAM, "asm", instructions=each) for each in ("sse41", "avx2", "avx512")}) == 3
 
 
-def test_instructions_are_of_machine_code(path, capsys):
-    assert main(["lower", path, "--to", "ptx", "--instructions", "avx2"]) == 2
-    assert capsys.readouterr().err == "error: --instructions is for --to asm, got --to ptx. Fix: leave it out.\n"
+def test_instructions_are_of_machine_code(path, refuses):
+    refuses(
+        ["lower", path, "--to", "ptx", "--instructions", "avx2"],
+        "--instructions is for --to asm, got --to ptx",
+        "leave it out",
+    )
 
 
-def test_without_capstone_the_command_says_what_to_install(path, capsys, monkeypatch):
+def test_without_capstone_the_command_says_what_to_install(path, refuses, monkeypatch):
     monkeypatch.setitem(sys.modules, "capstone", None)
-    assert main(["lower", path, "--to", "asm"]) == 2
-    assert capsys.readouterr().err == (
-        "error: machine code becomes text with the package capstone, which is not installed. "
-        "Fix: pip install 'vyre[asm]'.\n"
+    refuses(
+        ["lower", path, "--to", "asm"],
+        "machine code becomes text with the package capstone, which is not installed",
+        "pip install 'vyre[asm]'",
     )
 
 
@@ -79,40 +88,22 @@ def test_json_has_the_text_that_is_printed_and_its_hash(form, path, capsys):
     assert main(["lower", path, "--to", form]) == 0
     printed = capsys.readouterr().out
     assert main(["lower", path, "--to", form, "--json"]) == 0
-    wanted = {
-        "version": vyre.__version__,
-        "command": "lower",
-        "ok": True,
-        "program": path,
-        "target": form,
-        "sha256": hashlib.sha256(printed.encode()).hexdigest(),
-        "text": printed,
-    }
-    assert capsys.readouterr().out == json.dumps(wanted) + "\n"
+    assert capsys.readouterr().out == as_json(path, form, printed.encode(), text=printed)
 
 
 def test_json_has_words_as_base64_on_terminals_too(path, capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     assert main(["lower", path, "--to", "spirv", "--json"]) == 0
     words = vyre.lower(PROGRAM, "spirv")
-    wanted = {
-        "version": vyre.__version__,
-        "command": "lower",
-        "ok": True,
-        "program": path,
-        "target": "spirv",
-        "sha256": hashlib.sha256(words).hexdigest(),
-        "base64": base64.b64encode(words).decode(),
-    }
-    assert capsys.readouterr().out == json.dumps(wanted) + "\n"
+    assert capsys.readouterr().out == as_json(path, "spirv", words, base64=base64.b64encode(words).decode())
 
 
-def test_words_are_kept_from_terminals(path, capsys, monkeypatch):
+def test_words_are_kept_from_terminals(path, refuses, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    assert main(["lower", path, "--to", "spirv"]) == 2
-    assert capsys.readouterr().err == (
-        "error: the words of a SPIR-V module are no text for a terminal. "
-        "Fix: write them to a file with -o FILE, or write --to spirv-asm.\n"
+    refuses(
+        ["lower", path, "--to", "spirv"],
+        "the words of a SPIR-V module are no text for a terminal",
+        "write them to a file with -o FILE, or write --to spirv-asm",
     )
     assert main(["lower", path, "--to", "spirv-asm"]) == 0
 
@@ -142,16 +133,7 @@ def test_a_file_has_what_would_be_printed(form, path, tmp_path, capsysbinary):
     assert main([*arguments, "-o", "-"]) == 0
     assert capsysbinary.readouterr() == (printed, b"")
     assert main([*arguments, "-o", str(goal), "--json"]) == 0
-    wanted = {
-        "version": vyre.__version__,
-        "command": "lower",
-        "ok": True,
-        "program": path,
-        "target": form,
-        "sha256": hashlib.sha256(printed).hexdigest(),
-        "file": str(goal),
-    }
-    assert capsysbinary.readouterr() == (json.dumps(wanted).encode() + b"\n", b"")
+    assert capsysbinary.readouterr() == (as_json(path, form, printed, file=str(goal)).encode(), b"")
     assert goal.read_bytes() == printed
 
 
@@ -165,19 +147,17 @@ def test_a_program_that_is_not_valid_leaves_the_file_as_it_was(tmp_path, capsys)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["code", "program"]
 
 
-def test_the_program_is_not_written_over(path, capsys):
+def test_the_program_is_not_written_over(path, refuses):
     before = Path(path).read_bytes()
-    assert main(["lower", path, "-o", path]) == 2
-    assert capsys.readouterr().err == f"error: the program is in `{path}` itself. Fix: name another file with -o.\n"
+    refuses(["lower", path, "-o", path], f"the program is in `{path}` itself", "name another file with -o")
     assert Path(path).read_bytes() == before
 
 
-def test_a_file_that_cannot_be_written_is_one_sentence(path, tmp_path, capsys):
-    assert main(["lower", path, "-o", str(tmp_path / "gone" / "code")]) == 2
-    assert capsys.readouterr() == (
-        "",
-        f"error: `{tmp_path}/gone/code` cannot be written: No such file or directory. "
-        "Fix: name a file in a folder that you may write to.\n",
+def test_a_file_that_cannot_be_written_is_one_sentence(path, tmp_path, refuses):
+    refuses(
+        ["lower", path, "-o", str(tmp_path / "gone" / "code")],
+        f"`{tmp_path}/gone/code` cannot be written: No such file or directory",
+        "name a file in a folder that you may write to",
     )
 
 

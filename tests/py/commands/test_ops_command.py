@@ -83,9 +83,5 @@ def test_what_was_meant_is_named_and_can_be_written(written, capsys):
     assert listed(capsys, *MEANT[written])
 
 
-def test_an_id_like_no_other_leads_to_the_list(capsys):
-    assert main(["ops", "zzzzzzzz"]) == 2
-    assert capsys.readouterr() == (
-        "",
-        "error: there is no operation `zzzzzzzz`. Fix: write one that `vyre ops` lists.\n",
-    )
+def test_an_id_like_no_other_leads_to_the_list(refuses):
+    refuses(["ops", "zzzzzzzz"], "there is no operation `zzzzzzzz`", "write one that `vyre ops` lists")

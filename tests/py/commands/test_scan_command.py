@@ -123,17 +123,13 @@ def test_counts_and_json_say_the_same(tree, tmp_path, capsysbinary):
     counts = {path: sum(each[0] == path for each in matches) for path, *_ in matches}
     assert main([*arguments, "--json"]) == 1
     given = json.loads(capsysbinary.readouterr().out)
-    rows = [tuple(row[key] for key in ("path", "line", "column", "offset")) for row in given.pop("matches")]
-    assert rows == [each[:4] for each in matches]
-    assert given == {"version": vyre.__version__, "command": "scan", "unreadable": [], "ok": False}
+    places = [tuple(row[key] for key in ("path", "line", "column", "offset")) for row in given.pop("matches")]
+    assert places == [each[:4] for each in matches]
+    said = {"version": vyre.__version__, "command": "scan", "unreadable": []}
+    assert given == {**said, "ok": False}
     assert main([*arguments, "--json", "--count"]) == 1
-    assert json.loads(capsysbinary.readouterr().out) == {
-        "version": vyre.__version__,
-        "command": "scan",
-        "counts": [{"path": path, "count": count} for path, count in counts.items()],
-        "unreadable": [],
-        "ok": False,
-    }
+    rows = [{"path": path, "count": count} for path, count in counts.items()]
+    assert json.loads(capsysbinary.readouterr().out) == {**said, "ok": False, "counts": rows}
     assert main([*arguments, "--count"]) == 1
     lines = [line for line in capsysbinary.readouterr().out.splitlines() if b"two" not in line]
     assert lines == [os.fsencode(f"{path}: {count}") for path, count in counts.items() if "two" not in path]
@@ -145,13 +141,8 @@ def test_nothing_found_is_status_0(tree, tmp_path, capsys):
     assert main(arguments) == 0
     assert capsys.readouterr() == ("", "")
     assert main([*arguments, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "version": vyre.__version__,
-        "command": "scan",
-        "matches": [],
-        "unreadable": [],
-        "ok": True,
-    }
+    found = json.loads(capsys.readouterr().out)
+    assert found == {"version": vyre.__version__, "command": "scan", "matches": [], "unreadable": [], "ok": True}
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_is_searched(tmp_path):
@@ -212,9 +203,13 @@ def test_a_backslash_before_an_x_is_written_as_a_byte(tmp_path, capsys):
     assert capsys.readouterr() == (f"{tmp_path}/a:1:1: C:\\new\n{tmp_path}/a:1:8: \\x5cx4\n", "")
 
 
-def test_a_backend_that_is_not_there_is_status_3(tmp_path, capsys):
-    assert main(["scan", str(tmp_path), "--patterns", "x", "--backend", "cpu", "--device", "1"]) == 3
-    assert capsys.readouterr() == ("", "error: there is no device 1: backend cpu has none. Fix: leave --device out.\n")
+def test_a_backend_that_is_not_there_is_status_3(tmp_path, refuses):
+    refuses(
+        ["scan", str(tmp_path), "--patterns", "x", "--backend", "cpu", "--device", "1"],
+        "there is no device 1: backend cpu has none",
+        "leave --device out",
+        status=3,
+    )
 
 
 @pytest.mark.slow

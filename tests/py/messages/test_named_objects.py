@@ -87,42 +87,43 @@ def test_a_file_with_one_procedure_needs_no_name(capsys):
 
 
 @pytest.mark.parametrize("command", [CONFORM, BENCH, FUZZ])
-def test_a_name_that_is_nowhere_is_told_with_the_module(command, capsys):
+def test_a_name_that_is_nowhere_is_told_with_the_module(command, refuses):
     what = {"conform": "procedure", "bench": "kernel or procedure", "fuzz": "backend"}[command[0]]
-    assert refused(capsys, *command, f"{NAME}:twce") == (
-        f"error: {what} `{NAME}:twce` cannot be imported: `{NAME}` has no `twce`. "
-        f"Fix: write {NAME}:NAME, with a name that it has (did you mean `twice`?).\n"
+    refuses(
+        [*command, f"{NAME}:twce"],
+        f"{what} `{NAME}:twce` cannot be imported: `{NAME}` has no `twce`",
+        f"write {NAME}:NAME, with a name that it has (did you mean `twice`?)",
     )
-    assert refused(capsys, *command, "nowhere_at_all:twice") == (
-        f"error: {what} `nowhere_at_all:twice` cannot be imported: ModuleNotFoundError: No module named "
-        "'nowhere_at_all'. Fix: write FILE.py:NAME, or name a module that "
-        "`python -c 'import nowhere_at_all'` imports.\n"
+    refuses(
+        [*command, "nowhere_at_all:twice"],
+        f"{what} `nowhere_at_all:twice` cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'",
+        "write FILE.py:NAME, or name a module that `python -c 'import nowhere_at_all'` imports",
     )
 
 
 @pytest.mark.parametrize("command", [CONFORM, BENCH, FUZZ])
-def test_a_module_that_fails_is_one_sentence(command, capsys):
+def test_a_module_that_fails_is_one_sentence(command, refuses):
     what = {"conform": "procedure", "bench": "kernel or procedure", "fuzz": "backend"}[command[0]]
-    assert refused(capsys, *command, "broken_here:twice") == (
-        f"error: {what} `broken_here:twice` cannot be imported: ZeroDivisionError: division by zero. "
-        "Fix: write FILE.py:NAME, or name a module that `python -c 'import broken_here'` imports.\n"
+    refuses(
+        [*command, "broken_here:twice"],
+        f"{what} `broken_here:twice` cannot be imported: ZeroDivisionError: division by zero",
+        "write FILE.py:NAME, or name a module that `python -c 'import broken_here'` imports",
     )
-    assert refused(capsys, *command, "broken_here.py:twice") == (
-        "error: `broken_here.py` cannot be imported: ZeroDivisionError: division by zero. "
-        "Fix: run `python broken_here.py`.\n"
-    )
-
-
-def test_a_file_that_is_not_here_is_told(capsys):
-    assert refused(capsys, *CONFORM, "nofile.py:twice") == (
-        "error: `nofile.py` is no file. Fix: name a file of Python that is here.\n"
+    refuses(
+        [*command, "broken_here.py:twice"],
+        "`broken_here.py` cannot be imported: ZeroDivisionError: division by zero",
+        "run `python broken_here.py`",
     )
 
 
-def test_what_is_no_procedure_is_told(capsys):
-    assert refused(capsys, *CONFORM, f"{NAME}:doubled") == (
-        f"error: `{NAME}:doubled` is no procedure. Fix: name one.\n"
-    )
-    assert refused(capsys, *CONFORM, f"{NAME}.py:doubled") == (
-        f"error: `{NAME}.py` has no procedure `doubled`. Fix: write {NAME}.py:NAME, with one of twice.\n"
+def test_a_file_that_is_not_here_is_told(refuses):
+    refuses([*CONFORM, "nofile.py:twice"], "`nofile.py` is no file", "name a file of Python that is here")
+
+
+def test_what_is_no_procedure_is_told(refuses):
+    refuses([*CONFORM, f"{NAME}:doubled"], f"`{NAME}:doubled` is no procedure", "name one")
+    refuses(
+        [*CONFORM, f"{NAME}.py:doubled"],
+        f"`{NAME}.py` has no procedure `doubled`",
+        f"write {NAME}.py:NAME, with one of twice",
     )
