@@ -22,6 +22,7 @@ from vyre import In, InOut, Out, boolean, const, i32, u32, u64
 
 
 """
+PLAIN_KERNEL = "@vyre.kernel\ndef k(a: In[u32], out: Out[u32]):\n    i = vyre.gid(0)\n"
 FILE = "/somewhere/wrong.py"
 
 
@@ -75,6 +76,8 @@ def read_case(text: str) -> Case:
     wrong, fixed = (
         "".join(f"{line[2:]}\n" for line in source.split("\n") if not line.startswith(other)) for other in ("+", "-")
     )
+    if wrong.startswith("    "):
+        wrong, fixed = PLAIN_KERNEL + wrong, PLAIN_KERNEL + fixed
     said, *message = raises.split("\n")
     wrong_call, kind = re.fullmatch(r"(?:(.*) )?raises (\w+)", said).groups("")
     call, value = re.fullmatch(r"(?:(.*) )?gives (.*)", gives).groups("k(a)")
