@@ -233,29 +233,22 @@ def factors(who, order: str) -> list[float]:
     return [float((each / X).mean()) for each in found]
 
 
-ORDERS = pytest.mark.parametrize("order", ["hhr", "rrh"])
-
-
-@ORDERS
-@pytest.mark.parametrize("by", BY)
-@pytest.mark.parametrize("name", VALUES)
-def test_a_value_is_followed(name, by, order):
-    before, use, change = VALUES[name]
-    space = made(before, BY[by], use)
-    assert factors(space["who"], "hhrrr") == [3] * 5
-    run(change, space)
-    assert factors(space["who"], order) == [5] * 3
-
-
 WHOLE_BY = {name: source.replace("times(x, table({}))", "{}") for name, source in BY.items() if "kernel" not in name}
 
 
-@ORDERS
-@pytest.mark.parametrize("by", WHOLE_BY)
-@pytest.mark.parametrize("name", WHOLE)
-def test_a_kernel_and_a_procedure_are_followed(name, by, order):
-    before, use, change, _ = WHOLE[name]
-    space = made(before, WHOLE_BY[by], use)
+EACH = pytest.mark.parametrize(("name", "by"), [*itertools.product(VALUES, BY), *itertools.product(WHOLE, WHOLE_BY)])
+
+
+def captured(name, by):
+    """The globals of a function that captures what is named, and a change of that."""
+    before, use, change = {**VALUES, **WHOLE}[name][:3]
+    return made(before, WHOLE_BY[by] if name in WHOLE else BY[by], use), change
+
+
+@pytest.mark.parametrize("order", ["hhr", "rrh"])
+@EACH
+def test_a_value_is_followed(name, by, order):
+    space, change = captured(name, by)
     assert factors(space["who"], "hhrrr") == [3] * 5
     run(change, space)
     assert factors(space["who"], order) == [5] * 3
@@ -284,10 +277,9 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("name", "by"), [*itertools.product(VALUES, BY), *itertools.product(WHOLE, WHOLE_BY)])
+@EACH
 def test_a_graph_refuses_by_name(name, by):
-    before, use, change = {**VALUES, **WHOLE}[name][:3]
-    space = made(before, WHOLE_BY[by] if name in WHOLE else BY[by], use)
+    space, change = captured(name, by)
     x, who = vyre.array(X, backend="cpu"), space["who"]
     with vyre.graph() as graph:
         y = who(x)

@@ -61,20 +61,16 @@ def test_chacha20_gives_the_block_of_the_rfc(target):
     assert (later[0] == blocks[1]).all()
 
 
-@pytest.mark.parametrize("length", [0, 55, 56, 119, 200])
-def test_sha256_gives_what_hashlib_gives(target, rng, length):
+@pytest.mark.parametrize(
+    ("name", "word", "length"),
+    [*(("sha256", 4, n) for n in (0, 55, 56, 119, 200)), *(("sha512", 8, n) for n in (0, 111, 112, 300))],
+)
+def test_sha_gives_what_hashlib_gives(target, rng, name, word, length):
     messages = messages_of(rng, 5, length)
-    blocks = padded(messages, 4, 8)
-    digests = kernels.sha256(blocks, digest=np.zeros((5, 8), np.uint32), grid=5, **target)
-    assert [row.astype(">u4").tobytes() for row in digests] == [hashlib.sha256(each).digest() for each in messages]
-
-
-@pytest.mark.parametrize("length", [0, 111, 112, 300])
-def test_sha512_gives_what_hashlib_gives(target, rng, length):
-    messages = messages_of(rng, 3, length)
-    blocks = padded(messages, 8, 16)
-    digests = kernels.sha512(blocks, digest=np.zeros((3, 8), np.uint64), grid=3, **target)
-    assert [row.astype(">u8").tobytes() for row in digests] == [hashlib.sha512(each).digest() for each in messages]
+    digest = np.zeros((5, 8), f"u{word}")
+    digests = getattr(kernels, name)(padded(messages, word, 2 * word), digest=digest, grid=5, **target)
+    wanted = [hashlib.new(name, each).digest() for each in messages]
+    assert [row.astype(f">u{word}").tobytes() for row in digests] == wanted
 
 
 @pytest.mark.parametrize("length", [0, 1, 64, 65, 200])

@@ -87,7 +87,7 @@ def test_a_file_with_one_procedure_needs_no_name(capsys):
 
 
 @pytest.mark.parametrize("command", [CONFORM, BENCH, FUZZ])
-def test_a_name_that_is_nowhere_is_told_with_the_module(command, refuses):
+def test_a_name_that_is_nowhere_and_a_module_that_fails_are_told(command, refuses):
     what = {"conform": "procedure", "bench": "kernel or procedure", "fuzz": "backend"}[command[0]]
     refuses(
         [*command, f"{NAME}:twce"],
@@ -99,11 +99,6 @@ def test_a_name_that_is_nowhere_is_told_with_the_module(command, refuses):
         f"{what} `nowhere_at_all:twice` cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'",
         "write FILE.py:NAME, or name a module that `python -c 'import nowhere_at_all'` imports",
     )
-
-
-@pytest.mark.parametrize("command", [CONFORM, BENCH, FUZZ])
-def test_a_module_that_fails_is_one_sentence(command, refuses):
-    what = {"conform": "procedure", "bench": "kernel or procedure", "fuzz": "backend"}[command[0]]
     refuses(
         [*command, "broken_here:twice"],
         f"{what} `broken_here:twice` cannot be imported: ZeroDivisionError: division by zero",

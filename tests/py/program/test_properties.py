@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -166,19 +167,18 @@ def test_validation_never_fails_and_says_what_to_do(program):
         assert pickle.loads(pickle.dumps(diagnostic)) == diagnostic
 
 
-@SETTINGS
-@given(st.binary(max_size=64), programs, st.data())
-def test_damaged_bytes_are_a_typed_error_or_a_program(garbage, program, data):
-    good = program.to_bytes()
-    at = data.draw(st.integers(0, len(good)))
-    for damaged in (garbage, good[:at] + garbage + good[at:], good[:at]):
-        assert ". Fix: " in refusal(Program.from_bytes, damaged)
+FORMS = {
+    "bytes": (Program.to_bytes, Program.from_bytes, st.binary(max_size=64)),
+    "text": (Program.to_text, vyre.parse, st.text(st.characters(exclude_categories=["Cs"]), max_size=20)),
+}
 
 
+@pytest.mark.parametrize("form", FORMS)
 @SETTINGS
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), programs, st.data())
-def test_damaged_text_is_a_typed_error_or_a_program(garbage, program, data):
-    good = program.to_text()
+@given(programs, st.data())
+def test_a_damaged_form_is_a_typed_error_or_a_program(form, program, data):
+    write, read, any_garbage = FORMS[form]
+    good, garbage = write(program), data.draw(any_garbage)
     at = data.draw(st.integers(0, len(good)))
     for damaged in (garbage, good[:at] + garbage + good[at:], good[:at]):
-        assert ". Fix: " in refusal(vyre.parse, damaged)
+        assert ". Fix: " in refusal(read, damaged)
