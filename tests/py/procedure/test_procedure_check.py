@@ -57,6 +57,13 @@ def bytes_of_numbers(x: In[u32], y: Out[u8]):
 X = np.arange(1, 7, dtype=np.uint32)
 
 
+@vyre.procedure
+def longer(x: In[u32], n: u32):
+    y = vyre.scratch(u32, x.length + n, name="y")
+    copied(x, y)
+    return y
+
+
 def test_a_procedure_without_a_mistake_is_found_to_have_none():
     @vyre.procedure
     def twice(x: In[u32]):
@@ -394,14 +401,8 @@ def test_numbers_vectors_booleans_tables_and_in_outs_take_part():
 
 
 def test_vyre_check_takes_procedures_and_kernels_by_name():
-    @vyre.procedure
-    def twice(x: In[u32], n: u32):
-        y = vyre.scratch(u32, x.length + n, name="y")
-        copied(x, y)
-        return y
-
-    by_function = vyre.check(twice, {"x": X, "n": 0})
-    by_value = vyre.check(twice.procedure, {"x": X, "n": 0})
+    by_function = vyre.check(longer, {"x": X, "n": 0})
+    by_value = vyre.check(longer.procedure, {"x": X, "n": 0})
     assert by_function.ok
     assert by_value.ok
     assert by_function.outputs["y"].tolist() == by_value.outputs["y"].tolist() == X.tolist()
@@ -412,39 +413,33 @@ def test_vyre_check_takes_procedures_and_kernels_by_name():
 @pytest.mark.parametrize(
     ("inputs", "problem", "fix"),
     [
-        ({"x": X}, "argument `inputs` of vyre.check misses `n` of procedure `twice`", "add 'n' to it"),
+        ({"x": X}, "argument `inputs` of vyre.check misses `n` of procedure `longer`", "add 'n' to it"),
         (
             {"x": X, "n": -1},
-            "number `n` of procedure `twice` must be an integer from 0 to 4294967295, got -1",
+            "number `n` of procedure `longer` must be an integer from 0 to 4294967295, got -1",
             "write an integer in that range",
         ),
         (
             {"x": X, "n": True},
-            "number `n` of procedure `twice` must be an integer from 0 to 4294967295, got True",
+            "number `n` of procedure `longer` must be an integer from 0 to 4294967295, got True",
             "write int(n)",
         ),
         (
             {"x": [1], "n": 0},
-            "array `x` of procedure `twice` must be an array of uint32, got a list",
+            "array `x` of procedure `longer` must be an array of uint32, got a list",
             "write np.array(x, dtype=np.uint32)",
         ),
         (
             {"x": X.reshape(2, 3), "n": 0},
-            "array `x` of procedure `twice` must have 1 axis, got shape (2, 3)",
+            "array `x` of procedure `longer` must have 1 axis, got shape (2, 3)",
             "write x.reshape(-1)",
         ),
-        ({"x": X, "m": 0}, "procedure `twice` has no input 'm'", "its inputs are `x`, `n`"),
+        ({"x": X, "m": 0}, "procedure `longer` has no input 'm'", "its inputs are `x`, `n`"),
     ],
 )
 def test_inputs_of_a_value_that_do_not_fit_are_refused(inputs, problem, fix):
-    @vyre.procedure
-    def twice(x: In[u32], n: u32):
-        y = vyre.scratch(u32, x.length + n)
-        copied(x, y)
-        return y
-
     with refused(BindingError, problem, fix):
-        vyre.check(twice.procedure, inputs)
+        vyre.check(longer.procedure, inputs)
 
 
 def test_a_check_refuses_what_the_call_refuses():
@@ -469,19 +464,13 @@ def test_a_check_refuses_what_the_call_refuses():
 
 
 def test_what_has_no_place_in_a_check_is_refused():
-    @vyre.procedure
-    def twice(x: In[u32]):
-        y = vyre.scratch(u32, x.length)
-        copied(x, y)
-        return y
-
     with refused(
         ArgumentError,
-        "argument `backend` of procedure `twice` has no place in a check, which runs on the reference and "
+        "argument `backend` of procedure `longer` has no place in a check, which runs on the reference and "
         "gives new arrays",
         "leave `backend` out",
     ):
-        twice.check(X, backend="cpu")
+        longer.check(X, 0, backend="cpu")
     with refused(
         ArgumentError,
         "argument `optimize` of kernel `copied` has no place in a check, which runs on the reference",
@@ -493,16 +482,16 @@ def test_what_has_no_place_in_a_check_is_refused():
         "argument `workgroups` of vyre.check is for programs, and a procedure has the grids of its steps",
         "leave `workgroups` out",
     ):
-        vyre.check(twice, {"x": X}, 1)
+        vyre.check(longer, {"x": X, "n": 0}, 1)
     with refused(
         ArgumentError,
-        "argument `max_reports` of procedure `twice` must be an integer from 1 to 10000, got 0",
+        "argument `max_reports` of procedure `longer` must be an integer from 1 to 10000, got 0",
         "write max_reports=100",
     ):
-        twice.check(X, max_reports=0)
+        longer.check(X, 0, max_reports=0)
     with pytest.raises(ArgumentError) as caught:
-        twice.check(X, checks="races")
-    assert str(caught.value).startswith('argument `checks` of procedure `twice` must be "all", or names out of')
+        longer.check(X, 0, checks="races")
+    assert str(caught.value).startswith('argument `checks` of procedure `longer` must be "all", or names out of')
 
 
 def test_a_check_of_many_steps_keeps_its_timeout_and_its_number_of_reports():
@@ -540,14 +529,8 @@ def test_no_elements_and_no_steps_are_checked():
     def nothing(x: InOut[u32]):
         pass
 
-    @vyre.procedure
-    def copy(x: In[u32]):
-        y = vyre.scratch(u32, x.length, name="y")
-        copied(x, y)
-        return y
-
     assert nothing.check(X).outputs["x"].tolist() == X.tolist()
-    assert copy.check(X[:0]).outputs["y"].tolist() == []
+    assert longer.check(X[:0], 0).outputs["y"].tolist() == []
 
 
 def test_a_kernels_call_is_checked_as_it_is_made():

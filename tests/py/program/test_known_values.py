@@ -189,27 +189,23 @@ def test_a_vector_of_literals_that_a_loop_stores_again_is_stored_whole(target, w
     assert found.tolist() == [lanes, lanes, [0] * len(lanes)]
 
 
+def lowered(body, target, *, of="u32", size="1 1 1", **options):
+    buffers = f"buffer out: read_write {of} binding 0\nbuffer given: read u32 binding 1\n"
+    return vyre.lower(vyre.parse(f"vyre 1\nworkgroup_size {size}\n{buffers}\n{body}"), target=target, **options)
+
+
+TWO_VECTORS = "out[0] = pack(vec4<u32>, 5, 7, 5, 0)\nout[1] = pack(vec4<u32>, 0, 0, 8, 9)\n"
+
+
 def test_spirv_packs_no_vector_of_the_same_literal_twice():
-    text = vyre.lower(
-        vyre.parse(
-            "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write vec4<u32> binding 0\n\n"
-            "out[0] = pack(vec4<u32>, 5, 7, 5, 0)\nout[1] = pack(vec4<u32>, 0, 0, 8, 9)\n"
-        ),
-        target="spirv-asm",
-    )
+    text = lowered(TWO_VECTORS, "spirv-asm", of="vec4<u32>")
     packed = re.findall(r"OpCompositeConstruct %\d+ (%\d+) (%\d+) (%\d+) (%\d+)\n", text)
     number = dict(re.findall(r"(%\d+) = OpConstant %\d+ (\d+)\n", text))
     assert [[number.get(lane) for lane in lanes] for lanes in packed] == [[None, "7", None, "0"], ["0", "0", "8", "9"]]
 
 
 def test_ptx_stores_no_vector_with_the_same_literal_twice():
-    text = vyre.lower(
-        vyre.parse(
-            "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write vec4<u32> binding 0\n\n"
-            "out[0] = pack(vec4<u32>, 5, 7, 5, 0)\nout[1] = pack(vec4<u32>, 0, 0, 8, 9)\n"
-        ),
-        target="ptx",
-    )
+    text = lowered(TWO_VECTORS, "ptx", of="vec4<u32>")
     first, second = re.findall(r"st\.global\.v4\.u32 \[.*?\], \{(.*?)\}", text)
     hidden = re.search(r"add\.u32 (%r\d+), %r\d+, 5;", text)[1]
     assert first == f"{hidden}, 7, {hidden}, 0"
@@ -217,36 +213,18 @@ def test_ptx_stores_no_vector_with_the_same_literal_twice():
 
 
 def test_ptx_has_no_not_and_sets_no_variable_to_a_constant():
-    text = vyre.lower(
-        vyre.parse(
-            "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n\n"
-            "let x = 5\nif out[0] == 1 {\n  x = 9\n}\nout[0] = bitnot(x)\n"
-        ),
-        target="ptx",
-        optimize=False,
-    )
+    text = lowered("let x = 5\nif out[0] == 1 {\n  x = 9\n}\nout[0] = bitnot(x)\n", "ptx", optimize=False)
     assert "not.b32" not in text
     assert re.search(r"add\.u32 %r\d+, %r\d+, 9;", text)
     assert not re.search(r"mov\.u32 %r\d+, [59];", text)
 
 
 def test_ptx_checks_an_index_that_is_chosen_by_a_sum_that_is_not_known_to_be_it():
-    text = vyre.lower(
-        vyre.parse(
-            "vyre 1\nworkgroup_size 64 1 1\nbuffer out: read_write u32 binding 0\n\n"
-            "let i = gid.x\nout[select(i == 5, i, i + 3)] = 1\n"
-        ),
-        target="ptx",
-    )
+    text = lowered("let i = gid.x\nout[select(i == 5, i, i + 3)] = 1\n", "ptx", size="64 1 1")
     selected = re.search(r"selp\.b32 (%r\d+),", text)[1]
     compared = re.search(rf"add\.u32 (%r\d+), {selected}, %r\d+;", text)[1]
     assert re.search(rf"setp\.lt\.u32 %p\d+, {compared}, %r\d+;", text)
     assert not re.search(rf"setp\.lt\.u32 %p\d+, {selected},", text)
-
-
-def lowered(body, target):
-    buffers = "buffer out: read_write u32 binding 0\nbuffer given: read u32 binding 1\n"
-    return vyre.lower(vyre.parse(f"vyre 1\nworkgroup_size 1 1 1\n{buffers}\n{body}"), target=target)
 
 
 def test_spirv_hides_only_inverted_values_that_a_branch_could_tell():
@@ -278,21 +256,12 @@ def test_only_shifts_of_values_whose_sign_may_be_known_to_be_1_have_it_hidden():
 
 
 def test_ptx_inverts_with_ones_that_are_not_known():
-    text = vyre.lower(
-        vyre.parse(
-            "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n\nout[0] = out[0] ^ 4294967295\n"
-        ),
-        target="ptx",
-    )
+    text = lowered("out[0] = out[0] ^ 4294967295\n", "ptx")
     assert re.search(r"xor\.b32 %r\d+, %r\d+, %r\d+;", text)
     assert "4294967295" not in text
 
 
 def test_ptx_hides_negations_where_there_are_two_minima_or_maxima():
-    def lines(expression):
-        head = "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n\n"
-        return vyre.lower(vyre.parse(f"{head}out[0] = {expression}\n"), target="ptx")
-
     hidden = re.compile(r"neg\.s32 (%r\d+), %r\d+;\n  add\.u32 \1, \1, %r\d+;")
-    assert hidden.search(lines("min(5, min(wid.x, negate(wid.y)))"))
-    assert not hidden.search(lines("min(wid.x, negate(wid.y))"))
+    assert hidden.search(lowered("out[0] = min(5, min(wid.x, negate(wid.y)))\n", "ptx"))
+    assert not hidden.search(lowered("out[0] = min(wid.x, negate(wid.y))\n", "ptx"))
