@@ -10,17 +10,11 @@ import pytest
 
 import vyre
 from conftest import refused
+from small_kernels import doubled
 from vyre import In, InOut, Out, std, u32
 from vyre.errors import ArgumentError, CallError, KernelError
 
 DATA = b"one, two"
-
-
-@vyre.kernel
-def doubled(x: In[u32], y: Out[u32]):
-    i = vyre.gid(0)
-    if i < len(y):
-        y[i] = x[i] * 2
 
 
 @vyre.procedure

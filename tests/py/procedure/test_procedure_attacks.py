@@ -14,19 +14,13 @@ import pytest
 
 import vyre
 from conftest import refused
+from small_kernels import doubled
 from threads import in_threads
 from vyre import In, InOut, Out, const, u8, u32
 from vyre._procedure.recorder import Recorder
 from vyre._procedure.sizes import divisor_of, evaluated
 from vyre._procedure.steps import ArrayDecl
 from vyre.errors import ArgumentError, BindingError
-
-
-@vyre.kernel
-def doubled(x: In[u32], y: Out[u32]):
-    i = vyre.gid(0)
-    if i < len(y):
-        y[i] = x[i] * 2
 
 
 @vyre.kernel

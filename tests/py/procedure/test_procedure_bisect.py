@@ -7,6 +7,7 @@ import numpy as np
 
 import vyre
 from conftest import refused
+from small_kernels import evens
 from vyre import In, InOut, Out, u32
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import named_call
@@ -154,12 +155,6 @@ def test_a_difference_that_goes_when_arrays_are_looked_at_is_told(monkeypatch):
 
 
 def test_bytes_that_nothing_wrote_are_not_compared(monkeypatch):
-    @vyre.kernel
-    def evens(x: In[u32], y: Out[u32]):
-        i = vyre.gid(0)
-        if i < len(y) and i % 2 == 0:
-            y[i] = x[i]
-
     @vyre.procedure
     def partial(x: In[u32], z: InOut[u32]):
         y = vyre.scratch(u32, x.length, name="y")

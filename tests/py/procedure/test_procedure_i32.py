@@ -8,6 +8,7 @@ import pytest
 
 import vyre
 from conftest import refused
+from small_kernels import plus, plus_signed
 from vyre import In, InOut, Out, boolean, i32, u32, u64
 from vyre.errors import ArgumentError
 
@@ -16,21 +17,7 @@ SOURCE = Path(__file__).read_text().splitlines()
 
 
 @vyre.kernel
-def plus(x: In[u32], y: Out[u32], n: u32):
-    i = vyre.gid(0)
-    if i < len(y):
-        y[i] = x[i] + n
-
-
-@vyre.kernel
 def plus_wide(x: In[u32], y: Out[u32], n: u64):
-    i = vyre.gid(0)
-    if i < len(y):
-        y[i] = x[i] + u32(n)
-
-
-@vyre.kernel
-def plus_signed(x: In[u32], y: Out[u32], n: i32):
     i = vyre.gid(0)
     if i < len(y):
         y[i] = x[i] + u32(n)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import vyre
+from small_kernels import evens
 from vyre import (
     BufferDecl,
     Convention,
@@ -371,12 +372,6 @@ def test_the_defaults_of_functions_may_stand_beside_a_procedure():
 
 
 def test_checks_look_into_the_steps_of_an_invoked_operation():
-    @vyre.kernel
-    def evens(x: In[u32], y: vyre.Out[u32]):
-        i = vyre.gid(0)
-        if i < len(y) and i % 2 == 0:
-            y[i] = x[i]
-
     @vyre.procedure
     def forgetful(x: In[u32]):
         y = vyre.scratch(u32, x.length, name="y")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import vyre
+from small_kernels import plus
 from vyre import In, InOut, Out, u32, u64
 from vyre.errors import ArgumentError, BindingError, CapabilityError
 
@@ -27,13 +28,6 @@ def told_by(call, kind=ArgumentError):
     with pytest.raises(kind) as caught:
         call()
     return str(caught.value)
-
-
-@vyre.kernel
-def plus(x: In[u32], y: Out[u32], n: u32):
-    i = vyre.gid(0)
-    if i < len(y):
-        y[i] = x[i] + n
 
 
 def with_another_parameter():

@@ -7,7 +7,8 @@ import pytest
 
 import vyre
 from places import PLACES, name_of
-from vyre import In, InOut, Out, u32
+from small_kernels import copied
+from vyre import In, InOut, u32
 from vyre.errors import ArgumentError, ParseError
 
 EVEN = "halves takes arrays of an even length. Fix: pad the array."
@@ -16,12 +17,6 @@ EVEN = "halves takes arrays of an even length. Fix: pad the array."
 @pytest.fixture(params=PLACES, ids=name_of)
 def place(request):
     return {"backend": request.param[0], "device": request.param[1]}
-
-
-@vyre.kernel
-def copied(x: In[u32], y: Out[u32]):
-    i = vyre.gid(0)
-    y[i] = x[i]
 
 
 @vyre.procedure

@@ -9,6 +9,7 @@ import vyre
 from drawn_stores import DrawnStores
 from library_calls import ROWS, SMALL
 from places import PLACES, name_of
+from small_kernels import evens
 from vyre import In, Out, u8, u32, vec4u32
 from vyre._procedure.flat import call_of, named_call
 from vyre._procedure.procedure import ProcedureFunction
@@ -19,13 +20,6 @@ X = np.arange(1, 1001, dtype=np.uint32)
 @pytest.fixture(params=PLACES, ids=name_of)
 def place(request):
     return {"backend": request.param[0], "device": request.param[1]}
-
-
-@vyre.kernel
-def evens(x: In[u32], y: Out[u32]):
-    i = vyre.gid(0)
-    if i < len(y) and i % 2 == 0:
-        y[i] = x[i]
 
 
 @vyre.kernel(workgroup_size=64)

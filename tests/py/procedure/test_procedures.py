@@ -7,6 +7,7 @@ import pytest
 
 import vyre
 from conftest import refused
+from small_kernels import doubled
 from threads import in_threads
 from vyre import In, InOut, Out, u8, u32, u64
 from vyre.errors import ArgumentError, BindingError, CallError, ParseError
@@ -80,13 +81,6 @@ def test_a_scan_of_any_length_is_numpys(target, rng, n):
     assert np.array_equal(y.numpy(), wanted)
     other = vyre.array(x[::-1].copy(), **target)
     assert np.array_equal(SCAN(other).numpy(), np.cumsum(x[::-1], dtype=np.uint32) - x[::-1])
-
-
-@vyre.kernel
-def doubled(x: In[u32], y: Out[u32]):
-    i = vyre.gid(0)
-    if i < len(y):
-        y[i] = x[i] * 2
 
 
 @vyre.procedure
@@ -552,11 +546,6 @@ def test_damaged_bytes_are_refused(rng):
 
 
 def test_steps_whose_arrays_nobody_gets_are_refused():
-    @vyre.kernel
-    def doubled(x: In[u32], y: Out[u32]):
-        i = vyre.gid(0)
-        y[i] = x[i] * 2
-
     @vyre.procedure
     def twice(x: In[u32]):
         doubled(x, vyre.scratch(u32, x.length))
