@@ -22,7 +22,7 @@ from vyre import In, InOut, Out, boolean, const, i32, u32, u64
 
 
 """
-PLAIN_KERNEL = "@vyre.kernel\ndef k(a: In[u32], out: Out[u32]):\n    i = vyre.gid(0)\n"
+PLAIN_KERNEL = "def k(a: In[u32], out: Out[u32]):\n    i = vyre.gid(0)\n"
 FILE = "/somewhere/wrong.py"
 
 
@@ -62,6 +62,14 @@ def whole_error(kind: str, lines: list[str], wrong: str) -> str:
     return text
 
 
+def whole_source(source: str) -> str:
+    """A case's source with the lines that are left out because most have them."""
+    if source.startswith("    "):
+        source = PLAIN_KERNEL + source
+    head = r"(?m)^(@.*\n)?((?:async )?def k\(|class k\b)"
+    return re.sub(head, lambda found: (found[1] or "@vyre.kernel\n") + found[2], source)
+
+
 class Case(NamedTuple):
     wrong: str
     wrong_call: str
@@ -74,10 +82,9 @@ class Case(NamedTuple):
 def read_case(text: str) -> Case:
     source, raises, gives = text.strip("\n").split("\n--- ")
     wrong, fixed = (
-        "".join(f"{line[2:]}\n" for line in source.split("\n") if not line.startswith(other)) for other in ("+", "-")
+        whole_source("".join(f"{line[2:]}\n" for line in source.split("\n") if not line.startswith(other)))
+        for other in ("+", "-")
     )
-    if wrong.startswith("    "):
-        wrong, fixed = PLAIN_KERNEL + wrong, PLAIN_KERNEL + fixed
     said, *message = raises.split("\n")
     wrong_call, kind = re.fullmatch(r"(?:(.*) )?raises (\w+)", said).groups("")
     call, value = re.fullmatch(r"(?:(.*) )?gives (.*)", gives).groups("k(a)")
