@@ -331,4 +331,4 @@ def test_a_report_names_the_line_that_calls_the_library() -> None:
     assert [(Path(file).name, lines[line - 1].strip()) for file, line in place.callers] == [
         (Path(__file__).name, "return std.cumsum(kept)  # here")
     ]
-    assert Path(place.file).name == "_scans.py"
+    assert Path(place.file).name == "scans.py"

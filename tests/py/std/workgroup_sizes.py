@@ -14,7 +14,8 @@ import numpy as np
 import vyre
 
 # Modules whose kernels are of one size, first those from which others take theirs.
-MODULES = ["_reductions", "_components", "_pagerank", "_filter_kernels", "_find_kernels"]
+MODULES = ["_scanning.reductions", "_graphs.components", "_graphs.pagerank"]
+MODULES += ["_searching.filter_kernels", "_searching.find_kernels"]
 CALLS = """
     all any bincount compact components cumsum find histogram max min nonzero pagerank
     partition reduce regex scan segmented_reduce segmented_scan sort sum unique
