@@ -6,12 +6,12 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import edit_distance, score
 from vyre import std
-from vyre.errors import ArgumentError, BindingError
 from vyre.std._searching.edit_distance import edit_distances, edit_tiles
 from vyre.std._searching.smith_waterman import align_tiles, best_alignments, best_of_short
+from wrong_calls import wrong_calls
 
 
 def drawn(rng, n, letters=4):
@@ -130,67 +130,8 @@ def test_any_strings_are_compared_as_by_the_table(pairs, match, mismatch, gap):
     assert found.tolist() == [score(x, y, match, -mismatch, -gap) for x, y in pairs]
 
 
-HERE = {"backend": "cpu"}
-WRONG = [
-    (
-        lambda: std.edit_distance("abc", b"abc"),
-        BindingError,
-        "argument `a` of vyre.std.edit_distance must be bytes, got a str. Fix: write text.encode().",
-    ),
-    (
-        lambda: std.edit_distance([b"abc", b"x"], b"abc"),
-        ArgumentError,
-        "argument `a` of vyre.std.edit_distance is a list, and `b` is none. Fix: write [b] * len(a) to take it for "
-        "each.",
-    ),
-    (
-        lambda: std.smith_waterman(b"abc", [b"abc"]),
-        ArgumentError,
-        "argument `b` of vyre.std.smith_waterman is a list, and `a` is none. Fix: write [a] * len(b) to take it for "
-        "each.",
-    ),
-    (
-        lambda: std.edit_distance([b"abc"], [b"abc", b""]),
-        ArgumentError,
-        "vyre.std.edit_distance got lists of 1 and 2 strings. Fix: pass as many strings in both, pairwise.",
-    ),
-    (
-        lambda: std.edit_distance([b"abc", 7], [b"abc", b""]),
-        BindingError,
-        "element 1 of argument `a` of vyre.std.edit_distance must be bytes or an array of uint8, got an object of type "
-        "int. Fix: pass bytes.",
-    ),
-    (
-        lambda: std.edit_distance([b"abc"], [vyre.zeros(3, np.uint8, **HERE)]),
-        ArgumentError,
-        "element 0 of argument `b` of vyre.std.edit_distance is a resident array. Fix: write .numpy(), or pass a "
-        "single pair of arrays.",
-    ),
-    (
-        lambda: std.edit_distance(np.zeros(2, np.uint8), vyre.zeros(3, np.uint8, **HERE)),
-        BindingError,
-        "vyre.std.edit_distance got a numpy array beside a resident one. Fix: write vyre.array(x) for it.",
-    ),
-    (
-        lambda: std.smith_waterman(b"abc", b"abcd", 2**31 - 1),
-        ArgumentError,
-        "argument `match` of vyre.std.smith_waterman is 2147483647, and an alignment of 3 bytes could score "
-        "6442450941, beyond 2147483647. Fix: write a `match` of at most 715827882.",
-    ),
-]
-
-
-test_wrong_arguments_are_told = refusals(WRONG)
+test_wrong_arguments_are_told = wrong_calls("alignment", globals())
 
 
 def test_the_largest_score_that_is_allowed_is_right():
     assert std.smith_waterman(b"abc", b"abcd", 715827882, -(2**31), -(2**31), backend="cpu") == 3 * 715827882
-
-
-def test_what_the_messages_say_to_write_runs():
-    a, b = [b"abc", b"x"], b"abc"
-    assert std.edit_distance(a, [b] * len(a), **HERE).tolist() == [0, 3]
-    assert std.edit_distance("abc".encode(), b, **HERE) == 0  # noqa: UP012
-    zeros = vyre.zeros(3, np.uint8, **HERE)
-    assert std.edit_distance([b"abc"], [zeros.numpy()], **HERE).tolist() == [3]
-    assert std.edit_distance(zeros, vyre.array(np.zeros(2, np.uint8), **HERE)).numpy().tolist() == [1]

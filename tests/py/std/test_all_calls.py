@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 
-import numpy as np
 import pytest
 
 import vyre
 from library_calls import ROWS, SMALL, Data
 from library_models import assert_same
 from vyre import std
+from wrong_calls import wrong_calls
 
 NUMBERS = [(name, argument) for name in ROWS for argument in ROWS[name].numbers]
 SWAPPED = [(name, case) for name in ROWS for case in range(len(ROWS[name].swapped))]
@@ -66,19 +66,4 @@ def test_swapped_arguments_are_told_their_order(name, case):
     assert_same(call(one, other, *more, backend="cpu"), wanted)
 
 
-def test_a_scan_is_inclusive_or_not():
-    with pytest.raises(vyre.ArgumentError) as caught:
-        std.scan(np.array([3, 1], np.uint32), inclusive=1, backend="cpu")
-    assert str(caught.value) == (
-        "argument `inclusive` of vyre.std.scan must be True or False, got 1. Fix: write inclusive=False."
-    )
-
-
-def test_a_masked_array_is_refused_and_its_fix_is_right():
-    masked = np.ma.masked_array(np.array([3, 1, 2], np.uint32), [False, True, False])
-    with pytest.raises(vyre.BindingError) as caught:
-        std.sum(masked, backend="cpu")
-    assert str(caught.value) == (
-        "argument `x` of vyre.std.sum is a masked array. Fix: write .filled(0) to give the masked elements a value."
-    )
-    assert std.sum(masked.filled(0), backend="cpu") == 5
+test_wrong_arguments_are_told = wrong_calls("all_calls", globals())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 import vyre
 from vyre import In, std, u32
+from wrong_calls import wrong_calls
 
 
 @vyre.kernel
@@ -81,23 +81,6 @@ def test_a_file_and_a_path_are_told_how_to_be_read(tmp_path: Path) -> None:
         assert std.sha256(path.read_bytes()) == std.sha256(file.read()) == hashlib.sha256(b"abc").digest()
 
 
-def test_an_iterator_of_messages_is_told_to_be_a_list() -> None:
-    each = itertools.chain([b"a"], [b"b"])
-    assert message(lambda: std.sha256(each)) == (
-        "argument `data` of vyre.std.sha256 must be bytes or an array of uint8, got an object of type chain. "
-        "Fix: pass bytes, or list(data) where it gives several byte strings."
-    )
-    assert std.sha256(list(each)).tobytes() == hashlib.sha256(b"a").digest() + hashlib.sha256(b"b").digest()
-
-
-def test_a_number_in_place_of_an_array_is_told_to_stand_in_brackets() -> None:
-    x = np.array([1, 3, 5], np.uint32)
-    assert message(lambda: std.searchsorted(x, 3)) == (
-        "argument `v` of vyre.std.searchsorted must be an array of uint32, got 3. Fix: write np.array([x], np.uint32)."
-    )
-    assert std.searchsorted(x, np.array([3], np.uint32)).tolist() == [1]
-
-
 @pytest.mark.parametrize("name", ["sum", "max", "argmin", "reduce", "cumsum", "scan"])
 def test_a_wrong_call_is_named_as_users_import_it(name: str) -> None:
     with pytest.raises(vyre.CallError) as caught:
@@ -119,3 +102,6 @@ def test_a_wrong_place_is_told_of_the_call_that_was_made(name: str) -> None:
         "got 'cpu'. Fix: write backend=\"cpu\"."
     )
     getattr(std, name)(x, backend="cpu")
+
+
+test_wrong_arguments_are_told = wrong_calls("arguments", globals())

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import refusals
 from library_models import NUMPY, drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
@@ -14,6 +13,7 @@ from vyre.std._scanning.operators import NAMES, TYPES, operator_of
 from vyre.std._scanning.reductions import LANES, ROW_TILE, UNROLL, strided
 from vyre.std._scanning.scans import scanner
 from vyre.std._scanning.vector_scans import TILE, scan_vectors
+from wrong_calls import wrong_calls
 
 # Around a row, a workgroup, a chunk of a scan, and a tile of a reduction.
 LENGTHS = [1, 2, 3, 5, 31, 33, 255, 256, 257, 2047, 2048, 2049, 8191, 8193]
@@ -175,58 +175,4 @@ def test_a_call_like_one_before_is_checked_and_has_the_operators_result():
     assert least(words).numpy().tolist() == [7]
 
 
-test_wrong_calls_say_what_to_write = refusals(
-    [
-        (
-            lambda: std.min(np.zeros(0, np.uint32)),
-            ArgumentError,
-            "vyre.std.min of no elements has no value with `min`. Fix: ask for min where len(x) > 0.",
-        ),
-        (
-            lambda: std.argmax(np.zeros(0, np.uint32)),
-            ArgumentError,
-            "vyre.std.argmax of no elements has no value. Fix: ask for argmax where len(x) > 0.",
-        ),
-        (
-            lambda: std.sum(np.zeros(3)),
-            BindingError,
-            "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got one of float64. "
-            "Fix: write .astype(dtype) with one of these that holds its numbers.",
-        ),
-        (
-            lambda: std.sum([1, 2]),
-            BindingError,
-            "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got an object of type list. "
-            "Fix: write np.array(values, dtype) with one of these that holds its numbers.",
-        ),
-        (
-            lambda: std.cumsum(np.zeros((2, 2), np.uint32)),
-            BindingError,
-            "argument `x` of vyre.std.cumsum must have 1 axis, got shape (2, 2). Fix: write .ravel().",
-        ),
-        (
-            lambda: std.reduce(np.zeros(2, np.uint32), "plus"),
-            ArgumentError,
-            'argument `op` of vyre.std.reduce names no operator, got \'plus\'. Fix: use one of "add", "mul", "min", '
-            '"max", "and", "or", "xor", or the id of a registered operation.',
-        ),
-        (
-            lambda: std.reduce(np.zeros(2, np.uint32), "primitive.bitwise.xor", identity=-1),
-            ArgumentError,
-            "argument `identity` of vyre.std.reduce must be an integer from 0 to 4294967295, got -1. "
-            "Fix: write an integer in that range.",
-        ),
-        (
-            lambda: std.scan(np.zeros(2, np.uint32), "primitive.math.abs_diff"),
-            ArgumentError,
-            "argument `op` of vyre.std.scan is `primitive.math.abs_diff`, which is not registered as associative. "
-            "Fix: register it with laws=[vyre.ops.OpLaw.Associative] if it is.",
-        ),
-        (
-            lambda: std.scan(np.zeros(2, np.uint32), AFFINE, inclusive=False),
-            ArgumentError,
-            "vyre.std.scan with inclusive=False begins with the identity, and `test.compose_affine` has none. "
-            "Fix: write inclusive=True.",
-        ),
-    ]
-)
+test_wrong_calls_say_what_to_write = wrong_calls("collections", globals())

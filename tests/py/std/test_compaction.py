@@ -5,12 +5,12 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import drawn
 from vyre import std, u8, u32
 from vyre.errors import BindingError
 from vyre.std._scanning.compaction import compactor
+from wrong_calls import wrong_calls
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 MASKS = ["bool", "uint8", "int8", "uint32", "int32"]
@@ -102,38 +102,7 @@ def test_drawn_selections_are_numpys(pairs):
     check(x, mask, **CPU)
 
 
-X = np.arange(4, dtype=np.uint32)
-WRONG = [
-    (
-        lambda: std.compact(X, X[:3]),
-        "argument `mask` of vyre.std.compact must have one element for each of the 4 of `x`, got 3. "
-        "Fix: pass arrays of one length.",
-    ),
-    (
-        lambda: std.partition(X, [True] * 4),
-        "argument `mask` of vyre.std.partition must be an array of bool, uint8, int8, uint32 or int32, got an object "
-        "of type list. Fix: write np.array(values, bool).",
-    ),
-    (
-        lambda: std.nonzero(X.astype(np.uint64)),
-        "argument `mask` of vyre.std.nonzero must be an array of bool, uint8, int8, uint32 or int32, got one of "
-        "uint64. Fix: write .astype(bool).",
-    ),
-    (
-        lambda: std.compact(vyre.array(X, **CPU), X),
-        "vyre.std.compact got a numpy array beside a resident one. Fix: write vyre.array(x) for it.",
-    ),
-]
-
-
-test_wrong_arguments_are_told = refusals(WRONG, BindingError)
-
-
-def test_what_the_messages_say_to_write_runs():
-    assert std.nonzero(X.astype(np.uint64).astype(bool), **CPU).tolist() == [1, 2, 3]
-    assert std.partition(X, np.array([True] * 4, bool), **CPU)[1] == 4
-    a = vyre.array(X, **CPU)
-    assert int(std.compact(a, vyre.array(X, **CPU))[1][0]) == 3
+test_wrong_arguments_are_told = wrong_calls("compaction", globals())
 
 
 def test_the_fixes_for_bytes_of_python_give_the_elements():

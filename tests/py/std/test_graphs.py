@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import library_models as models
 import vyre
-from conftest import SEED, name_of, refusals
+from conftest import SEED, name_of
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._graphs import bfs as _bfs
+from wrong_calls import wrong_calls
 
 
 def rows_of(n, edges):
@@ -214,43 +215,7 @@ def test_calls_that_wait_have_no_place_in_a_graph():
     )
 
 
-test_wrong_calls = refusals(
-    [
-        (
-            lambda: std.bfs(*GOOD, 2),
-            ArgumentError,
-            "argument `source` of vyre.std.bfs must be an integer from 0 to 1, got 2. "
-            "Fix: write an integer in that range.",
-        ),
-        (
-            lambda: std.bfs(np.zeros(1, U), np.zeros(0, U), 0),
-            ArgumentError,
-            "the graph of vyre.std.bfs has no vertices. Fix: pass two offsets or more.",
-        ),
-        (
-            lambda: std.components(GOOD[0][:, None], GOOD[1]),
-            BindingError,
-            "argument `offsets` of vyre.std.components must have 1 axis, got shape (3, 1). Fix: write .ravel().",
-        ),
-        (
-            lambda: std.components(GOOD[0], GOOD[1].astype(np.int64)),
-            BindingError,
-            "argument `targets` of vyre.std.components must be an array of uint32 or int32, got one of int64. "
-            "Fix: write .astype(dtype) with one of these that holds its numbers.",
-        ),
-        (
-            lambda: std.pagerank(*GOOD, 10_001),
-            ArgumentError,
-            "argument `rounds` of vyre.std.pagerank must be an integer from 0 to 10000, got 10001. "
-            "Fix: write an integer in that range.",
-        ),
-        (
-            lambda: std.pagerank(*GOOD, damping=1.0),
-            ArgumentError,
-            "argument `damping` of vyre.std.pagerank must be a number from 0 to less than 1, got 1.0. Fix: write 0.85.",
-        ),
-    ]
-)
+test_wrong_calls = wrong_calls("graphs", globals())
 
 
 def test_the_rank_of_a_single_vertex_without_damping_is_the_largest_number():

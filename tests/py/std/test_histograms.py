@@ -6,11 +6,12 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError
 from vyre.std._scanning.histograms import histogrammer
+from wrong_calls import wrong_calls
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 # Around a load, a workgroup, and a tile.
@@ -86,43 +87,7 @@ def test_drawn_bins_are_counted(values, bins, data):
     assert np.array_equal(std.histogram(x, bins, lo, hi, **CPU), counted(x, bins, lo, hi))
 
 
-X = np.arange(4, dtype=np.int32) - 1
-WRONG = [
-    (
-        lambda: std.histogram(X, 10, 0, 8),
-        "argument `bins` of vyre.std.histogram is 10, and there are 8 numbers from `lo` to `hi` - 1. "
-        "Fix: write bins=8 or fewer.",
-    ),
-    (
-        lambda: std.histogram(X, 1, 5, 5),
-        "argument `hi` of vyre.std.histogram must be an integer from 6 to 18446744073709551616, got 5. "
-        "Fix: write an integer in that range.",
-    ),
-    (
-        lambda: std.bincount(X),
-        "argument `x` of vyre.std.bincount has the element -1, and elements are counted from 0 to 4294967294. "
-        "Fix: subtract the smallest element, or call vyre.std.histogram.",
-    ),
-    (
-        lambda: std.bincount(vyre.array(X.astype(np.int8), **CPU)),
-        "argument `x` of vyre.std.bincount has the element -1, and elements are counted from 0 to 4294967294. "
-        "Fix: subtract the smallest element, or call vyre.std.histogram.",
-    ),
-    (
-        lambda: std.bincount(np.array([2**40], np.uint64)),
-        "argument `x` of vyre.std.bincount has the element 1099511627776, and elements are counted from 0 to "
-        "4294967294. Fix: subtract the smallest element, or call vyre.std.histogram.",
-    ),
-]
-
-
-test_wrong_arguments_are_told = refusals(WRONG, ArgumentError)
-
-
-def test_what_the_messages_say_to_write_runs():
-    assert std.histogram(X, 8, 0, 8, **CPU).tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
-    assert std.bincount(X - X.min(), **CPU).tolist() == [1, 1, 1, 1]
-    assert std.histogram(X, 1, -1, 3, **CPU).tolist() == [4]
+test_wrong_arguments_are_told = wrong_calls("histograms", globals())
 
 
 def test_bincount_of_a_resident_array_waits_and_is_refused_in_a_graph():

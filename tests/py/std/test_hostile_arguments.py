@@ -6,6 +6,7 @@ import pytest
 import vyre
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
+from wrong_calls import wrong_calls
 
 KEY = bytes(range(32))
 
@@ -40,27 +41,6 @@ def test_sum_refuses_what_is_no_type(dtype):
     assert std.sum(x, dtype=np.uint64, backend="cpu") == 2**32
 
 
-def test_sum_with_a_type_refuses_a_list():
-    with pytest.raises(BindingError) as error:
-        std.sum([1, 2], dtype=np.uint64, backend="cpu")
-    assert str(error.value) == (
-        "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got an object of type list. "
-        "Fix: write np.array(values, dtype) with one of these that holds its numbers."
-    )
-    assert std.sum(np.array([1, 2], np.uint32), dtype=np.uint64, backend="cpu") == 3
-
-
-@pytest.mark.parametrize("patterns", [np.array(3), vyre.arange(3, backend="cpu")], ids=["no axes", "resident"])
-def test_patterns_are_a_list(patterns):
-    with pytest.raises(BindingError) as error:
-        std.Patterns(patterns)
-    assert str(error.value) == (
-        "argument `patterns` of vyre.std.Patterns must be a list of bytes, got an object of type "
-        f'{type(patterns).__name__}. Fix: write [b"word"].'
-    )
-    assert std.Patterns([b"word"]).find(b"a word", backend="cpu").tolist() == [(2, 6, 0)]
-
-
 REPEATED = {
     "sort": np.broadcast_to(np.uint32(5), 2**40),
     "sum": np.broadcast_to(np.uint32(5), 2**44)[::2],
@@ -89,3 +69,6 @@ def test_strings_of_2_to_the_32_bytes_are_not_compared(call, listed):
         f"vyre.std.{call.__name__} got a string of 4294967296 bytes, and a string has at most 4294967295. "
         "Fix: pass parts of it."
     )
+
+
+test_wrong_arguments_are_told = wrong_calls("hostile_arguments", globals())

@@ -6,11 +6,11 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import drawn
 from vyre import std
-from vyre.errors import BindingError
 from vyre.std._scanning.indexing import SPARSE
+from wrong_calls import wrong_calls
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 LENGTHS = [0, 1, 5, 255, 256, 257, 3000]
@@ -100,35 +100,4 @@ def test_drawn_indices_are_numpys(size, pairs):
     assert np.array_equal(std.scatter_add(out, index, values, **CPU), added(out, index, values))
 
 
-X = np.arange(4, dtype=np.uint32)
-WRONG = [
-    (
-        lambda: std.scatter(X, X, X[:3]),
-        "argument `values` of vyre.std.scatter must have one value for each of the 4 indices, got 3. "
-        "Fix: pass arrays of one length.",
-    ),
-    (
-        lambda: std.gather(X, np.arange(4)),
-        "argument `index` of vyre.std.gather must be an array of uint32, got one of int64. "
-        "Fix: write .astype(np.uint32).",
-    ),
-    (
-        lambda: std.scatter(X, X, X.astype(np.int32)),
-        "argument `values` of vyre.std.scatter must be an array of uint32, got one of int32. "
-        "Fix: write .astype(np.uint32).",
-    ),
-    (
-        lambda: std.scatter_add(X.astype(np.uint8), X, X),
-        "argument `out` of vyre.std.scatter_add must be an array of uint32, int32 or uint64, got one of uint8. "
-        "Fix: write .astype(dtype) with one of these that holds its numbers.",
-    ),
-]
-
-
-test_wrong_arguments_are_told = refusals(WRONG, BindingError)
-
-
-def test_what_the_messages_say_to_write_runs():
-    assert std.gather(X, np.arange(4).astype(np.uint32), **CPU).tolist() == [0, 1, 2, 3]
-    assert std.scatter(X, X, X.astype(np.int32).astype(np.uint32), **CPU).tolist() == [0, 1, 2, 3]
-    assert std.scatter_add(X.astype(np.uint8).astype(np.uint32), X, X, **CPU).tolist() == [0, 2, 4, 6]
+test_wrong_arguments_are_told = wrong_calls("indexing", globals())

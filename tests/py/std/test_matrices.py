@@ -6,12 +6,12 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import drawn
 from vyre import std, u8, u32
-from vyre.errors import ArgumentError, BindingError
 from vyre.std._graphs.matmul import Tiling, multiplier
 from vyre.std._graphs.transpose import transposer
+from wrong_calls import wrong_calls
 
 MOVED = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 SHAPES = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 70), (31, 33), (64, 64), (65, 31), (68, 33), (68, 132), (130, 66)]
@@ -108,57 +108,4 @@ def test_any_matrices_are_multiplied_and_transposed(entropy, m, k, n, dtype):
     assert np.array_equal(std.transpose(b, backend="cpu"), b.T)
 
 
-X = np.zeros((2, 3), np.uint32)
-WRONG = [
-    (
-        lambda: std.transpose(X[0]),
-        BindingError,
-        "argument `x` of vyre.std.transpose must have 2 axes, got shape (3,). Fix: reshape it to 2 axes.",
-    ),
-    (
-        lambda: std.transpose(X.astype(np.int64)),
-        BindingError,
-        "argument `x` of vyre.std.transpose must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, "
-        "got one of int64. Fix: write .astype(dtype) with one of these that holds its numbers.",
-    ),
-    (
-        lambda: std.matmul(X, X),
-        BindingError,
-        "argument `b` of vyre.std.matmul must have 3 rows, one for each column of `a`, got shape (2, 3). "
-        "Fix: pass a matrix of shape (3, n).",
-    ),
-    (
-        lambda: std.matmul(X, X.T.astype(np.uint8)),
-        BindingError,
-        "vyre.std.matmul got matrices of uint32 and uint8. Fix: write .astype(np.uint32) for the one of uint8.",
-    ),
-    (
-        lambda: std.matmul(X.astype(np.int32), X),
-        BindingError,
-        "argument `a` of vyre.std.matmul must be an array of uint32 or uint8, got one of int32. "
-        "Fix: write .astype(dtype) with one of these that holds its numbers.",
-    ),
-    (
-        lambda: std.matmul(X, vyre.array(X.T.copy(), backend="cpu")),
-        BindingError,
-        "vyre.std.matmul got a numpy array beside a resident one. Fix: write vyre.array(x) for it.",
-    ),
-    (
-        lambda: std.matmul(vyre.array(X, backend="cpu"), vyre.array(X.T.copy(), backend="cpu"), device=0),
-        ArgumentError,
-        "argument `device` of vyre.std.matmul is for numpy arrays; resident ones are used where they are. "
-        "Fix: leave `device` out.",
-    ),
-]
-
-
-test_wrong_arguments_are_told = refusals(WRONG)
-
-
-def test_what_the_messages_say_to_write_runs():
-    narrow = np.ones((3, 2), np.uint8)
-    assert std.matmul(X + 1, narrow.astype(np.uint32), backend="cpu").tolist() == [[3, 3], [3, 3]]
-    assert std.transpose(X[0].reshape(1, 3), backend="cpu").shape == (3, 1)
-    assert std.matmul(X, np.zeros((3, 4), np.uint32), backend="cpu").shape == (2, 4)
-    resident = vyre.array(X, backend="cpu")
-    assert std.matmul(resident, vyre.array(X.T.copy(), backend="cpu")).numpy().tolist() == [[0, 0], [0, 0]]
+test_wrong_arguments_are_told = wrong_calls("matrices", globals())

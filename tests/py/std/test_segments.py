@@ -6,12 +6,12 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import drawn, segments_accumulated, segments_operated
 from vyre import std, u32
-from vyre.errors import ArgumentError
 from vyre.std._scanning.operators import NAMES, TYPES, operator_of
 from vyre.std._scanning.segments import segmented_scanner
+from wrong_calls import wrong_calls
 
 LENGTHS = [0, 1, 2, 255, 257, 2047, 2048, 2049, 6000]
 CPU = {"backend": "cpu"}
@@ -81,30 +81,4 @@ def test_drawn_segments_are_numpys(lists, op):
     check(x, np.cumsum([0, *map(len, lists)], dtype=np.uint32), op, **CPU)
 
 
-X = np.arange(4, dtype=np.uint32)
-WRONG = [
-    (
-        lambda: std.segmented_scan(X, X[:0], "add"),
-        "argument `offsets` of vyre.std.segmented_scan is empty. Fix: pass n + 1 offsets for n segments, "
-        "np.zeros(1, np.uint32) for none.",
-    ),
-    (
-        lambda: std.segmented_reduce(X, np.array([0, 3, 2], np.uint32), "add"),
-        "argument `offsets` of vyre.std.segmented_reduce falls from 3 to 2 at element 2. "
-        "Fix: pass ascending offsets, np.cumsum([0, *lengths], dtype=np.uint32).",
-    ),
-    (
-        lambda: std.segmented_reduce(X, np.array([0, 5], np.uint32), "add"),
-        "argument `offsets` of vyre.std.segmented_reduce ends with 5, and `x` has 4 elements. "
-        "Fix: end with len(x) or less.",
-    ),
-]
-
-
-test_wrong_arguments_are_told = refusals(WRONG, ArgumentError)
-
-
-def test_what_the_messages_say_to_write_runs():
-    assert len(std.segmented_reduce(X, np.zeros(1, np.uint32), "add", **CPU)) == 0
-    assert std.segmented_reduce(X, np.cumsum([0, 3, 1], dtype=np.uint32), "add", **CPU).tolist() == [3, 3]
-    assert std.segmented_reduce(X, np.array([0, len(X)], np.uint32), "add", **CPU).tolist() == [6]
+test_wrong_arguments_are_told = wrong_calls("segments", globals())

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import drawn, order_of
 from vyre import std, u32
-from vyre.errors import ArgumentError, BindingError
 from vyre.std._sorting.selection import selector
+from wrong_calls import wrong_calls
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 
@@ -63,25 +63,4 @@ def test_any_selection_is_that_of_numpy(data):
     check(x, data.draw(st.integers(0, n)), backend="cpu")
 
 
-X = np.arange(3, dtype=np.uint32)
-WRONG = [
-    (
-        lambda: std.topk(X, 4),
-        ArgumentError,
-        "argument `k` of vyre.std.topk is 4, and `x` has 3 elements. Fix: write min(k, len(x)).",
-    ),
-    (
-        lambda: std.topk(X > 1, 1),
-        BindingError,
-        "argument `x` of vyre.std.topk must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got "
-        "one of bool. Fix: write .astype(dtype) with one of these that holds its numbers.",
-    ),
-]
-
-
-test_wrong_arguments_are_told = refusals(WRONG)
-
-
-def test_what_the_messages_say_to_write_runs():
-    assert std.topk(X, min(4, len(X)), backend="cpu")[0].tolist() == [2, 1, 0]
-    assert std.topk((X > 1).astype(np.uint32), 1, backend="cpu")[1].tolist() == [2]
+test_wrong_arguments_are_told = wrong_calls("selection", globals())

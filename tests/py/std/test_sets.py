@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import drawn
 from vyre import std, u32
-from vyre.errors import ArgumentError, BindingError
 from vyre.std._sorting.unique import ALONE, uniquer
+from wrong_calls import wrong_calls
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 SETS = ["intersect1d", "union1d", "setdiff1d"]
@@ -109,48 +109,4 @@ def test_drawn_sets_are_numpys(left, right, asked):
     check_sets(np.sort(x), np.sort(y), **CPU)
 
 
-X = np.arange(4, dtype=np.uint32)
-WRONG = [
-    (
-        lambda: std.searchsorted(X, X, "middle"),
-        ArgumentError,
-        'argument `side` of vyre.std.searchsorted must be "left" or "right", got \'middle\'. Fix: write side="left".',
-    ),
-    (
-        lambda: std.unique(X, return_counts=1),
-        ArgumentError,
-        "argument `return_counts` of vyre.std.unique must be True or False, got 1. Fix: write return_counts=True.",
-    ),
-    (
-        lambda: std.union1d(X, X.astype(np.uint8)),
-        BindingError,
-        "argument `b` of vyre.std.union1d must be an array of uint32, got one of uint8. Fix: write .astype(np.uint32).",
-    ),
-    (
-        lambda: std.searchsorted(X, [1]),
-        BindingError,
-        "argument `v` of vyre.std.searchsorted must be an array of uint32, got an object of type list. "
-        "Fix: write np.array(values, np.uint32).",
-    ),
-    (
-        lambda: std.searchsorted(X[::-1], X),
-        ArgumentError,
-        "argument `a` of vyre.std.searchsorted falls from 3 to 2 at element 1. Fix: pass vyre.std.sort(a).",
-    ),
-    (
-        lambda: std.setdiff1d(X, np.array([0, 5, 5, 4, 1], np.uint32)),
-        ArgumentError,
-        "argument `b` of vyre.std.setdiff1d falls from 5 to 4 at element 3. Fix: pass vyre.std.sort(b).",
-    ),
-]
-
-
-test_wrong_arguments_are_told = refusals(WRONG)
-
-
-def test_what_the_messages_say_to_write_runs():
-    assert std.searchsorted(X, np.array([1], np.uint32), side="left", **CPU).tolist() == [1]
-    assert std.searchsorted(std.sort(X[::-1], **CPU), X[::-1], **CPU).tolist() == [3, 2, 1, 0]
-    assert std.setdiff1d(X, std.sort(np.array([0, 5, 5, 4, 1], np.uint32), **CPU), **CPU).tolist() == [2, 3]
-    assert std.unique(X, return_counts=True, **CPU)[1].tolist() == [1, 1, 1, 1]
-    assert std.union1d(X, X.astype(np.uint8).astype(np.uint32), **CPU).tolist() == [0, 1, 2, 3]
+test_wrong_arguments_are_told = wrong_calls("sets", globals())

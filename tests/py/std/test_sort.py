@@ -6,14 +6,14 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import drawn, order_of
 from vyre import std, u8, u32, u64
-from vyre.errors import ArgumentError, BindingError, CallError
 from vyre.std._sorting.radix import place_tiles
 from vyre.std._sorting.radix_kernels import LARGE_TILE, TILE, kernels
 from vyre.std._sorting.small_sort import SMALL, TINY, small_kernels
 from vyre.std._sorting.sorter import sorter
+from wrong_calls import wrong_calls
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 # Around the keys of a workgroup, of each form and of a tile.
@@ -166,82 +166,7 @@ def test_rows_of_a_matrix_that_lie_apart_are_taken(rng):
     assert np.array_equal(std.sort(x, backend="cpu"), np.sort(x))
 
 
-HERE = {"backend": "cpu"}
 X = np.arange(3, dtype=np.uint32)
-WRONG = [
-    (
-        lambda: std.sort([3, 1]),
-        BindingError,
-        "argument `x` of vyre.std.sort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got an "
-        "object of type list. Fix: write np.array(values, dtype) with one of these that holds its numbers.",
-    ),
-    (
-        lambda: std.argsort(np.zeros(3)),
-        BindingError,
-        "argument `x` of vyre.std.argsort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got "
-        "one of float64. Fix: write .astype(dtype) with one of these that holds its numbers.",
-    ),
-    (
-        lambda: std.sort(np.zeros((2, 2), np.uint32)),
-        BindingError,
-        "argument `x` of vyre.std.sort must have 1 axis, got shape (2, 2). "
-        "Fix: write .ravel() to sort all elements together.",
-    ),
-    (
-        lambda: std.sort(X, 1),
-        ArgumentError,
-        "argument `descending` of vyre.std.sort must be True or False, got 1. Fix: write descending=True.",
-    ),
-    (
-        lambda: std.sort_pairs(X, X[:2]),
-        BindingError,
-        "argument `values` of vyre.std.sort_pairs must have one value for each of the 3 keys, got 2. Fix: pass arrays "
-        "of one length.",
-    ),
-    (
-        lambda: std.sort_pairs(X, X.astype(np.uint8)),
-        BindingError,
-        "argument `values` of vyre.std.sort_pairs must be an array of uint32, int32 or uint64, got one of uint8. Fix: "
-        "write .astype(dtype) with one of these that holds its numbers.",
-    ),
-    (
-        lambda: std.sort_pairs(vyre.array(X, **HERE), X),
-        BindingError,
-        "vyre.std.sort_pairs got a numpy array beside a resident one. Fix: write vyre.array(x) for it.",
-    ),
-    (
-        lambda: std.sort_pairs(vyre.array(X, **HERE), vyre.array(X, backend="reference")),
-        BindingError,
-        "vyre.std.sort_pairs got arrays of two devices: device 0 of backend `cpu` and device 0 of backend "
-        "`reference`. Fix: make all with the same `backend` and `device`.",
-    ),
-    (
-        lambda: std.sort(vyre.array(X, **HERE), **HERE),
-        ArgumentError,
-        "argument `backend` of vyre.std.sort is for numpy arrays; resident ones are used where they are. "
-        "Fix: leave `backend` out.",
-    ),
-]
 
 
-test_wrong_arguments_are_told = refusals(WRONG)
-
-
-def test_wrong_calls_are_told():
-    with pytest.raises(CallError) as caught:
-        std.sort(X, order="down")
-    assert str(caught.value) == (
-        "vyre.std.sort() has no argument `order`. Fix: write vyre.std.sort(x, descending=False, *, backend=None, "
-        "device=None)."
-    )
-
-
-def test_what_the_messages_say_to_write_runs():
-    resident = vyre.array(X, **HERE)
-    assert std.sort(np.array([3, 1], np.uint32), **HERE).tolist() == [1, 3]
-    assert std.argsort(np.zeros(3).astype(np.uint32), **HERE).tolist() == [0, 1, 2]
-    assert std.sort(np.zeros((2, 2), np.uint32).ravel(), **HERE).tolist() == [0] * 4
-    assert std.sort(X, descending=True, **HERE).tolist() == [2, 1, 0]
-    assert std.sort_pairs(X, X.astype(np.uint8).astype(np.uint32), **HERE)[1].tolist() == [0, 1, 2]
-    assert std.sort_pairs(resident, vyre.array(X, **HERE))[1].numpy().tolist() == [0, 1, 2]
-    assert std.sort(resident).numpy().tolist() == [0, 1, 2]
+test_wrong_arguments_are_told = wrong_calls("sort", globals())

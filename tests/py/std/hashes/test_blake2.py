@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import vyre
-from conftest import refusals
 from vyre.std import Messages, blake2b, blake2s
 from vyre.std._calls import streams as _streams
+from wrong_calls import wrong_calls
 
 BOTH = pytest.mark.parametrize(
     ("ours", "theirs", "most"), [(blake2s, hashlib.blake2s, 32), (blake2b, hashlib.blake2b, 64)]
@@ -116,26 +115,4 @@ def test_a_long_message_continues_in_further_dispatches(rng, monkeypatch, ours, 
         _streams.make_procedure.cache_clear()
 
 
-test_wrong_arguments_are_refused = refusals(
-    [
-        (
-            lambda: blake2s(b"", 33),
-            "argument `digest_size` of vyre.std.blake2s must be an integer from 1 to 32, got 33. "
-            "Fix: write an integer in that range.",
-        ),
-        (
-            lambda: blake2b(b"", key=bytes(65)),
-            "argument `key` of vyre.std.blake2b must have at most 64 bytes, got 65. "
-            "Fix: pass vyre.std.blake2b(key) instead of a longer key.",
-        ),
-    ],
-    vyre.ArgumentError,
-)
-
-
-def test_the_fix_for_a_long_key_is_right():
-    long = bytes(range(70))
-    assert (
-        blake2b(b"x", key=blake2b(long, backend="cpu"), backend="cpu")
-        == hashlib.blake2b(b"x", key=hashlib.blake2b(long).digest()).digest()
-    )
+test_wrong_arguments_are_refused = wrong_calls("blake2", globals())

@@ -13,6 +13,7 @@ from vyre.std import Messages, blake3, blake_tree
 from vyre.std._hashing import blake3_many as _blake3_many
 from vyre.std._hashing.blake3 import IV
 from vyre.std._hashing.blake3_long import make_long
+from wrong_calls import wrong_calls
 
 KEY = b"whats the Elvish word for friend"
 CONTEXT = "BLAKE3 2019-12-27 16:29:52 test vectors context"
@@ -210,25 +211,4 @@ def test_a_derived_key_joins_a_graph():
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"key": b"short"},
-            "argument `key` of vyre.std.blake3 must have 32 bytes, got 5. Fix: pass a key of 32 bytes.",
-        ),
-        (
-            {"key": KEY, "context": CONTEXT},
-            "vyre.std.blake3 takes a key or a context, got both. Fix: leave one of them out.",
-        ),
-        (
-            {"context": b"bytes"},
-            "argument `context` of vyre.std.blake3 must be a str, got an object of type bytes. "
-            "Fix: write a fixed string that names the use of the key.",
-        ),
-    ],
-)
-def test_wrong_arguments_are_refused(options, message):
-    with pytest.raises(vyre.ArgumentError) as caught:
-        blake3(b"", **options)
-    assert str(caught.value) == message
+test_wrong_arguments_are_refused = wrong_calls("blake3", globals())

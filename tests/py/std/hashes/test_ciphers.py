@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
-from vyre.std import Messages, aes, aes_ctr, chacha, chacha20
+from vyre.std import aes, aes_ctr, chacha, chacha20
 from vyre.std._hashing import ciphers as _ciphers
+from wrong_calls import wrong_calls
 
 HEX = bytes.fromhex
 # These lie around the ends of a word, of a block, of a unit, and of a workgroup.
@@ -283,94 +284,7 @@ def test_the_last_block_of_the_counter_is_used(rng):
     )
 
 
-@pytest.mark.parametrize(
-    ("call", "kind", "message"),
-    [
-        (
-            lambda: chacha20(bytes(16), bytes(12), b""),
-            vyre.ArgumentError,
-            "argument `key` of vyre.std.chacha20 must have 32 bytes, got 16. Fix: pass 32 bytes.",
-        ),
-        (
-            lambda: chacha20(bytes(32), bytes(8), b""),
-            vyre.ArgumentError,
-            "argument `nonce` of vyre.std.chacha20 must have 12 bytes, got 8. Fix: pass 12 bytes.",
-        ),
-        (
-            lambda: aes_ctr(bytes(24), bytes(16), b""),
-            vyre.ArgumentError,
-            "argument `key` of vyre.std.aes_ctr must have 16 or 32 bytes, got 24. Fix: pass 16 or 32 bytes.",
-        ),
-        (
-            lambda: chacha20([bytes(32)] * 2, [bytes(12)] * 3, [b"", b"", b""]),
-            vyre.ArgumentError,
-            "argument `key` of vyre.std.chacha20 has 2 elements for 3 messages. "
-            "Fix: pass one for each message, or one for all.",
-        ),
-        (
-            lambda: chacha20([bytes(32)] * 2, bytes(12), b""),
-            vyre.ArgumentError,
-            "argument `key` of vyre.std.chacha20 has 2 elements for 1 message. "
-            "Fix: pass one for each message, or one for all.",
-        ),
-        (
-            lambda: chacha20(bytes(32), bytes(12), [b"a", b"b"]),
-            vyre.ArgumentError,
-            "argument `nonce` of vyre.std.chacha20 is one for a list, and messages that share it can be read without "
-            "the key. Fix: pass a list of 2, one for each message.",
-        ),
-        (
-            lambda: chacha20(bytes(32), np.zeros(12, np.uint8), [b"a"]),
-            vyre.ArgumentError,
-            "argument `nonce` of vyre.std.chacha20 is one for a list, and messages that share it can be read without "
-            "the key. Fix: pass a list of 1, one for each message.",
-        ),
-        (
-            lambda: aes_ctr(bytes(16), bytes(16), (b"a", b"b")),
-            vyre.ArgumentError,
-            "argument `counter_block` of vyre.std.aes_ctr is one for a list, and messages that share it can be read "
-            "without the key. Fix: pass a list of 2, one for each message.",
-        ),
-        (
-            lambda: aes_ctr(bytes(16), np.zeros((1, 16), np.uint8), [b"a", b"b"]),
-            vyre.ArgumentError,
-            "argument `counter_block` of vyre.std.aes_ctr has 1 element for 2 messages. "
-            "Fix: pass a list of 2, one for each message.",
-        ),
-        (
-            lambda: chacha20(bytes(32), [bytes(12)] * 2, b"a"),
-            vyre.ArgumentError,
-            "argument `nonce` of vyre.std.chacha20 has 2 elements for 1 message. Fix: pass one.",
-        ),
-        (
-            lambda: chacha20(bytes(32), np.zeros((2, 11), np.uint8), [b"a", b"b"]),
-            vyre.ArgumentError,
-            "argument `nonce` of vyre.std.chacha20 must have 12 bytes, got 11. Fix: pass 12 bytes.",
-        ),
-        (
-            lambda: chacha20(bytes(32), np.zeros((2, 12), np.int8), [b"a", b"b"]),
-            vyre.BindingError,
-            "argument `nonce` of vyre.std.chacha20 must be an array of uint8, got one of int8. "
-            "Fix: write .view(np.uint8) for its bytes.",
-        ),
-        (
-            lambda: chacha20(bytes(32), bytes(12), Messages(b"", [0])),
-            vyre.BindingError,
-            "argument `data` of vyre.std.chacha20 must be bytes, a list of them or an array of uint8, got Messages. "
-            "Fix: pass the list.",
-        ),
-        (
-            lambda: chacha20(bytes(32), bytes(12), [b"", vyre.zeros(4, np.uint8, backend="cpu")]),
-            vyre.BindingError,
-            "argument `data` of vyre.std.chacha20 is a list with a vyre.Array, and lists are of bytes of the host. "
-            "Fix: write array.numpy() in the list, or call vyre.std.chacha20 for each resident array.",
-        ),
-    ],
-)
-def test_wrong_arguments_are_refused(call, kind, message):
-    with pytest.raises(kind) as caught:
-        call()
-    assert str(caught.value) == message
+test_wrong_arguments_are_refused = wrong_calls("ciphers", globals())
 
 
 @pytest.mark.parametrize("turns", [1, 2, 3, _ciphers.MOST_TURNS])

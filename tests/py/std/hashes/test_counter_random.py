@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import refusals
 from library_models import philox, random_words, threefry
 from vyre.std import cumsum, philox4x32_10, random_u32, threefry2x32_20
+from wrong_calls import wrong_calls
 
 PI = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0]
 ONES = 0xFFFFFFFF
@@ -72,38 +72,7 @@ def test_a_step_takes_the_seed_of_a_procedures_array(target):
     assert np.array_equal(sums_of(words(7, 1), **target), wanted)
 
 
-test_wrong_arguments_are_refused = refusals(
-    [
-        (
-            lambda: philox4x32_10(np.zeros((3, 2), np.uint32), np.zeros(2, np.uint32)),
-            vyre.BindingError,
-            "argument `counter` of vyre.std.philox4x32_10 must have shape (n, 4), got (3, 2). Fix: pass 4 words a row.",
-        ),
-        (
-            lambda: threefry2x32_20(np.zeros((3, 2), np.uint32), np.zeros(4, np.uint32)),
-            vyre.BindingError,
-            "argument `key` of vyre.std.threefry2x32_20 must have shape (2,), got (4,). Fix: pass 2 words.",
-        ),
-        (
-            lambda: random_u32(1, 2**64),
-            vyre.ArgumentError,
-            "argument `seed` of vyre.std.random_u32 must be an integer from 0 to 18446744073709551615, "
-            "got 18446744073709551616. Fix: write an integer in that range.",
-        ),
-        (
-            lambda: random_u32(1, vyre.array(words(1, 2, 3), backend="cpu")),
-            vyre.BindingError,
-            "argument `seed` of vyre.std.random_u32 must be an integer or an array of shape (2,), got shape (3,). "
-            "Fix: pass the low word and the high word of the seed.",
-        ),
-        (
-            lambda: random_u32(1, vyre.array(words(1, 2), backend="cpu"), backend="cpu"),
-            vyre.ArgumentError,
-            "argument `backend` of vyre.std.random_u32 is for numpy arrays; resident ones are used where they are. "
-            "Fix: leave `backend` out.",
-        ),
-    ]
-)
+test_wrong_arguments_are_refused = wrong_calls("counter_random", globals())
 
 
 @pytest.mark.parametrize("n", [0, 1, 4, 6, 1027])

@@ -13,6 +13,7 @@ from vyre import std
 from vyre.std import hashes
 from vyre.std._hashing import block_hashes as _block_hashes
 from vyre.std._hashing.sha256_pairs import sha256_pairs, sha256_pairs_of_products
+from wrong_calls import wrong_calls
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
 BLOCKS = {name: hashlib.new(name).block_size for name in NAMES}
@@ -199,14 +200,4 @@ def test_the_last_blocks_of_the_longest_messages(length):
     assert digests.numpy().astype("<u4").tobytes() == b"".join(x.to_bytes(4, "big") for x in wanted)
 
 
-def test_what_is_no_bytes_is_refused():
-    with pytest.raises(vyre.BindingError) as caught:
-        std.md5("abc")
-    assert str(caught.value) == ("argument `data` of vyre.std.md5 must be bytes, got a str. Fix: write text.encode().")
-    assert std.md5("abc".encode()).hex() == hashlib.md5(b"abc").hexdigest()  # noqa: UP012
-    with pytest.raises(vyre.CallError) as caught:
-        std.sha1(b"abc", 3)
-    assert str(caught.value) == (
-        "vyre.std.sha1() takes 1 argument by place, got 2. "
-        "Fix: write vyre.std.sha1(data, *, backend=None, device=None)."
-    )
+test_wrong_calls_are_refused = wrong_calls("hashes", globals())

@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from vyre import std
 from vyre.std import hashes
 from vyre.std._calls.messages import Messages
 from vyre.std._hashing import block_hashes as _block_hashes
+from wrong_calls import wrong_calls
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
 
@@ -309,71 +310,4 @@ def test_the_bits_of_the_longest_message_count_its_key(length):
     assert np.array_equal(digests.numpy().byteswap(), state.numpy())
 
 
-MISTAKES = [
-    (
-        lambda: std.hmac(b"key", b"abc", "sha257"),
-        vyre.ArgumentError,
-        "argument `algorithm` of vyre.std.hmac must be the name of a digest, got 'sha257'. Fix: write \"sha256\".",
-    ),
-    (
-        lambda: std.hmac(b"key", b"abc", hashlib.sha256),
-        vyre.ArgumentError,
-        "argument `algorithm` of vyre.std.hmac must be the name of a digest, got <built-in function openssl_sha256>. "
-        'Fix: write "sha256", or another of md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384, '
-        "sha3_512.",
-    ),
-    (
-        lambda: std.hmac("key", b"abc"),
-        vyre.BindingError,
-        "argument `key` of vyre.std.hmac must be bytes, got a str. Fix: write text.encode().",
-    ),
-    (
-        lambda: std.pbkdf2_hmac("sha1", b"word", "salt", 1),
-        vyre.BindingError,
-        "argument `salts` of vyre.std.pbkdf2_hmac must be bytes, got a str. Fix: write text.encode().",
-    ),
-    (
-        lambda: std.pbkdf2_hmac("sha1", [b"a"] * 2, [b"b"] * 3, 1),
-        vyre.ArgumentError,
-        "vyre.std.pbkdf2_hmac got 2 passwords and 3 salts. Fix: pass as many of both, or bytes in place of a list.",
-    ),
-    (
-        lambda: std.pbkdf2_hmac("sha1", b"word", b"salt", 0),
-        vyre.ArgumentError,
-        "argument `iterations` of vyre.std.pbkdf2_hmac must be an integer from 1 to 2147483647, got 0. "
-        "Fix: write an integer in that range.",
-    ),
-    (
-        lambda: std.pbkdf2_hmac("sha1", b"word", b"salt", 2**31),
-        vyre.ArgumentError,
-        "argument `iterations` of vyre.std.pbkdf2_hmac must be an integer from 1 to 2147483647, got 2147483648. "
-        "Fix: write an integer in that range.",
-    ),
-    (
-        lambda: std.pbkdf2_hmac("sha1", b"word", b"salt", 1, 0),
-        vyre.ArgumentError,
-        "argument `dklen` of vyre.std.pbkdf2_hmac must be an integer from 1 to 4294967295, got 0. "
-        "Fix: write an integer in that range.",
-    ),
-    (
-        lambda: std.pbkdf2_hmac("sha1", b"word", b"salt", 1, 2**32 - 1, backend="cpu"),
-        vyre.ArgumentError,
-        "the keys of vyre.std.pbkdf2_hmac take 4294967300 bytes in whole digests, and at most 4294967295 are taken. "
-        "Fix: derive them in several calls.",
-    ),
-    (
-        lambda: std.pbkdf2_hmac("sha1", b"word", bytes(5000), 1, 20_000_000, backend="cpu"),
-        vyre.ArgumentError,
-        "the salts of vyre.std.pbkdf2_hmac take 5004000000 bytes, one for each digest of a key, and at most 4294967295 "
-        "are taken. Fix: derive the keys in several calls.",
-    ),
-]
-
-
-test_wrong_calls_are_refused = refusals(MISTAKES)
-
-
-def test_the_fixes_are_right():
-    assert std.hmac("key".encode(), b"abc", "sha256", backend="cpu") == of_hmac("sha256", b"key", [b"abc"])[0]  # noqa: UP012
-    many = std.pbkdf2_hmac("sha1", [b"a"] * 2, b"b", 1, backend="cpu")
-    assert rows(many) == of_pbkdf2("sha1", [b"a"] * 2, [b"b"] * 2, 1)
+test_wrong_calls_are_refused = wrong_calls("keyed", globals())

@@ -8,6 +8,7 @@ import pytest
 
 import vyre
 from vyre.std._calls.messages import _FEW, Messages, taken
+from wrong_calls import wrong_calls
 
 
 def strings_of(messages):
@@ -284,118 +285,4 @@ def test_results_have_the_form_of_the_data():
     assert taken([], "vyre.std.f", "cpu").rows(many[:0], 8).shape == (0, 8)
 
 
-MANY = "must have at most 4294967295 bytes, got 4294967296. Fix:"
-MISTAKES = [
-    (
-        lambda: Messages(b"abc", [0, 4]),
-        vyre.ArgumentError,
-        "argument `offsets` of vyre.std.Messages must lie in the 3 bytes of the data, got 4 at [1]. "
-        "Fix: write 3 for the end of the data.",
-    ),
-    (
-        lambda: Messages(b"abc", [0, 2, 1]),
-        vyre.ArgumentError,
-        "argument `offsets` of vyre.std.Messages must not descend, got 2 at [1] and 1 at [2]. "
-        "Fix: pass the positions in ascending order.",
-    ),
-    (
-        lambda: Messages(b"abc", [0, -1]),
-        vyre.ArgumentError,
-        "argument `offsets` of vyre.std.Messages must be integers from 0 to 4294967295 for uint32, got -1 at [1]. "
-        "Fix: write np.asarray(x).astype(np.uint32).",
-    ),
-    (
-        lambda: Messages(b"abc", []),
-        vyre.ArgumentError,
-        "argument `offsets` of vyre.std.Messages must have one axis and one element more than there are messages, "
-        "got shape (0,). Fix: write [0] for no messages.",
-    ),
-    (
-        lambda: Messages(b"abc", np.uint32(3)),
-        vyre.ArgumentError,
-        "argument `offsets` of vyre.std.Messages must have one axis and one element more than there are messages, "
-        "got shape (). Fix: write [0] for no messages.",
-    ),
-    (
-        lambda: Messages("abc", [0]),
-        vyre.BindingError,
-        "argument `data` of vyre.std.Messages must be bytes, got a str. Fix: write text.encode().",
-    ),
-    (
-        lambda: Messages(vyre.arange(3, backend="cpu"), [0]),
-        vyre.BindingError,
-        "argument `data` of vyre.std.Messages must be an array of uint8, got one of uint32. "
-        "Fix: write .view(np.uint8) for its bytes.",
-    ),
-    (
-        lambda: Messages(vyre.array(b"abc", backend="cpu"), [0], backend="reference"),
-        vyre.ArgumentError,
-        "argument `backend` of vyre.std.Messages is for numpy arrays; resident ones are used where they are. "
-        "Fix: leave `backend` out.",
-    ),
-    (
-        lambda: taken(Messages(b"abc", [0], backend="cpu"), "vyre.std.sha256", backend="cpu"),
-        vyre.ArgumentError,
-        "argument `backend` of vyre.std.sha256 is for numpy arrays; resident ones are used where they are. "
-        "Fix: leave `backend` out.",
-    ),
-    (
-        lambda: Messages.pack(b"abc"),
-        vyre.ArgumentError,
-        "argument `messages` of vyre.std.Messages.pack must be a list of bytes-likes, got bytes. Fix: write [message].",
-    ),
-    (
-        lambda: Messages.pack([b"a", 3]),
-        vyre.BindingError,
-        "element 1 of argument `messages` of vyre.std.Messages.pack must be bytes or an array of uint8, "
-        "got an object of type int. Fix: pass bytes.",
-    ),
-    (
-        lambda: Messages.pack([b"a", released()]),
-        vyre.BindingError,
-        "element 1 of argument `messages` of vyre.std.Messages.pack is a memoryview that was released. "
-        "Fix: pass it before it is released.",
-    ),
-    (
-        lambda: Messages.pack([vyre.array(b"a", backend="cpu")]),
-        vyre.BindingError,
-        "element 0 of argument `messages` of vyre.std.Messages.pack must be bytes of the host, got a vyre.Array. "
-        "Fix: write array.numpy(), or pass vyre.std.Messages(array, offsets).",
-    ),
-    (
-        lambda: taken(np.zeros((2, 2), np.uint8), "vyre.std.sha256"),
-        vyre.BindingError,
-        "argument `data` of vyre.std.sha256 must have 1 axis, got shape (2, 2). Fix: write .ravel().",
-    ),
-    (  # bytes() of zeros takes no memory until it is read
-        lambda: Messages.pack([bytes(2**30)] * 4),
-        vyre.ArgumentError,
-        f"argument `messages` of vyre.std.Messages.pack {MANY} pass the messages in several calls.",
-    ),
-    (
-        lambda: Messages(bytes(2**32), [0]),
-        vyre.ArgumentError,
-        f"argument `data` of vyre.std.Messages {MANY} make several Messages, each of a part of the data.",
-    ),
-]
-
-
-@pytest.mark.parametrize(("make", "kind", "message"), MISTAKES, ids=range(len(MISTAKES)))
-def test_what_cannot_be_packed_is_refused(make, kind, message):
-    with pytest.raises(kind) as caught:
-        make()
-    assert str(caught.value) == message
-
-
-def test_the_fixes_are_right():
-    assert strings_of(Messages(b"abc", [0, 3], backend="cpu")) == [b"abc"]
-    assert strings_of(Messages(b"abc", [0, 1, 2], backend="cpu")) == [b"a", b"b"]
-    assert strings_of(Messages("abc".encode(), [0], backend="cpu")) == []  # noqa: UP012
-    numbers = vyre.array(np.array([97, 98], np.uint32), backend="cpu")
-    assert strings_of(Messages(numbers.view(np.uint8), [0, 4, 8])) == [b"a\0\0\0", b"b\0\0\0"]
-    assert strings_of(Messages.pack([b"abc"], backend="cpu")) == [b"abc"]
-    array = vyre.array(b"abcd", backend="cpu")
-    assert strings_of(Messages.pack([array.numpy()], backend="cpu")) == [b"abcd"]
-    assert strings_of(taken(Messages(array, [0, 3]), "f").messages) == [b"abc"]
-    rows = np.frombuffer(b"abcd", np.uint8).reshape(2, 2)
-    assert strings_of(taken(rows.ravel(), "f", "cpu").messages) == [b"abcd"]
+test_what_cannot_be_packed_is_refused = wrong_calls("messages", globals())

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import vyre
 from vyre import std
 from vyre.std._calls import batches as _batches
+from wrong_calls import wrong_calls
 
 LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 DIGITS = {
@@ -312,26 +313,6 @@ def test_too_many_bytes_are_refused(monkeypatch, kind):
     std.hex_decode(made(b"61616161"))
 
 
-def test_wrong_arguments_are_refused():
-    with pytest.raises(vyre.BindingError) as caught:
-        std.hex_encode("text")
-    assert str(caught.value) == (
-        "argument `data` of vyre.std.hex_encode must be bytes, got a str. Fix: write text.encode()."
-    )
-    with pytest.raises(vyre.ArgumentError) as caught:
-        std.base64_encode(b"", 1)
-    assert str(caught.value) == (
-        "argument `url_safe` of vyre.std.base64_encode must be True or False, got 1. "
-        "Fix: write url_safe=True for the alphabet with - and _."
-    )
-    with pytest.raises(vyre.BindingError) as caught:
-        std.base32_decode([b"", 3], backend="cpu")
-    assert str(caught.value) == (
-        "element 1 of argument `data` of vyre.std.base32_decode must be bytes or an array of uint8, "
-        "got an object of type int. Fix: pass bytes."
-    )
-
-
 # Each on a resident array whose length is no multiple of 4, with what of the results is compared.
 RECORDED = {
     "hex": (std.hex_encode, lambda text: [text.numpy().tobytes()]),
@@ -354,3 +335,6 @@ def test_codecs_of_a_resident_array_join_a_graph(name):
         data[:] = np.frombuffer(text, np.uint8)
         recorded.replay()
         assert shown(result) == shown(call(vyre.array(text, backend="cpu")))
+
+
+test_wrong_arguments_are_refused = wrong_calls("codecs", globals())

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from library_models import all_matches
 from vyre import std
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import ArgumentError
 from vyre.std import search
 from vyre.std._calls import offsets as _offsets
 from vyre.std._calls import text as _text
@@ -22,6 +22,7 @@ from vyre.std._calls.host import place_of
 from vyre.std._calls.routes import ROUTES
 from vyre.std._searching import automaton as _automaton
 from vyre.std._searching.filter_kernels import LANES, UNIT, filtered_matches, filtering
+from wrong_calls import wrong_calls
 
 PIECE = 512  # bytes, of short patterns
 
@@ -225,44 +226,7 @@ def test_offsets_of_three_levels_saturate(rng):
     assert total.tolist() == [2**32 - 1]
 
 
-WRONG = [
-    (
-        lambda: std.find(b"word", b"text"),
-        BindingError,
-        "argument `patterns` of vyre.std.Patterns must be a list of bytes, got an object of type bytes. "
-        'Fix: write [b"word"].',
-    ),
-    (
-        lambda: std.find(["word"], b"text"),
-        BindingError,
-        "element 0 of argument `patterns` of vyre.std.Patterns must be bytes, got a str. Fix: write text.encode().",
-    ),
-    (
-        lambda: std.find([b"a", b""], b"text"),
-        ArgumentError,
-        "element 1 of argument `patterns` of vyre.std.Patterns has 0 bytes, and a pattern has 1 to 65536. "
-        "Fix: leave it out.",
-    ),
-    (
-        lambda: std.find([vyre.zeros(3, np.uint8)], b"text"),
-        BindingError,
-        "element 0 of argument `patterns` of vyre.std.Patterns is a resident array. Fix: write .numpy().",
-    ),
-    (
-        lambda: std.find([b"a"], "text"),
-        BindingError,
-        "argument `data` of vyre.std.find must be bytes, got a str. Fix: write text.encode().",
-    ),
-    (
-        lambda: std.find([b"a"], vyre.zeros(3, np.uint8), backend="cpu"),
-        ArgumentError,
-        "argument `backend` of vyre.std.find is for numpy arrays; resident ones are used where they are. "
-        "Fix: leave `backend` out.",
-    ),
-]
-
-
-test_wrong_calls = refusals(WRONG)
+test_wrong_calls = wrong_calls("find", globals())
 
 
 def test_patterns_and_matches_are_pickled():

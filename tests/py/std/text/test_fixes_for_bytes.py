@@ -49,10 +49,3 @@ def test_the_fix_is_told_wherever_bytes_are_wanted(name):
     with pytest.raises(vyre.BindingError) as caught:
         CALLS[name](KEY)
     assert str(CALLS[name](mended(KEY, caught.value))) == str(CALLS[name](np.frombuffer(KEY.tobytes(), np.uint8)))
-
-
-def test_a_str_is_encoded():
-    with pytest.raises(vyre.BindingError) as caught:
-        std.sha256("abc")
-    assert str(caught.value) == "argument `data` of vyre.std.sha256 must be bytes, got a str. Fix: write text.encode()."
-    assert std.sha256(b"abc") == hashlib.sha256(b"abc").digest()

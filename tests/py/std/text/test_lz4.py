@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import vyre
 from vyre import std
 from vyre.std import lz4 as ours
+from wrong_calls import wrong_calls
 
 
 def packed(data, **options):
@@ -253,36 +254,4 @@ def test_a_malformed_block_is_an_error_that_says_what_to_do(blocks, sizes, messa
     assert std.lz4_decompress(*fixed, backend="cpu") == read(*fixed)[0] != b""
 
 
-@pytest.mark.parametrize(
-    ("blocks", "sizes", "message"),
-    [
-        (
-            [b"\0"],
-            [1, 2],
-            "argument `sizes` of vyre.std.lz4_decompress must be an integer or have one for each of the 1 blocks, "
-            "got shape (2,). Fix: pass the most bytes that any block gives.",
-        ),
-        (
-            b"\0",
-            -1,
-            "argument `sizes` of vyre.std.lz4_decompress must be an integer from 0 to 4294967295, got -1. "
-            "Fix: write an integer in that range.",
-        ),
-        (
-            [bytes(2**20)] * 17,
-            2**32 - 1,
-            "argument `sizes` of vyre.std.lz4_decompress must leave room for at most 4294967292 bytes together, "
-            "got 4545576960. Fix: decompress the blocks in several calls.",
-        ),
-        (
-            ["text"],
-            1,
-            "element 0 of argument `blocks` of vyre.std.lz4_decompress must be bytes, got a str. "
-            "Fix: write text.encode().",
-        ),
-    ],
-)
-def test_wrong_arguments_are_refused(blocks, sizes, message):
-    with pytest.raises((vyre.ArgumentError, vyre.BindingError)) as caught:
-        std.lz4_decompress(blocks, sizes, backend="cpu")
-    assert str(caught.value) == message
+test_wrong_arguments_are_refused = wrong_calls("lz4", globals())

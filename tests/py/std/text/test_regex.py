@@ -9,13 +9,14 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refusals
+from conftest import SEED
 from vyre import std
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import ArgumentError
 from vyre.std import expressions
 from vyre.std._graphs.walks import PIECE
 from vyre.std._searching.regex_positions import bits
 from vyre.std._searching.regex_syntax import parse
+from wrong_calls import wrong_calls
 
 LENGTH = 16 * PIECE  # bytes of a piece
 
@@ -268,33 +269,7 @@ def test_groups_nested_deeply():
     assert found.tolist() == [(1, 3), (3, 5)]
 
 
-test_wrong_calls = refusals(
-    [
-        (
-            lambda: std.regex("a+"),
-            BindingError,
-            "argument `pattern` of vyre.std.regex must be bytes, got an object of type str. "
-            "Fix: write pattern.encode().",
-        ),
-        (
-            lambda: std.regex(b"a").find(b"a", "first"),
-            ArgumentError,
-            'argument `kind` of vyre.std.Regex.find must be "leftmost-longest" or "earliest", got \'first\'. '
-            'Fix: write kind="earliest".',
-        ),
-        (
-            lambda: std.regex(b"a").count("a"),
-            BindingError,
-            "argument `data` of vyre.std.Regex.count must be bytes, got a str. Fix: write text.encode().",
-        ),
-        (
-            lambda: std.regex(b"a").find(b"a", limit=1.5),
-            ArgumentError,
-            "argument `limit` of vyre.std.Regex.find must be an integer from 0 to 1073741824, got 1.5. "
-            "Fix: write an integer in that range.",
-        ),
-    ]
-)
+test_wrong_calls = wrong_calls("regex", globals())
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 40])
