@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import places
 import vyre
 
 if TYPE_CHECKING:
@@ -72,6 +73,20 @@ def name_of(device: vyre.Device) -> str:
     return name if device.backend == "vulkan" else f"{name}-{device.backend}"
 
 
+def message(call: Callable[[], Any], error: type[BaseException]) -> str:
+    """What a call says that is refused with this error."""
+    with pytest.raises(error) as caught:
+        call()
+    return str(caught.value)
+
+
+def problem(call: Callable[[], Any], error: type[BaseException]) -> str:
+    """What it says before its Fix, whose sentence another test has."""
+    before, fix, _ = message(call, error).partition(" Fix: ")
+    assert fix
+    return before
+
+
 @contextmanager
 def refused(kind: type[Exception], problem: str, fix: str = "") -> Iterator[pytest.ExceptionInfo[Exception]]:
     """Expects an error of this kind, whose whole sentence says the problem and what to do, or stands in `problem`."""
@@ -96,6 +111,12 @@ def refusals(rows: list[tuple[Any, ...]], error: type[Exception] = Exception) ->
 def target(request: pytest.FixtureRequest) -> dict[str, object]:
     """The keyword arguments of vyre.run for every backend and device here."""
     return dict(request.param)
+
+
+@pytest.fixture(params=places.PLACES, ids=places.name_of)
+def place(request: pytest.FixtureRequest) -> dict[str, object]:
+    """The keyword arguments that make an array in every place here."""
+    return {"backend": request.param[0], "device": request.param[1]}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import vyre
-from places import PLACES, name_of
+from conftest import message
 from vyre import In, Out, u32
 from vyre._arrays.awaiting import awaited
 
@@ -23,11 +23,6 @@ def spun(x: In[u32], turns: u32, y: Out[u32]):
     for _ in range(turns):
         value = value * 1664525 + 1013904223
     y[i] = value
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
 
 
 async def counted(awaitable):
@@ -202,9 +197,7 @@ def test_what_is_done_needs_no_thread():
 
 
 def test_awaiting_outside_asyncio_is_told():
-    with pytest.raises(vyre.ArgumentError) as raised:
-        next(vyre.empty(1, backend="cpu").__await__())
-    assert str(raised.value) == (
+    assert message(lambda: next(vyre.empty(1, backend="cpu").__await__()), vyre.ArgumentError) == (
         "a vyre.Array is awaited outside asyncio. Fix: write x.wait(), or await it in a coroutine that asyncio runs."
     )
 

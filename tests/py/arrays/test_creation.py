@@ -7,26 +7,15 @@ import numpy as np
 import pytest
 
 import vyre
-from places import PLACES, name_of
+from conftest import message
 
 DTYPES = ["uint32", "int32", "uint64", "bool", "uint8"]
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
 
 
 def same(array, wanted):
     got = array.numpy()
     assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
     np.testing.assert_array_equal(got, wanted)
-
-
-def message(call, error):
-    with pytest.raises(error) as raised:
-        call()
-    return str(raised.value)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -17,6 +17,7 @@ import pytest
 
 import dlpack_producer
 import vyre
+from conftest import message
 from vyre import _core
 from vyre._arrays.cuda import Taken, exported, jax_array, speaks_cuda, take
 from vyre._kernel import call as calls
@@ -64,7 +65,7 @@ def test_an_array_is_asked_and_not_its_class():
 
 
 @pytest.mark.parametrize(
-    ("said", "written", "message"),
+    ("said", "written", "wanted"),
     [
         ({"strides": (8,)}, False, f"is not C-contiguous. {CONTIGUOUS}"),
         ({"shape": (2, 2), "strides": (4, 8)}, False, f"is not C-contiguous. {CONTIGUOUS}"),
@@ -72,10 +73,11 @@ def test_an_array_is_asked_and_not_its_class():
         ({"mask": object()}, False, "has a mask. Fix: pass an array without one."),
     ],
 )
-def test_what_cannot_be_taken_is_refused_with_what_to_write(said, written, message):
-    with pytest.raises(vyre.BindingError) as refused:
-        take(Foreign(**said), "argument `a` of kernel `f`", vyre.BindingError, written=written)
-    assert str(refused.value) == f"argument `a` of kernel `f` {message}"
+def test_what_cannot_be_taken_is_refused_with_what_to_write(said, written, wanted):
+    assert message(
+        lambda: take(Foreign(**said), "argument `a` of kernel `f`", vyre.BindingError, written=written),
+        vyre.BindingError,
+    ) == (f"argument `a` of kernel `f` {wanted}")
 
 
 class Unordered(Foreign):
@@ -317,9 +319,7 @@ def test_the_host_is_given_a_copy_when_it_is_asked_for(driver):
 
 
 def test_another_device_is_refused(driver):
-    with pytest.raises(BufferError) as refused:
-        exported(OnDevice(None), {"dl_device": (2, 1)})
-    assert str(refused.value) == (
+    assert message(lambda: exported(OnDevice(None), {"dl_device": (2, 1)}), BufferError) == (
         "a vyre.Array on CUDA device 3 does not lie on DLPack's device (2, 1). "
         "Fix: leave dl_device out, or write dl_device=(1, 0) for a copy on the host."
     )

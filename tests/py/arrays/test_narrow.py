@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import message
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 U32, I32 = DataType.U32, DataType.I32
@@ -206,9 +207,7 @@ def test_no_value_and_no_operation_has_a_narrow_type():
         lambda: vyre.OpSignature([U32], DataType.I8): "an operation takes and gives values, and no value has the type "
         "I8, which only elements of buffers have. Fix: write DataType.I32, which such elements load as.",
     }.items():
-        with pytest.raises(vyre.ArgumentError) as error:
-            call()
-        assert str(error.value) == said
+        assert message(call, vyre.ArgumentError) == (said)
     x = Expr.cast(I32, Expr.load("a", 0))
     program = Program(
         [BufferDecl.read("a", 0, U32), BufferDecl.output("out", 1, I32)],
@@ -304,9 +303,7 @@ def test_workgroup_memory_counts_each_element_as_a_word():
             [Node.store("out", 0, Expr.load("s", 0))],
         )
 
-    with pytest.raises(vyre.CapabilityError) as error:
-        vyre.run(made(2**26 + 1), {"out": 1}, 1, backend="reference")
-    assert str(error.value) == (
+    assert message(lambda: vyre.run(made(2**26 + 1), {"out": 1}, 1, backend="reference"), vyre.CapabilityError) == (
         "workgroup buffers exceed the reference's limit of workgroup memory: wanted 268435460 bytes, allowed "
         "268435456. Fix: declare fewer elements."
     )

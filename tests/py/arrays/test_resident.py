@@ -11,17 +11,12 @@ import numpy as np
 import pytest
 
 import vyre
-from places import PLACES, name_of
+from conftest import message, problem
 from threads import in_threads
 from vyre import BufferDecl, DataType, Expr, Node, Program, _core
 
 INDEX = Expr.gid_x()
 SPEEDUPS = [name for name, _ in _core._tables["speedups"]]
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
 
 
 def xor_program():
@@ -140,16 +135,14 @@ def test_a_resident_array_of_another_length_than_declared_is_refused(place):
     program(made[4], out, workgroups=1)
     assert out.numpy().tolist() == [3] * 4
     for length in (3, 5):
-        message = f"buffer `a` is declared with exactly 4 elements, got {length}. Fix: give an array of 4 elements."
-        with pytest.raises(vyre.BindingError) as refused:
-            program(made[length], out, workgroups=1)
-        assert str(refused.value) == message
-        with pytest.raises(vyre.BindingError) as refused:
-            vyre.run(program, {"a": made[length], "out": out}, 1, **place)
-        assert str(refused.value) == message
+        wanted = f"buffer `a` is declared with exactly 4 elements, got {length}. Fix: give an array of 4 elements."
+        assert message(lambda length=length: program(made[length], out, workgroups=1), vyre.BindingError) == (wanted)
+        assert message(
+            lambda length=length: vyre.run(program, {"a": made[length], "out": out}, 1, **place), vyre.BindingError
+        ) == (wanted)
         with pytest.raises(vyre.BindingError) as refused, vyre.graph():
             program(made[length], out, workgroups=1)
-        assert str(refused.value) == message
+        assert str(refused.value) == wanted
 
 
 def test_calls_see_what_the_calls_before_them_wrote(place):
@@ -345,12 +338,6 @@ def test_threads_that_add_to_one_array_lose_nothing(place):
     assert total.numpy()[0] == 8 * 25 * 128
 
 
-def message(call, error):
-    with pytest.raises(error) as raised:
-        call()
-    return str(raised.value)
-
-
 def test_mistakes_are_told():
     program = xor_program()
     a, b, c = (vyre.empty(4, backend="cpu") for _ in range(3))
@@ -401,9 +388,8 @@ def test_mistakes_are_told():
         "got a vyre.Array of uint32 with shape (5,). "
         "Fix: make it with vyre.array(x.astype(np.uint32).reshape(-1, 4))."
     )
-    assert message(lambda: program(a, b, a, workgroups=1), vyre.BindingError) == (
-        "arrays of buffers `a` and `c` overlap in memory, and one of them is ReadWrite. "
-        "Fix: give each its own array, for instance a copy."
+    assert problem(lambda: program(a, b, a, workgroups=1), vyre.BindingError) == (
+        "arrays of buffers `a` and `c` overlap in memory, and one of them is ReadWrite."
     )
     assert message(lambda: Program()(workgroups=1), vyre.BindingError) == (
         "a program without buffers has no device to run on. Fix: run it with vyre.run(program, {}, workgroups)."
@@ -434,9 +420,9 @@ def test_mistakes_are_told():
         "argument `values` of Array.write must be values that fit a vyre.Array of uint32 with shape (4,), "
         "got an array of uint32 with shape (5,). Fix: pass an array of that shape and dtype."
     )
-    assert message(lambda: a.write(vyre.zeros(5, backend="cpu")), vyre.ArgumentError) == (
+    assert problem(lambda: a.write(vyre.zeros(5, backend="cpu")), vyre.ArgumentError) == (
         "argument `values` of Array.write must be values that fit a vyre.Array of uint32 with shape (4,), "
-        "got an array of uint32 with shape (5,). Fix: pass an array of that shape and dtype."
+        "got an array of uint32 with shape (5,)."
     )
     assert message(lambda: vyre.Array(), vyre.ArgumentError) == (
         "Array is not called directly. Fix: write vyre.array(values), or vyre.empty(shape)."
@@ -445,8 +431,8 @@ def test_mistakes_are_told():
         "a vyre.Array is memory of a device, which is not copied or pickled. "
         "Fix: write array.numpy(), and vyre.array there."
     )
-    assert message(lambda: iter(a), TypeError) == (
-        "a vyre.Array is not iterable: each element would be a read of its own. Fix: write array.numpy()."
+    assert problem(lambda: iter(a), TypeError) == (
+        "a vyre.Array is not iterable: each element would be a read of its own."
     )
     invalid = Program([BufferDecl.output("x", 0, vyre.u32)], (0, 1, 1), [])
     with pytest.raises(vyre.ValidationError):

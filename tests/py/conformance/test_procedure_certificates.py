@@ -10,6 +10,7 @@ import pytest
 
 import vyre
 from certificate_forger import sealed
+from conftest import message
 from vyre import In, InOut, Out, boolean, conformance, i32, u8, u32, u64, vec4u32
 from vyre.__main__ import main
 from vyre.conformance import CertificateError, Elements, ProcedureCertificate
@@ -107,15 +108,11 @@ def test_a_file_is_written_and_read(tmp_path):
     certificate.save(tmp_path / "cert.json")
     assert ProcedureCertificate.load(tmp_path / "cert.json") == certificate
     assert conformance.verify_procedure(tmp_path / "cert.json", folded, backend="cpu").agrees
-    with pytest.raises(CertificateError) as caught:
-        conformance.Certificate.load(tmp_path / "cert.json")
-    assert str(caught.value) == (
+    assert message(lambda: conformance.Certificate.load(tmp_path / "cert.json"), CertificateError) == (
         "this certificate is of kind `procedure`. Fix: write `vyre conform --procedure NAME --verify FILE` or "
         "`conformance.verify_procedure(file, procedure)`."
     )
-    with pytest.raises(CertificateError) as caught:
-        ProcedureCertificate.load(GOLDEN / "certificate-1.json")
-    assert str(caught.value) == (
+    assert message(lambda: ProcedureCertificate.load(GOLDEN / "certificate-1.json"), CertificateError) == (
         "this certificate is of kind `cases`. Fix: write `vyre conform --verify FILE` or `conformance.verify(file)`."
     )
 
@@ -165,9 +162,9 @@ def test_an_edited_certificate_is_refused():
 def test_what_is_no_certificate_is_refused(change, problem):
     content = json.loads(certified(repeat=1).to_json())
     change(content)
-    with pytest.raises(CertificateError) as caught:
-        ProcedureCertificate.from_json(sealed(content))
-    assert str(caught.value) == (f"this is no certificate: {problem}. Fix: use a file that `vyre conform --out` wrote.")
+    assert message(lambda: ProcedureCertificate.from_json(sealed(content)), CertificateError) == (
+        f"this is no certificate: {problem}. Fix: use a file that `vyre conform --out` wrote."
+    )
 
 
 def test_a_verdict_that_is_not_that_of_the_calls_is_refused():
@@ -219,7 +216,7 @@ def test_a_backend_that_differs_from_run_to_run_does_not_pass():
 
 
 @pytest.mark.parametrize(
-    ("calls", "message"),
+    ("calls", "wanted"),
     [
         ([], "argument `calls` of certify_procedure is empty. Fix: write calls={'x': 1000}."),
         (
@@ -240,10 +237,10 @@ def test_a_backend_that_differs_from_run_to_run_does_not_pass():
         ),
     ],
 )
-def test_calls_that_do_not_fit_are_refused(calls, message):
-    with pytest.raises((ArgumentError, BindingError)) as caught:
-        conformance.certify_procedure(folded, calls, backend="cpu")
-    assert str(caught.value) == message
+def test_calls_that_do_not_fit_are_refused(calls, wanted):
+    assert message(
+        lambda: conformance.certify_procedure(folded, calls, backend="cpu"), (ArgumentError, BindingError)
+    ) == (wanted)
 
 
 def test_a_procedure_without_results_is_refused():
@@ -251,9 +248,9 @@ def test_a_procedure_without_results_is_refused():
     def silent(x: In[u32]):
         pass
 
-    with pytest.raises(ArgumentError) as caught:
-        conformance.certify_procedure(silent, {"x": 1}, backend="reference")
-    assert str(caught.value) == "procedure `silent` has no result. Fix: return an array from it."
+    assert message(lambda: conformance.certify_procedure(silent, {"x": 1}, backend="reference"), ArgumentError) == (
+        "procedure `silent` has no result. Fix: return an array from it."
+    )
 
 
 def test_the_command_line_certifies_and_verifies(tmp_path, capsys, monkeypatch):

@@ -15,6 +15,7 @@ import pytest
 
 import vyre
 from certificate_forger import sealed
+from conftest import message
 from vyre.__main__ import main
 from vyre.conformance import (
     Certificate,
@@ -197,9 +198,7 @@ def test_fewer_than_three_runs_leave_a_level_incomplete(capsys):
 
 @pytest.mark.parametrize("repeat", [0, -1, 1001, True, 2.0, "3"])
 def test_another_number_of_runs_is_an_error(repeat):
-    with pytest.raises(vyre.ArgumentError) as error:
-        certify("reference", levels=["L4"], repeat=repeat)
-    assert str(error.value) == (
+    assert message(lambda: certify("reference", levels=["L4"], repeat=repeat), vyre.ArgumentError) == (
         f"argument `repeat` must be an integer from 1 to 1000, got {repeat!r}. "
         "Fix: leave it out to run each case 3 times."
     )
@@ -266,9 +265,9 @@ def test_formats_do_not_mix():
         ({**new, "runs": 0}, "`runs` is not an integer from 1 to 1000"),
         ({**new, "runs": 10**4000}, "`runs` is not an integer from 1 to 1000"),
     ):
-        with pytest.raises(CertificateError) as error:
-            Certificate.from_json(sealed(content))
-        assert str(error.value) == f"this is no certificate: {problem}. {fix}"
+        assert message(lambda content=content: Certificate.from_json(sealed(content)), CertificateError) == (
+            f"this is no certificate: {problem}. {fix}"
+        )
     # A lower number of runs contradicts the verdicts.
     with pytest.raises(CertificateError, match="its verdicts are not those of its cases"):
         Certificate.from_json(sealed({**new, "runs": 2}))

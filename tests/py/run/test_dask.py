@@ -20,6 +20,7 @@ import pytest
 import dask_work
 import vyre
 import vyre.dask
+from conftest import message
 from vyre import In, InOut, Out, u32
 
 # A cluster takes seconds to start, and seconds more to replace a worker.
@@ -57,12 +58,6 @@ def client(tmp_path_factory):
     ):
         made.wait_for_workers(2, timeout=60)
         yield made
-
-
-def message(call, error):
-    with pytest.raises(error) as raised:
-        call()
-    return str(raised.value)
 
 
 def test_blocks_come_back_in_order(client):

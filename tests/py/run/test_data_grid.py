@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vyre
-from places import PLACES, name_of
+from conftest import message, problem
 from vyre import BufferDecl, Expr, In, InOut, Node, Out, Program, fuzz, u32
 from vyre.fuzz import resident
 
@@ -31,17 +31,6 @@ TOUCH = Program(
         )
     ],
 )
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
-
-
-def message(call, error):
-    with pytest.raises(error) as caught:
-        call()
-    return str(caught.value)
 
 
 def counts_of(values, place):
@@ -325,9 +314,8 @@ def test_mistakes_say_what_to_write():
         "argument `at_most` of a Program's call is for counts in an array, and `workgroups` is given by value. "
         "Fix: leave `at_most` out."
     )
-    assert message(lambda: ADD_ONE(data, workgroups=counts, at_most=-1), vyre.ArgumentError) == (
+    assert problem(lambda: ADD_ONE(data, workgroups=counts, at_most=-1), vyre.ArgumentError) == (
         "argument `at_most` of a Program's call must be an integer from 0 to 4294967295, got -1 (int)."
-        " Fix: write an integer in that range."
     )
     assert message(lambda: ADD_ONE(data, workgroups=counts, at_most=counts), vyre.ArgumentError) == (
         "argument `at_most` of a Program's call must be given by value here, got a vyre.Array of uint32 with "
@@ -340,23 +328,22 @@ def test_mistakes_say_what_to_write():
         "with shape (16,). Fix: pass the three counts along x, y, z, such as counts[0:3]."
     )
     for wrong in (counts.view(vyre.i32), counts[:2]):
-        assert message(lambda wrong=wrong: ADD_ONE(data, workgroups=wrong, at_most=2), vyre.ArgumentError) == (
+        assert problem(lambda wrong=wrong: ADD_ONE(data, workgroups=wrong, at_most=2), vyre.ArgumentError) == (
             f"argument `workgroups` of a Program's call must be an array of uint32 with shape (3,), got a "
             f"vyre.Array of "
-            f"{wrong.dtype} with shape {wrong.shape}. Fix: make it with vyre.array([x, y, z], dtype=vyre.u32)."
+            f"{wrong.dtype} with shape {wrong.shape}."
         )
     assert message(lambda: ADD_ONE(data, workgroups=counts, at_most=2**32 - 1), vyre.ArgumentError) == (
         "4294967295 workgroups of size 4 on axis 0 are 17179869180 invocations, at most 2^32 are allowed. "
         "Fix: use at most 1073741824 workgroups on this axis."
     )
     elsewhere = vyre.array([2, 1, 1], dtype=vyre.u32, backend="reference")
-    assert message(lambda: ADD_ONE(data, workgroups=elsewhere, at_most=2), vyre.BindingError) == (
+    assert problem(lambda: ADD_ONE(data, workgroups=elsewhere, at_most=2), vyre.BindingError) == (
         "buffer `data` and argument `workgroups` got arrays of two devices: device 0 of backend `cpu` and device 0 of "
-        "backend `reference`. Fix: make both with the same `backend` and `device`."
+        "backend `reference`."
     )
-    assert message(lambda: ADD_ONE(data, workgroup=counts, at_most=2), vyre.CallError) == (
-        "a Program's call has no argument `workgroup` (did you mean `workgroups`?). "
-        "Fix: write workgroups= in place of workgroup=."
+    assert problem(lambda: ADD_ONE(data, workgroup=counts, at_most=2), vyre.CallError) == (
+        "a Program's call has no argument `workgroup` (did you mean `workgroups`?)."
     )
     assert not data.numpy().any()
 
@@ -384,14 +371,13 @@ def test_a_call_cannot_write_its_own_counts(place):
 
 def test_mistakes_of_kernels_say_what_to_write():
     total, counts = vyre.empty(1, backend="cpu"), vyre.array([2, 1, 1], dtype=vyre.u32, backend="cpu")
-    assert message(lambda: count_invocations(total, grid=counts), vyre.ArgumentError) == (
+    assert problem(lambda: count_invocations(total, grid=counts), vyre.ArgumentError) == (
         "kernel `count_invocations` is given grid= as an array and no at_most=, the largest counts along x, "
         "y, z, to which "
-        "those in the array are clamped. Fix: write at_most=(x, y, z)."
+        "those in the array are clamped."
     )
-    assert message(lambda: count_invocations(total, grid=4, at_most=3), vyre.ArgumentError) == (
-        "argument `at_most` of kernel `count_invocations` is for a grid= or workgroups= that is a vyre.Array. "
-        "Fix: leave `at_most` out."
+    assert problem(lambda: count_invocations(total, grid=4, at_most=3), vyre.ArgumentError) == (
+        "argument `at_most` of kernel `count_invocations` is for a grid= or workgroups= that is a vyre.Array."
     )
     assert message(lambda: count_invocations(total, workgroups=counts[:2], at_most=3), vyre.ArgumentError) == (
         "argument `workgroups` of kernel `count_invocations` must be an array of uint32 with shape (3,), got "

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import message
 from places import PLACES, name_of
 from threads import in_a_thread
 from vyre import BufferDecl, Expr, Node, Program
@@ -37,12 +38,6 @@ def ran_on(call):
         call()
     (found,) = {(event.backend, event.device) for event in prof.events if event.backend is not None}
     return found
-
-
-def message(call, error):
-    with pytest.raises(error) as raised:
-        call()
-    return str(raised.value)
 
 
 def here():

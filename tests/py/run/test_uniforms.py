@@ -4,17 +4,11 @@ import numpy as np
 import pytest
 
 import vyre
-from places import PLACES, name_of
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 INDEX = Expr.gid_x()
 AT_ONCE = ["passes", "specialization"]
 DATA = np.arange(640, dtype=np.uint32) * 5 + 7
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
 
 
 # The loop has `rounds[1]` rounds; `turned[0]` turns the result round.

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
+from conftest import message
 from library_models import NUMPY, drawn
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
@@ -144,7 +145,7 @@ def test_a_call_like_one_before_is_checked_and_has_the_operators_result():
         assert [std.min(each).numpy().tolist() for each in (signed, words)] == [[-5], [7]]
         assert [std.max(each).numpy().tolist() for each in (signed, words)] == [[3], [9]]
         assert std.min(words).dtype == np.uint32
-        for call, message in [
+        for call, wanted in [
             (
                 lambda: std.min(words.reshape(2, 1)),
                 "argument `x` of vyre.std.min must have 1 axis, got shape (2, 1). Fix: write .ravel().",
@@ -164,9 +165,7 @@ def test_a_call_like_one_before_is_checked_and_has_the_operators_result():
                 "Fix: leave `identity` out.",
             ),
         ]:
-            with pytest.raises((ArgumentError, BindingError)) as caught:
-                call()
-            assert str(caught.value) == message
+            assert message(call, (ArgumentError, BindingError)) == (wanted)
 
     @vyre.procedure
     def least(x: vyre.In[u32]):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import message
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from wrong_calls import wrong_calls
@@ -25,9 +26,9 @@ _KEYED = {
 @pytest.mark.parametrize("where", _KEYED)
 def test_a_key_is_bytes_of_the_host(where):
     resident = vyre.array(np.frombuffer(KEY, np.uint8), backend="cpu")
-    with pytest.raises(BindingError) as error:
-        _KEYED[where](resident)
-    assert str(error.value) == f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy()."
+    assert message(lambda: _KEYED[where](resident), BindingError) == (
+        f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy()."
+    )
     assert _KEYED[where](resident.numpy()) == _KEYED[where](KEY)
 
 
@@ -51,9 +52,7 @@ REPEATED = {
 @pytest.mark.parametrize("name", REPEATED)
 def test_a_view_that_is_too_long_is_refused_before_it_is_copied(name):
     argument = "data" if name == "hex_encode" else "x"
-    with pytest.raises(ArgumentError) as error:
-        getattr(std, name)(REPEATED[name], backend="cpu")
-    assert str(error.value) == (
+    assert message(lambda: getattr(std, name)(REPEATED[name], backend="cpu"), ArgumentError) == (
         f"argument `{argument}` of vyre.std.{name} has {REPEATED[name].size} elements, and an array has at most "
         "4294967295. Fix: process the data in parts."
     )
@@ -63,9 +62,9 @@ def test_a_view_that_is_too_long_is_refused_before_it_is_copied(name):
 @pytest.mark.parametrize("listed", [False, True])
 def test_strings_of_2_to_the_32_bytes_are_not_compared(call, listed):
     a, b = np.zeros(2**32, np.uint8), b"abc"  # zeros take no memory until they are read
-    with pytest.raises(ArgumentError) as error:
-        call([b, a], [b, b], backend="cpu") if listed else call(a, b, backend="cpu")
-    assert str(error.value) == (
+    assert message(
+        lambda: call([b, a], [b, b], backend="cpu") if listed else call(a, b, backend="cpu"), ArgumentError
+    ) == (
         f"vyre.std.{call.__name__} got a string of 4294967296 bytes, and a string has at most 4294967295. "
         "Fix: pass parts of it."
     )

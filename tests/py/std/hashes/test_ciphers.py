@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
+from conftest import message
 from vyre.std import aes, aes_ctr, chacha, chacha20
 from vyre.std._hashing import ciphers as _ciphers
 from wrong_calls import wrong_calls
@@ -276,9 +277,7 @@ def test_the_last_block_of_the_counter_is_used(rng):
     key, nonce, data = rng.bytes(32), rng.bytes(12), rng.bytes(128)
     whole = openssl_chacha(key, nonce, data, 2**32 - 2)
     assert chacha20(key, nonce, data, 2**32 - 2, backend="cpu") == whole
-    with pytest.raises(vyre.ArgumentError) as caught:
-        chacha20(key, nonce, data, 2**32 - 1, backend="cpu")
-    assert str(caught.value) == (
+    assert message(lambda: chacha20(key, nonce, data, 2**32 - 1, backend="cpu"), vyre.ArgumentError) == (
         "argument `data` of vyre.std.chacha20 has 128 bytes, and the counter ends after 64. "
         "Fix: begin with a smaller counter, or use another nonce for a part of the data."
     )

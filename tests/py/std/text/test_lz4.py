@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
+from conftest import message
 from vyre import std
 from vyre.std import lz4 as ours
 from wrong_calls import wrong_calls
@@ -215,7 +216,7 @@ def test_room_is_bounded_by_the_block():
 
 
 @pytest.mark.parametrize(
-    ("blocks", "sizes", "message", "fixed"),
+    ("blocks", "sizes", "wanted", "fixed"),
     [
         (
             b"\x20a",
@@ -247,10 +248,8 @@ def test_room_is_bounded_by_the_block():
         ),
     ],
 )
-def test_a_malformed_block_is_an_error_that_says_what_to_do(blocks, sizes, message, fixed):
-    with pytest.raises(std.DecodeError) as caught:
-        std.lz4_decompress(blocks, sizes, backend="cpu")
-    assert str(caught.value) == message
+def test_a_malformed_block_is_an_error_that_says_what_to_do(blocks, sizes, wanted, fixed):
+    assert message(lambda: std.lz4_decompress(blocks, sizes, backend="cpu"), std.DecodeError) == (wanted)
     assert std.lz4_decompress(*fixed, backend="cpu") == read(*fixed)[0] != b""
 
 

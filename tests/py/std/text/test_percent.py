@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vyre
+from conftest import message
 from vyre import std
 from vyre.std import percent
 
@@ -114,7 +115,7 @@ def strings_of(messages):
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "fixed", "data"),
+    ("text", "wanted", "fixed", "data"),
     [
         (
             b"100%",
@@ -132,19 +133,15 @@ def strings_of(messages):
         ),
     ],
 )
-def test_a_malformed_text_is_an_error_that_says_what_to_do(text, message, fixed, data):
-    with pytest.raises(std.DecodeError) as caught:
-        std.percent_decode(text, backend="cpu")
-    assert str(caught.value) == message
+def test_a_malformed_text_is_an_error_that_says_what_to_do(text, wanted, fixed, data):
+    assert message(lambda: std.percent_decode(text, backend="cpu"), std.DecodeError) == (wanted)
     assert std.percent_decode(fixed, backend="cpu") == data
 
 
 def test_too_many_bytes_are_refused(monkeypatch):
     assert percent._MOST == 1431655764  # whose text has 2^32 - 4 bytes at most
     monkeypatch.setattr(percent, "_MOST", 10)
-    with pytest.raises(vyre.ArgumentError) as caught:
-        std.percent_encode([b"abcdef", b"ghijk"], backend="cpu")
-    assert str(caught.value) == (
+    assert message(lambda: std.percent_encode([b"abcdef", b"ghijk"], backend="cpu"), vyre.ArgumentError) == (
         "argument `data` of vyre.std.percent_encode must have at most 10 bytes, got 11. Fix: encode it in parts."
     )
     assert std.percent_encode([b"abcdef"], backend="cpu") == [b"abcdef"]
