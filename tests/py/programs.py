@@ -61,3 +61,49 @@ def by_powers_of_two(element: DataType) -> tuple[Program, dict[str, np.ndarray],
         for name, (_, model) in operators.items()
     }
     return Program(buffers, (2, 1, 1), stores), inputs, (len(numbers) // 2, 1, 1), expected
+
+
+# Programs whose lowered texts were reviewed, and are kept in golden.
+REVIEWED = {
+    "xor": """
+workgroup_size 64 1 1
+buffer left: read u32 binding 0
+buffer right: read u32 binding 1
+buffer out: read_write u32 binding 2 output
+
+let i = gid.x
+if i < len(out) {
+  out[i] = left[i] ^ right[i]
+}
+""",
+    "histogram": """
+workgroup_size 256 1 1
+buffer data: read u32 binding 0
+buffer bins: read_write u32 binding 1 output
+
+let i = gid.x
+if i >= len(data) {
+  return
+}
+let old = atomic_add(bins, data[i] % len(bins), 1)
+""",
+    "workgroup_sum": """
+workgroup_size 64 1 1
+buffer data: read u32 binding 0
+buffer sums: read_write u32 binding 1 output
+buffer part: workgroup u32 count 64
+
+part[lid.x] = data[gid.x]
+barrier
+loop k in 0..6 {
+  let half = 32 >> k
+  if lid.x < half {
+    part[lid.x] = part[lid.x] + part[lid.x + half]
+  }
+  barrier
+}
+if lid.x == 0 {
+  sums[wid.x] = part[0]
+}
+""",
+}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import vyre
 import vyre.conformance
+from programs import REVIEWED
 from vyre import BufferAccess, BufferDecl, DataType, Expr, Node, Program, _core, fuzz
 from vyre.fuzz import wgsl as wgsl_runner
 
@@ -94,6 +97,17 @@ def test_generated_programs_lower_to_valid_words():
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_thousands_of_generated_programs_lower_to_valid_words(seed):
     generated(range(400 * seed, 400 * (seed + 1)))
+
+
+@pytest.mark.parametrize("target", ["ptx", "wgsl"])
+@pytest.mark.parametrize("name", REVIEWED)
+def test_text_is_as_kept(name, target):
+    """VYRE_UPDATE_GOLDEN=1 writes the texts anew."""
+    text = vyre.lower(vyre.parse(f"vyre 1{REVIEWED[name]}"), target=target)
+    path = Path(__file__).parents[1] / "golden" / f"{name}.{target}"
+    if os.environ.get("VYRE_UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
 
 
 def declaration(access: BufferAccess, element: DataType) -> BufferDecl:
