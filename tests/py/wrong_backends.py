@@ -13,114 +13,14 @@ import numpy as np
 
 import vyre
 from vyre import BufferAccess, DataType, _core
+from vyre._kernel.costs.walk import _all
+from vyre._kernel.wire import Expression, Statement, read_wire
 
-_TYPE_TEXTS = [row[1] for row in _core._tables["types"]]
-_TYPES = [row[0] for row in _core._tables["types"]]
-_BINARY = [(row[1], row[5]) for row in _core._tables["binary"]]
-_UNARY = [row[1] for row in _core._tables["unary"]]
-_ATOMIC = [row[1] for row in _core._tables["atomic"]]
-_ACCESS = ["read", "read_write", "uniform", "workgroup", "private"]
+_TYPES = {row[0]: row[1] for row in _core._tables["types"]}  # their texts
+_BINARY = {row[0]: (row[1], row[5]) for row in _core._tables["binary"]}
+_UNARY = {row[0]: row[1] for row in _core._tables["unary"]}
+_ATOMIC = {row[0]: row[1] for row in _core._tables["atomic"]}
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-
-
-class _Reader:
-    """The numbers and texts of the binary form."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 5  # behind the magic
-
-    def number(self) -> int:
-        result = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            result |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return result
-            shift += 7
-
-    def numbers(self, count: int) -> list[int]:
-        return [self.number() for _ in range(count)]
-
-    def text(self) -> str:
-        length = self.number()
-        self.at += length
-        return self.data[self.at - length : self.at].decode()
-
-
-@dataclass
-class _Expression:
-    """One expression of the binary form."""
-
-    kind: str
-    fields: tuple  # everything that is no operand
-    operands: tuple[int, ...]  # numbers of expressions, in evaluation order
-
-
-class _Decoded:
-    """A program as flat lists: see docs/binary-form.md."""
-
-    def __init__(self, program: vyre.Program) -> None:
-        reader = _Reader(program.to_bytes())
-        number, numbers = reader.number, reader.numbers
-        assert number() == 1, "another version of the binary form"
-        self.workgroup_size = numbers(3)
-        self.buffers = []
-        names = []
-        for _ in range(number()):
-            name = reader.text()
-            access, element, binding, count, marks = numbers(5)
-            self.buffers.append((name, access, element, binding, count, marks))
-            if name not in names:
-                names.append(name)
-        names += [reader.text() for _ in range(number())]
-        self.expressions: list[_Expression] = []
-        for here in range(number()):
-            self.expressions.append(self._expression(reader, here, names))
-        roots = {0: 1, 1: 1, 2: 2, 3: 1, 5: 2}
-        self.statements = []
-        for _ in range(number()):
-            kind = number()
-            name = names[number()] if kind in (0, 1, 2, 5) else ""
-            self.statements.append((_STATEMENTS[kind], name, numbers(roots.get(kind, 0))))
-
-    @staticmethod
-    def _expression(reader: _Reader, here: int, names: list[str]) -> _Expression:
-        number, numbers = reader.number, reader.numbers
-
-        def operands(count: int) -> tuple[int, ...]:
-            return tuple(here - back for back in numbers(count))
-
-        kind = number()
-        name = _EXPRESSIONS[kind]
-        if kind <= 3:
-            return _Expression(name, (number(),), ())
-        if name in ("var", "len"):
-            return _Expression(name, (names[number()],), ())
-        if name == "load":
-            return _Expression(name, (names[number()],), operands(1))
-        if name == "id":
-            return _Expression(name, tuple(numbers(2)), ())
-        if name == "binary":
-            return _Expression(name, (number(),), operands(2))
-        if name in ("unary", "cast"):
-            return _Expression(name, (number(),), operands(1))
-        if name == "select":
-            return _Expression(name, (), operands(3))
-        if name == "lane":
-            back, lane = numbers(2)
-            return _Expression(name, (lane,), (here - back,))
-        if name == "pack":
-            kind, count = numbers(2)
-            return _Expression(name, (kind,), operands(count))
-        assert name == "atomic", "calls are inlined before"
-        op, expected = numbers(2)
-        return _Expression(name, (op, names[number()]), operands(3 if expected else 2))
-
-
-_STATEMENTS = ["let", "assign", "store", "if", "else", "loop", "block", "end", "barrier", "return", "break"]
-_EXPRESSIONS = ["u32", "i32", "bool", "u64", "var", "load", "len", "id", "binary", "unary", "select", "cast", "call"]
-_EXPRESSIONS += ["lane", "pack", "atomic"]
 
 
 @dataclass(frozen=True)
@@ -146,21 +46,20 @@ class Rewriter:
     """
 
     def __init__(self, program: vyre.Program) -> None:
-        self.program = _Decoded(_core._optimize(program, []))  # calls inlined, nothing else
+        self.program = _core._optimize(program, [])  # calls inlined, nothing else
+        self.wire = read_wire(self.program)
         self.lines: list[str] = []
-        self.buffers = {row[0]: row for row in self.program.buffers}
+        self.buffers = {decl.name: decl for decl in self.program.buffers}
         self.scopes: list[dict[str, Value]] = [{}]
         self.opened: list[str] = []
         self.count = 0
         self.keys: dict[object, object] = {}
-        self.assigned = {name for kind, name, _ in self.program.statements if kind == "assign"}
+        self.assigned = {each.name for each in _all(self.wire.body) if each.kind == "assign"}
 
     def rewritten(self) -> vyre.Program:
-        size = " ".join(map(str, self.program.workgroup_size))
-        self.lines = ["vyre 1", f"workgroup_size {size}"]
-        self.lines += [self.declaration(*row) for row in self.program.buffers]
-        for kind, name, roots in self.program.statements:
-            self._statement(kind, name, roots)
+        head = self.program.to_text().split("\n\n")[0].splitlines()
+        self.lines = [self.declaration(line) if line.startswith("buffer ") else line for line in head]
+        self._block(self.wire.body)
         return vyre.parse("\n".join(self.lines) + "\n")
 
     # The state of the walk.
@@ -177,52 +76,53 @@ class Rewriter:
         self.emit(f"let {name} = {text}")
         return Value(name, type, key if key is not None else ("let", name))
 
-    def _declare(self, name: str, value: Value) -> None:
-        self.scopes[-1][name] = value
-
     def _variable(self, name: str) -> Value:
         return next(scope[name] for scope in reversed(self.scopes) if name in scope)
 
     @property
     def depth_of_ifs(self) -> int:
-        return self.opened.count("if") + self.opened.count("else")
+        return self.opened.count("if")
 
-    def _open(self, kind: str) -> None:
+    def _block(self, statements: list[Statement]) -> None:
+        for each in statements:
+            self._statement(each, self._evaluate(list(each.exprs)))
+
+    def _inside(self, kind: str, statements: list[Statement], **declared: Value) -> None:
         self.opened.append(kind)
-        self.scopes.append({})
+        self.scopes.append(declared)
+        self._block(statements)
+        self.opened.pop()
+        self.scopes.pop()
 
-    def _statement(self, kind: str, name: str, roots: list[int]) -> None:
-        values = self._evaluate(roots)
+    def _statement(self, each: Statement, values: list[Value]) -> None:
+        kind, name = each.kind, each.name
         if kind == "let":
             initial = values[0]
             # A Let of its own, because an Assign may follow.
             copy = self.let(str(initial), initial.type)
             key = copy.key if name in self.assigned else initial.key
-            self._declare(name, Value(copy.text, copy.type, key))
+            self.scopes[-1][name] = Value(copy.text, copy.type, key)
         elif kind == "assign":
             self.emit(f"{self._variable(name)} = {values[0]}")
         elif kind == "store":
             self.store(name, *values)
         elif kind == "if":
             self.emit(f"if {values[0]} {{")
-            self._open("if")
-        elif kind == "else":
-            self.emit("} else {")
-            self.opened[-1] = "else"
-            self.scopes[-1] = {}
+            self._inside(kind, each.body)
+            if each.otherwise:
+                self.emit("} else {")
+                self._inside(kind, each.otherwise)
+            self.emit("}")
         elif kind == "loop":
             start, stop = self.bounds(*values)
             variable = self.fresh()
             self.emit(f"loop {variable} in {start}..{stop} {{")
-            self._open("loop")
-            self._declare(name, Value(variable, "U32", ("let", variable)))
+            self._inside(kind, each.body, **{name: Value(variable, "U32", ("let", variable))})
+            self.emit("}")
         elif kind == "block":
             self.emit("block {")
-            self._open("block")
-        elif kind == "end":
+            self._inside(kind, each.body)
             self.emit("}")
-            self.opened.pop()
-            self.scopes.pop()
         elif kind == "barrier":
             self.barrier()
         else:
@@ -230,7 +130,7 @@ class Rewriter:
 
     def _order(self, roots: list[int]) -> list[int]:
         """The expressions that the roots reach, each once, in evaluation order."""
-        expressions, done, order = self.program.expressions, set(), []
+        expressions, done, order = self.wire.exprs, set(), []
         for root in roots:
             waiting = [(root, False)]
             while waiting:
@@ -248,49 +148,45 @@ class Rewriter:
         order = self._order(roots)
         self.begin_statement(roots, order, values)
         for number in order:
-            expression = self.program.expressions[number]
-            operands = [values[operand] for operand in expression.operands]
-            values[number] = self._value(number, expression.kind, expression.fields, operands)
+            expression = self.wire.exprs[number]
+            values[number] = self._value(number, expression, [values[operand] for operand in expression.operands])
         return [values[root] for root in roots]
 
-    def _value(self, number: int, kind: str, fields: tuple, operands: list[Value]) -> Value:
+    def _value(self, number: int, each: Expression, operands: list[Value]) -> Value:
+        kind, name = each.kind, each.name
         if kind == "u32":
-            return u32(fields[0])
+            return u32(each.value)
         if kind == "i32":
-            value = fields[0] - (1 << 32) if fields[0] >> 31 else fields[0]
+            value = each.value - (1 << 32) if each.value >> 31 else each.value
             return Value(f"{value}i32", "I32", (kind, value))
         if kind == "u64":
-            return Value(f"{fields[0]}u64", "U64", (kind, fields[0]))
+            return Value(f"{each.value}u64", "U64", (kind, each.value))
         if kind == "bool":
-            return self.truth(bool(fields[0]))
+            return self.truth(bool(each.value))
         if kind == "var":
-            return self._variable(fields[0])
+            return self._variable(name)
         if kind == "len":
-            return Value(f"len({quoted(fields[0])})", "U32", (kind, fields[0]))
+            return Value(f"len({quoted(name)})", "U32", (kind, name))
         if kind == "id":
-            which, axis = fields
-            return Value(f"{('gid', 'wid', 'lid')[which]}.{'xyz'[axis]}", "U32", (kind, fields))
-        if kind == "binary":
-            name, result = _BINARY[fields[0]]
-            key = (kind, name, *(operand.key for operand in operands))
-            return self.let(self.binary(name, *operands), result, self._short(key))
-        if kind == "unary":
-            name = _UNARY[fields[0]]
-            return self.let(self.unary(name, *operands), "U32", self._short((kind, name, operands[0].key)))
-        if kind == "cast":
-            target = _TYPES[fields[0]]
-            return self.let(self.cast(target, *operands), target, self._short((kind, target, operands[0].key)))
-        if kind == "lane":
-            return self.let(f"lane({operands[0]}, {fields[0]})", "U32", self._short((kind, fields, operands[0].key)))
+            return Value(f"{name}.{'xyz'[each.value]}", "U32", (kind, name, each.value))
         if kind == "pack":
-            type = _TYPES[fields[0]]
-            lanes = ", ".join(map(str, operands))
-            return self.let(f"pack({_TYPE_TEXTS[fields[0]]}, {lanes})", type)
+            return self.let(f"pack({_TYPES[name]}, {', '.join(map(str, operands))})", name)
         if kind == "select":
             return self.let("select({}, {}, {})".format(*operands), operands[1].type)
         if kind == "load":
-            return self.let(self.load(fields[0], *operands), _TYPES[self.buffers[fields[0]][2]])
-        return self.atomic(number, _ATOMIC[fields[0]], fields[1], operands)
+            return self.let(self.load(name, *operands), self.buffers[name].element.name)
+        if kind.startswith("atomic "):
+            return self.atomic(number, _ATOMIC[kind.removeprefix("atomic ")], name, operands)
+        key = kind, name, each.value, *(operand.key for operand in operands)
+        if kind == "binary":
+            op, result = _BINARY[name]
+            return self.let(self.binary(op, *operands), result, self._short(key))
+        if kind == "unary":
+            return self.let(self.unary(_UNARY[name], *operands), "U32", self._short(key))
+        if kind == "cast":
+            return self.let(self.cast(name, *operands), name, self._short(key))
+        assert kind == "lane", "calls are inlined before"
+        return self.let(f"lane({operands[0]}, {each.value})", "U32", self._short(key))
 
     def _short(self, key: object) -> object:
         """Replace a nested key by a short number, so that keys do not grow with the length of a chain."""
@@ -298,12 +194,8 @@ class Rewriter:
 
     # The hooks that a subclass changes.
 
-    def declaration(self, name: str, access: int, element: int, binding: int, count: int, marks: int) -> str:
-        atomic = " atomic" if marks & 2 else ""
-        result = (
-            f"buffer {quoted(name)}: {_ACCESS[access]}{atomic} {_TYPE_TEXTS[element]} binding {binding} count {count}"
-        )
-        return result + (" output" if marks & 1 else "")
+    def declaration(self, line: str) -> str:
+        return line
 
     def begin_statement(self, roots: list[int], order: list[int], values: dict[int, Value]) -> None:
         """Called before the expressions of a statement are evaluated; `values` is filled as they are."""
@@ -318,7 +210,7 @@ class Rewriter:
         return f"{op}({operand})"
 
     def cast(self, target: str, value: Value) -> str:
-        return f"cast({_TYPE_TEXTS[_TYPES.index(target)]}, {value})"
+        return f"cast({_TYPES[target]}, {value})"
 
     def load(self, buffer: str, index: Value) -> str:
         return f"{quoted(buffer)}[{index}]"
@@ -342,6 +234,8 @@ def quoted(name: str) -> str:
 
 
 class _ShiftBy31(Rewriter):
+    """A left shift by 31 gives 0."""
+
     def binary(self, op, left, right):
         if op != "shl":
             return super().binary(op, left, right)
@@ -349,6 +243,8 @@ class _ShiftBy31(Rewriter):
 
 
 class _SignOfRemainder(Rewriter):
+    """A signed remainder has the sign of the divisor."""
+
     def binary(self, op, left, right):
         if op != "smod":
             return super().binary(op, left, right)
@@ -359,6 +255,8 @@ class _SignOfRemainder(Rewriter):
 
 
 class _MinMaxOfLargeValues(Rewriter):
+    """Minimum and maximum compare as signed numbers, so that values from 2^31 on are small."""
+
     def binary(self, op, left, right):
         if op not in ("min", "max"):
             return super().binary(op, left, right)
@@ -366,6 +264,8 @@ class _MinMaxOfLargeValues(Rewriter):
 
 
 class _FirstBarrierMissing(Rewriter):
+    """The first barrier is left out. Invocations interleave at random, so that it shows in either direction."""
+
     seen = False
 
     def barrier(self):
@@ -375,11 +275,13 @@ class _FirstBarrierMissing(Rewriter):
 
 
 class OutOfBoundsClamped(Rewriter):
+    """A load or store behind the end takes the last element."""
+
     stores, loads = True, True
 
     def clamped(self, buffer, index):
-        _, access, _, _, count, _ = self.buffers[buffer]
-        length = count if _ACCESS[access] == "workgroup" else f"len({quoted(buffer)})"
+        decl = self.buffers[buffer]
+        length = decl.count if decl.access == BufferAccess.Workgroup else f"len({quoted(buffer)})"
         # Nothing is in an empty buffer: its last index wraps around, and the access stays out of bounds.
         return self.let(f"min({index}, {length} - 1)", "U32")
 
@@ -391,6 +293,8 @@ class OutOfBoundsClamped(Rewriter):
 
 
 class _ClzOfZero(Rewriter):
+    """The leading zeros of 0 are 31."""
+
     def unary(self, op, operand):
         if op != "clz":
             return super().unary(op, operand)
@@ -402,8 +306,8 @@ class _LazySelect(Rewriter):
 
     def begin_statement(self, roots, order, values):
         self.values, self.guards = values, {}
-        expressions = self.program.expressions
-        atomics = [number for number in order if expressions[number].kind == "atomic"]
+        expressions = self.wire.exprs
+        atomics = [number for number in order if expressions[number].kind.startswith("atomic ")]
         if not atomics:
             return
         for number in order:
@@ -423,7 +327,7 @@ class _LazySelect(Rewriter):
             if number in reached:
                 continue
             reached.add(number)
-            operands = list(self.program.expressions[number].operands)
+            operands = list(self.wire.exprs[number].operands)
             if number == select:
                 del operands[arm]
             waiting += operands
@@ -448,12 +352,16 @@ class _LazySelect(Rewriter):
 
 
 class StoreUnderNestedIfs(Rewriter):
+    """A store under two or more Ifs is dropped."""
+
     def store(self, buffer, index, value):
         if self.depth_of_ifs < 2:
             super().store(buffer, index, value)
 
 
 class _EmptyLoops(Rewriter):
+    """A loop whose bounds leave no turn has one."""
+
     def bounds(self, start, stop):
         return start, self.let(f"select({start} >= {stop}, {start} + 1, {stop})", "U32")
 
@@ -467,8 +375,8 @@ class _CarryLost(Rewriter):
 
     def _short(self, key):
         result = super()._short(key)
-        if key[:2] == ("binary", "add"):
-            self.sums[result] = key[2:]
+        if key[:2] == ("binary", "Add"):
+            self.sums[result] = key[3:]
         return result
 
     def binary(self, op, left, right):
@@ -480,8 +388,9 @@ class _CarryLost(Rewriter):
 class _BoolAsItIs(Rewriter):
     """Loads of a Bool buffer return the raw word: Bool is U32 throughout the program, and only casts make 0 or 1."""
 
-    def declaration(self, name, access, element, *rest):
-        return super().declaration(name, access, 0 if _TYPES[element] == "Bool" else element, *rest)
+    def declaration(self, line):
+        name, _, rest = line.rpartition(": ")
+        return f"{name}: {rest.replace(' bool ', ' u32 ')}"
 
     def truth(self, value):
         return Value(str(int(value)), "Bool", ("bool", value))
@@ -502,54 +411,23 @@ def rewriting(rewriter: type[Rewriter], program, inputs, workgroups, *, schedule
     return vyre.run(_rewritten(rewriter, program), inputs, workgroups, backend="reference", schedule=schedule)
 
 
-def shift_by_31(program, inputs, workgroups, *, device=None, optimize=True):
-    """A left shift by 31 gives 0."""
-    return rewriting(_ShiftBy31, program, inputs, workgroups)
+def _backend(rewriter: type[Rewriter], schedule: str | None = None):
+    def wrong(program, inputs, workgroups, *, device=None, optimize=True):
+        return rewriting(rewriter, program, inputs, workgroups, schedule=schedule)
+
+    return wrong
 
 
-def sign_of_remainder(program, inputs, workgroups, *, device=None, optimize=True):
-    """A signed remainder has the sign of the divisor."""
-    return rewriting(_SignOfRemainder, program, inputs, workgroups)
-
-
-def min_max_of_large_values(program, inputs, workgroups, *, device=None, optimize=True):
-    """Minimum and maximum compare as signed numbers, so that values from 2^31 on are small."""
-    return rewriting(_MinMaxOfLargeValues, program, inputs, workgroups)
-
-
-def first_barrier_missing(program, inputs, workgroups, *, device=None, optimize=True):
-    """The first barrier is left out. Invocations interleave at random, so that it shows in either direction."""
-    return rewriting(_FirstBarrierMissing, program, inputs, workgroups, schedule="random:1")
-
-
-def out_of_bounds_clamped(program, inputs, workgroups, *, device=None, optimize=True):
-    """A load or store behind the end takes the last element."""
-    return rewriting(OutOfBoundsClamped, program, inputs, workgroups)
-
-
-def clz_of_zero(program, inputs, workgroups, *, device=None, optimize=True):
-    """The leading zeros of 0 are 31."""
-    return rewriting(_ClzOfZero, program, inputs, workgroups)
-
-
-def lazy_select(program, inputs, workgroups, *, device=None, optimize=True):
-    """Atomics in the arm of a select that is not taken do not happen."""
-    return rewriting(_LazySelect, program, inputs, workgroups)
-
-
-def store_under_nested_ifs(program, inputs, workgroups, *, device=None, optimize=True):
-    """A store under two or more Ifs is dropped."""
-    return rewriting(StoreUnderNestedIfs, program, inputs, workgroups)
-
-
-def empty_loops_run_once(program, inputs, workgroups, *, device=None, optimize=True):
-    """A loop whose bounds leave no turn has one."""
-    return rewriting(_EmptyLoops, program, inputs, workgroups)
-
-
-def u64_carry_lost(program, inputs, workgroups, *, device=None, optimize=True):
-    """The high half of a sum of U64 values does not get the carry of the low half."""
-    return rewriting(_CarryLost, program, inputs, workgroups)
+shift_by_31 = _backend(_ShiftBy31)
+sign_of_remainder = _backend(_SignOfRemainder)
+min_max_of_large_values = _backend(_MinMaxOfLargeValues)
+first_barrier_missing = _backend(_FirstBarrierMissing, "random:1")
+out_of_bounds_clamped = _backend(OutOfBoundsClamped)
+clz_of_zero = _backend(_ClzOfZero)
+lazy_select = _backend(_LazySelect)
+store_under_nested_ifs = _backend(StoreUnderNestedIfs)
+empty_loops_run_once = _backend(_EmptyLoops)
+u64_carry_lost = _backend(_CarryLost)
 
 
 def bool_not_canonical(program, inputs, workgroups, *, device=None, optimize=True):
@@ -607,20 +485,10 @@ def stale_uniforms(program, inputs, workgroups, *, device=None, optimize=True):
     return _stale(program, inputs, workgroups)
 
 
-BACKENDS = {
-    function.__name__: function
-    for function in (
-        shift_by_31,
-        sign_of_remainder,
-        min_max_of_large_values,
-        first_barrier_missing,
-        out_of_bounds_clamped,
-        clz_of_zero,
-        lazy_select,
-        store_under_nested_ifs,
-        empty_loops_run_once,
-        u64_carry_lost,
-        bool_not_canonical,
-        stale_uniforms,
-    )
-}
+NAMES = """
+    shift_by_31 sign_of_remainder min_max_of_large_values first_barrier_missing out_of_bounds_clamped
+    clz_of_zero lazy_select store_under_nested_ifs empty_loops_run_once u64_carry_lost bool_not_canonical stale_uniforms
+"""
+BACKENDS = {name: globals()[name] for name in NAMES.split()}
+for _name, _function in BACKENDS.items():
+    _function.__name__ = _name

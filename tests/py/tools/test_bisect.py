@@ -524,7 +524,7 @@ def test_an_atomic_of_each_kind_is_located_where_only_its_effect_shows(atomic, o
         """Right where an atomic is all that a statement evaluates, as it is when values are recorded."""
 
         def begin_statement(self, roots, order, values):
-            self.alone = len(roots) == 1 and self.program.expressions[roots[0]].kind == "atomic"
+            self.alone = len(roots) == 1 and self.wire.exprs[roots[0]].kind.startswith("atomic ")
 
         def atomic(self, number, op, buffer, operands):
             *first, value = operands
