@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 U32 = DataType.U32
 EFFECTS = ("atomic", "read")  # both see what other statements do to memory
-OPERATORS = ["+", "-", "*", "&", "|", "^", "<<", "//", "min", "=="]
+OPERATORS = {
+    **{"+": Expr.add, "-": Expr.sub, "*": Expr.mul, "//": Expr.div, "min": Expr.min, "==": Expr.eq},
+    **{"&": Expr.bitand, "|": Expr.bitor, "^": Expr.bitxor, "<<": Expr.shl, "select": Expr.select},
+}
+CHOSEN = ["+", "-", "*", "&", "|", "^", "<<", "//", "min", "=="]  # the order decides what a seed gives
 
 
 @dataclass(eq=False)
@@ -82,49 +86,19 @@ class Expressions:
                 return Expr.load(term.name, operands[0])
             case "atomic":
                 return Expr.atomic_add(term.name, operands[0], operands[1])
-            case "select":
-                return Expr.select(*operands)
             case "call":
                 return Expr.call(term.name, operands)
-            case "+":
-                return Expr.add(*operands)
-            case "-":
-                return Expr.sub(*operands)
-            case "*":
-                return Expr.mul(*operands)
-            case "&":
-                return Expr.bitand(*operands)
-            case "|":
-                return Expr.bitor(*operands)
-            case "^":
-                return Expr.bitxor(*operands)
-            case "<<":
-                return Expr.shl(*operands)
-            case "//":
-                return Expr.div(*operands)
-            case "min":
-                return Expr.min(*operands)
-            case "==":
-                return Expr.eq(*operands)
-        raise AssertionError(term.kind)
+        return OPERATORS[term.kind](*operands)
 
     def nodes(self, statements: list[Statement]) -> list[Node]:
         return [self.node(statement) for statement in statements]
 
     def node(self, statement: Statement) -> Node:
         values = [self(term) for term in statement.terms]
-        match statement.kind:
-            case "let":
-                return Node.let(statement.name, values[0])
-            case "assign":
-                return Node.assign(statement.name, values[0])
-            case "store":
-                return Node.store(statement.name, values[0], values[1])
-            case "if":
-                return Node.if_(values[0], self.nodes(statement.body), self.nodes(statement.otherwise))
-            case "loop":
-                return Node.loop(statement.name, values[0], values[1], self.nodes(statement.body))
-        raise AssertionError(statement.kind)
+        if statement.kind == "if":
+            return Node.if_(values[0], self.nodes(statement.body), self.nodes(statement.otherwise))
+        inner = [self.nodes(statement.body)] if statement.kind == "loop" else []
+        return getattr(Node, statement.kind)(statement.name, *values, *inner)
 
 
 def program(statements: list[Statement]) -> Program:
@@ -165,7 +139,7 @@ class Maker:
         elif self.chance(0.1):
             made = Term("select", tuple(self.term(pool, depth - 1, leaf) for _ in range(3)))
         else:
-            made = Term(self.pick(OPERATORS), tuple(self.term(pool, depth - 1, leaf) for _ in range(2)))
+            made = Term(self.pick(CHOSEN), tuple(self.term(pool, depth - 1, leaf) for _ in range(2)))
         pool.append(made)
         return made
 
@@ -246,7 +220,7 @@ class Maker:
     def call(self, pool: list[Term], leaf: Callable[[], Term]) -> Term:
         operation = self.pick(self.operations)
         made = Term("call", tuple(self.term(pool, 2, leaf) for _ in operation.parameters), name=operation.id)
-        return made if self.chance(0.4) else Term(self.pick(OPERATORS), (self.term(pool, 2, leaf), made))
+        return made if self.chance(0.4) else Term(self.pick(CHOSEN), (self.term(pool, 2, leaf), made))
 
 
 def leaf_value(rng: np.random.Generator) -> Term:

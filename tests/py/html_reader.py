@@ -18,6 +18,13 @@ class Element:
     def text(self) -> str:
         return "".join(each if isinstance(each, str) else each.text for each in self.contents)
 
+    def pieces(self) -> list[str]:
+        """The texts between tags, but for a style."""
+        found = []
+        for each in self.contents if self.tag != "style" else []:
+            found += [each] if isinstance(each, str) else each.pieces()
+        return found
+
     @property
     def classes(self) -> list[str]:
         return (self.attributes.get("class") or "").split()
@@ -41,7 +48,8 @@ class _Builder(HTMLParser):
     def handle_starttag(self, tag, attrs):
         made = Element(tag, dict(attrs))
         self.open[-1].contents.append(made)
-        self.open.append(made)
+        if tag not in ("meta", "br"):
+            self.open.append(made)
 
     def handle_endtag(self, tag):
         assert self.open.pop().tag == tag

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message
+from conftest import message, refused
 from programs import groups, xor
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
@@ -122,19 +122,17 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
 
 
 @pytest.mark.parametrize(
-    ("program", "inputs", "message"),
+    ("program", "inputs", "wanted"),
     [
         (
             READ,
             {"data": np.zeros(3)},
-            "buffer `data` (u32) wants a numpy array of uint32, got an array of float64 with shape (3,). Fix: write "
-            "x.astype(np.uint32).",
+            "buffer `data` (u32) wants a numpy array of uint32, got an array of float64 with shape (3,).",
         ),
         (
             READ,
             {"data": np.zeros(3, ">u4")},
-            "buffer `data` (u32) wants a numpy array of uint32, got an array of >u4 with shape (3,) in foreign byte order. "
-            "Fix: write x.astype(np.uint32).",
+            "buffer `data` (u32) wants a numpy array of uint32, got an array of >u4 with shape (3,) in foreign byte order.",
         ),
         (
             READ,
@@ -145,8 +143,7 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         (
             READ,
             {"data": np.zeros((2, 3), np.uint32, order="F")},
-            "buffer `data` (u32) wants a C-contiguous array, got an array of uint32 with shape (2, 3) that is not. Fix: "
-            "write np.ascontiguousarray(x).",
+            "buffer `data` (u32) wants a C-contiguous array, got an array of uint32 with shape (2, 3) that is not.",
         ),
         (
             READ,
@@ -164,13 +161,13 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
             VEC2,
             {"data": np.zeros(4, np.uint32)},
             "buffer `data` (vec2<u32>) wants a numpy array of uint32 with shape (n, 2), got an array of uint32 with shape "
-            "(4,). Fix: write .reshape(-1, 2).",
+            "(4,).",
         ),
         (
             VEC2,
             {"data": np.zeros((2, 4), np.uint32)},
             "buffer `data` (vec2<u32>) wants a numpy array of uint32 with shape (n, 2), got an array of uint32 with shape "
-            "(2, 4). Fix: write .reshape(-1, 2).",
+            "(2, 4).",
         ),
         (
             BOOL,
@@ -188,8 +185,7 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         (
             WRITE,
             {},
-            "buffer `data` (u32) has no array. Fix: add it to `inputs`: a numpy array of uint32, or a number or a shape of "
-            "zero elements.",
+            "buffer `data` (u32) has no array.",
         ),
         (
             READ,
@@ -200,13 +196,12 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         (
             READ,
             [1],
-            "argument `inputs` of vyre.run must be a dict of name -> array, got an object of type list. Fix: write "
-            '{"name": array}.',
+            "argument `inputs` of vyre.run must be a dict of name -> array, got an object of type list.",
         ),
         (
             COUNTED,
             {"data": np.zeros(3, np.uint32)},
-            "buffer `data` is declared with exactly 4 elements, got 3. Fix: give an array of 4 elements.",
+            "buffer `data` is declared with exactly 4 elements, got 3.",
         ),
         (
             UNIFORM,
@@ -215,11 +210,9 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         ),
     ],
 )
-def test_exact_message(program, inputs, message):
-    with pytest.raises(vyre.BindingError) as error:
-        run(program, inputs)
-    assert str(error.value) == message
-    assert isinstance(error.value, ValueError)
+def test_exact_message(program, inputs, wanted):
+    refused(lambda: run(program, inputs), vyre.BindingError, wanted)
+    assert issubclass(vyre.BindingError, ValueError)
 
 
 def test_workgroup_memory_has_no_array():

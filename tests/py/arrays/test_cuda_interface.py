@@ -17,7 +17,7 @@ import pytest
 
 import dlpack_producer
 import vyre
-from conftest import message
+from conftest import message, refused
 from vyre import _core
 from vyre._arrays.cuda import Taken, exported, jax_array, speaks_cuda, take
 from vyre._kernel import call as calls
@@ -74,10 +74,13 @@ def test_an_array_is_asked_and_not_its_class():
     ],
 )
 def test_what_cannot_be_taken_is_refused_with_what_to_write(said, written, wanted):
-    assert message(
-        lambda: take(Foreign(**said), "argument `a` of kernel `f`", vyre.BindingError, written=written),
-        vyre.BindingError,
-    ) == (f"argument `a` of kernel `f` {wanted}")
+    assert (
+        message(
+            lambda: take(Foreign(**said), "argument `a` of kernel `f`", vyre.BindingError, written=written),
+            vyre.BindingError,
+        )
+        == f"argument `a` of kernel `f` {wanted}"
+    )
 
 
 class Unordered(Foreign):
@@ -406,17 +409,17 @@ def test_a_capsule_is_taken_once(cuda_here):
 
 
 @pytest.mark.parametrize(
-    ("tensor", "message"),
+    ("tensor", "wanted"),
     [
         (Tensor(VALUES.T), f"is not C-contiguous. {CONTIGUOUS}"),
-        (Tensor(VALUES, read_only=True), "is read-only, and the call writes it. Fix: pass a copy that may be written."),
+        (Tensor(VALUES, read_only=True), "is read-only, and the call writes it."),
         (
             Tensor(VALUES, dtype=(4, 16)),
             "has elements that no array of numpy has. Fix: view or convert it in its own library.",
         ),
         (
             Tensor(VALUES, lanes=2),
-            "has elements that no array of numpy has. Fix: view or convert it in its own library.",
+            "has elements that no array of numpy has.",
         ),
         (
             Tensor(VALUES, (2, 0)),
@@ -426,14 +429,11 @@ def test_a_capsule_is_taken_once(cuda_here):
     ],
     ids=["strided", "read-only", "bfloat16", "lanes", "version"],
 )
-def test_what_dlpack_gives_and_a_call_cannot_take_is_refused(cuda_here, tensor, message):
-    with pytest.raises(vyre.BindingError) as refused:
-        take(tensor, "argument `a`", vyre.BindingError, written=True)
-    assert str(refused.value) == f"argument `a` {message}"
-    del refused
+def test_what_dlpack_gives_and_a_call_cannot_take_is_refused(cuda_here, tensor, wanted):
+    refused(lambda: take(tensor, "a", vyre.BindingError, written=True), vyre.BindingError, f"a {wanted}")
     gc.collect()
     # A capsule of an unknown version is not taken: its producer's own destructor ends it.
-    assert tensor.deleted == ("version" not in message), "what was taken is given back"
+    assert tensor.deleted == ("version" not in wanted), "what was taken is given back"
 
 
 def test_without_cuda_an_array_that_speaks_dlpack_alone_is_named_by_its_device(monkeypatch):

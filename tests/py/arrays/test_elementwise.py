@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message
+from conftest import message, refused
 from threads import in_threads
 from vyre._arrays import elementwise as _elementwise
 
@@ -320,33 +320,33 @@ def array(dtype="uint32", values=(1, 2, 3), backend="cpu"):
     ("call", "wanted"),
     [
         (lambda a: a + 1.5, "operator `+` has a vyre.Array of uint32 and 1.5, which is not an integer from 0 to 4294967295. Fix: write an integer from 0 to 4294967295."),
-        (lambda a: -1 << a, "operator `<<` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write an integer from 0 to 4294967295."),
+        (lambda a: -1 << a, "operator `<<` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295."),
         (lambda a: a.astype("int32") + 2**31, "operator `+` has a vyre.Array of int32 and 2147483648, which is not an integer from -2147483648 to 2147483647. Fix: write an integer from -2147483648 to 2147483647."),
         (lambda a: a == (1, 2, 3), 'operator `==` has a vyre.Array of uint32 and a tuple, which lies on the host. Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'),
         (lambda a: array("int32") << A, 'operator `<<` has a vyre.Array of int32 and a numpy array, which lies on the host. Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'),
         (lambda a: a + array("int32"), "operator `+` has vyre.Arrays of uint32 and int32. Fix: write right.astype(np.uint32) in place of the right one, so that both have one dtype."),
         (lambda a: a.astype(bool) & a, "operator `&` has vyre.Arrays of bool and uint32. Fix: write right.astype(np.bool_) in place of the right one, so that both have one dtype."),
         (lambda a: a << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32. Fix: write amount.astype(np.uint32) in place of the amount."),
-        (lambda a: 1 << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32. Fix: write amount.astype(np.uint32) in place of the amount."),
+        (lambda a: 1 << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32."),
         (lambda a: a.astype(bool) + a.astype(bool), "operator `+` is not defined on a vyre.Array of bool. Fix: write array.astype(np.uint32) in place of the array."),
         (lambda a: a.astype(bool) & 1, "operator `&` has a vyre.Array of bool and 1, which is not True or False. Fix: write True or False."),
         (lambda a: a + vyre.zeros((1, 3), backend="cpu"), "operator `+` has vyre.Arrays of shapes (3,) and (1, 3), and arrays are not broadcast. Fix: pass arrays of one shape."),
         (lambda a: a + array(backend="reference"), 'operator `+` has vyre.Arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. Fix: write vyre.array(right, backend="cpu", device=0) in place of the right one.'),
-        (lambda a: operator.iadd(a, array(backend="reference")), 'operator `+` has vyre.Arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. Fix: write vyre.array(right, backend="cpu", device=0) in place of the right one.'),
+        (lambda a: operator.iadd(a, array(backend="reference")), 'operator `+` has vyre.Arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`.'),
         (lambda a: a / 2, "operator `/` is not defined on a vyre.Array. Fix: write `//`, which rounds towards zero: programs have no floats."),
-        (lambda a: bool(a), "a vyre.Array of uint32 with shape (3,) has no truth value of its own. Fix: write array.numpy().any() or array.numpy().all()."),
+        (lambda a: bool(a), "a vyre.Array of uint32 with shape (3,) has no truth value of its own."),
         (lambda a: a.reshape(2, 2), "a vyre.Array of shape (3,) has 3 elements, which do not fit shape (2, 2). Fix: write a shape of 3 elements, or a.reshape(-1)."),
         (lambda a: a.reshape(-1, -1), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (-1, -1). Fix: write a.reshape(h, w), or a.reshape(-1)."),
         (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32. Fix: write a.numpy().astype(np.float32), for an array `a`: programs have no floats."),
         (lambda a: a.fill([1, 2, 3]), "argument `value` of Array.fill must be one value, got values of shape (3,). Fix: write a.write(values)."),
         (lambda a: a.fill(range(2**60)), "argument `value` of Array.fill must be one value, got a range of more than the host has memory for. Fix: write one integer."),
-        (lambda a: a.fill(-1), "argument `value` of Array.fill must be integers from 0 to 4294967295 for uint32, got -1. Fix: write np.asarray(x).astype(np.uint32)."),
+        (lambda a: a.fill(-1), "argument `value` of Array.fill must be integers from 0 to 4294967295 for uint32, got -1."),
         (lambda a: a.item(), "item() takes a vyre.Array of one element, got one of uint32 with shape (3,). Fix: write array[k], or array.numpy()."),
     ],
 )  # fmt: skip
 def test_mistakes_are_told(call, wanted):
     a = array()
-    assert message(lambda: call(a), vyre.ArgumentError) == (wanted)
+    refused(lambda: call(a), vyre.ArgumentError, wanted)
     same(a, A)
 
 
@@ -372,7 +372,7 @@ def test_objects_that_are_no_numbers_are_asked_themselves():
     a = array()
     assert (a + Other(), a == Other()) == ("radd", "eq")
     assert (a == None, a != None, a == "x") == (False, True, False)  # noqa: E711
-    assert message(lambda: a + "x", TypeError) == ("unsupported operand type(s) for +: 'vyre._core.Array' and 'str'")
+    assert message(lambda: a + "x", TypeError) == "unsupported operand type(s) for +: 'vyre._core.Array' and 'str'"
     assert message(lambda: a < None, TypeError) == (
         "'<' not supported between instances of 'vyre._core.Array' and 'NoneType'"
     )
@@ -420,7 +420,7 @@ IN_PLACE = "a.numpy() in place of each vyre.Array `a`."
 )  # fmt: skip
 def test_numpys_other_functions_are_refused_with_what_to_write(call, said, fixed, wanted):
     a = array()
-    assert message(lambda: call(a), vyre.CallError) == (f"numpy's function {said}")
+    assert message(lambda: call(a), vyre.CallError) == f"numpy's function {said}"
     np.testing.assert_array_equal(fixed(a), wanted)
 
 

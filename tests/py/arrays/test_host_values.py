@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message
+from conftest import message, refused
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 I = Expr.gid_x()  # noqa: E741
@@ -196,7 +196,7 @@ RANGE = "Fix: write an integer in that range."
         (
             BufferDecl.read_write("n", 0, vyre.u32),
             (2, -3),
-            "buffer `n` (u32) wants from 0 to 4294967295 zero elements, got (2, -3) (tuple). Fix: write a number in that range, or an array.",
+            "buffer `n` (u32) wants from 0 to 4294967295 zero elements, got (2, -3) (tuple).",
         ),
         (
             BufferDecl.read_write("n", 0, vyre.u32),
@@ -218,7 +218,7 @@ RANGE = "Fix: write an integer in that range."
         (
             BufferDecl.read("n", 0, vyre.u32),
             np.array([0.5]),
-            f"{READ} an array of float64 with shape (1,). Fix: write x.astype(np.uint32).",
+            f"{READ} an array of float64 with shape (1,).",
         ),
     ],
 )
@@ -229,7 +229,7 @@ def test_exact_message(decl, value, wanted):
         lambda: vyre.check(program, {"n": value}, 1),
         lambda: vyre.bisect(program, {"n": value}, 1, backend="cpu"),
     ):
-        assert message(call, vyre.BindingError) == (wanted)
+        refused(call, vyre.BindingError, wanted)
 
 
 RESIDENT = "buffer `n` (u32) wants an integer from 0 to 4294967295, or a vyre.Array, got"
@@ -247,7 +247,7 @@ def test_numbers_that_stand_for_no_array_are_refused_in_a_call_with_resident_arr
         ),
         ((a, -1), f"{RESIDENT} -1 (int). {RANGE}"),
     ]:
-        assert message(lambda values=values: program(*values, workgroups=1), vyre.BindingError) == (wanted)
+        assert message(lambda values=values: program(*values, workgroups=1), vyre.BindingError) == wanted
 
 
 class Raising(np.int32):

@@ -207,7 +207,7 @@ def test_no_value_and_no_operation_has_a_narrow_type():
         lambda: vyre.OpSignature([U32], DataType.I8): "an operation takes and gives values, and no value has the type "
         "I8, which only elements of buffers have. Fix: write DataType.I32, which such elements load as.",
     }.items():
-        assert message(call, vyre.ArgumentError) == (said)
+        assert message(call, vyre.ArgumentError) == said
     x = Expr.cast(I32, Expr.load("a", 0))
     program = Program(
         [BufferDecl.read("a", 0, U32), BufferDecl.output("out", 1, I32)],

@@ -136,10 +136,13 @@ def test_a_resident_array_of_another_length_than_declared_is_refused(place):
     assert out.numpy().tolist() == [3] * 4
     for length in (3, 5):
         wanted = f"buffer `a` is declared with exactly 4 elements, got {length}. Fix: give an array of 4 elements."
-        assert message(lambda length=length: program(made[length], out, workgroups=1), vyre.BindingError) == (wanted)
-        assert message(
-            lambda length=length: vyre.run(program, {"a": made[length], "out": out}, 1, **place), vyre.BindingError
-        ) == (wanted)
+        assert message(lambda length=length: program(made[length], out, workgroups=1), vyre.BindingError) == wanted
+        assert (
+            message(
+                lambda length=length: vyre.run(program, {"a": made[length], "out": out}, 1, **place), vyre.BindingError
+            )
+            == wanted
+        )
         with pytest.raises(vyre.BindingError) as refused, vyre.graph():
             program(made[length], out, workgroups=1)
         assert str(refused.value) == wanted

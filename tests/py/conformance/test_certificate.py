@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 import vyre
 from certificate_forger import sealed
 from conftest import message
-from html_reader import told
+from html_reader import parsed, told
 from vyre import conformance
 from vyre.__main__ import main
 from vyre.conformance import Certificate, CertificateError, cases, catalogue, certify, verify
@@ -417,36 +416,12 @@ def test_a_changed_byte_never_passes_unnoticed(few, place, byte):
     assert made is None or made.content == few.content
 
 
-class Page(HTMLParser):
-    """Checks that tags close in order and that nothing is fetched."""
-
-    VOID = ("meta", "br")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.text: list[str] = []
-
-    def handle_starttag(self, tag, attrs):
-        assert tag not in ("script", "link", "img", "iframe")
-        assert not {"src", "href"} & {name for name, _ in attrs}
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if not self.open or self.open[-1] != "style":
-            self.text.append(data)
-
-
 def read(html: str) -> str:
-    page = Page()
-    page.feed(html)
-    page.close()
-    assert page.open == []
-    return " ".join(page.text)
+    """The text of a page that fetches nothing."""
+    elements = parsed(html).all("*")
+    assert not {"script", "link", "img", "iframe"} & {each.tag for each in elements}
+    assert not {"src", "href"} & {name for each in elements for name in each.attributes}
+    return " ".join(parsed(html).pieces())
 
 
 def test_the_page_shows_levels_and_every_case(whole):

@@ -238,9 +238,10 @@ def test_a_backend_that_differs_from_run_to_run_does_not_pass():
     ],
 )
 def test_calls_that_do_not_fit_are_refused(calls, wanted):
-    assert message(
-        lambda: conformance.certify_procedure(folded, calls, backend="cpu"), (ArgumentError, BindingError)
-    ) == (wanted)
+    assert (
+        message(lambda: conformance.certify_procedure(folded, calls, backend="cpu"), (ArgumentError, BindingError))
+        == wanted
+    )
 
 
 def test_a_procedure_without_results_is_refused():

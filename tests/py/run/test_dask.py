@@ -20,7 +20,7 @@ import pytest
 import dask_work
 import vyre
 import vyre.dask
-from conftest import message
+from conftest import message, refused
 from vyre import In, InOut, Out, u32
 
 # A cluster takes seconds to start, and seconds more to replace a worker.
@@ -375,10 +375,10 @@ def test_mistakes_are_told(client):
         (
             lambda: run(client, counted, [BLOCKS[0].astype(np.int64)]),
             vyre.BindingError,
-            "argument `x` of kernel `counted` must be an array of uint32, got one of int64. Fix: write x.astype(np.uint32).",
+            "argument `x` of kernel `counted` must be an array of uint32, got one of int64.",
         ),
     ]:
-        assert message(call, error) == text
+        refused(call, error, text)
     assert message(lambda: task(counted, against="vulcan"), vyre.ArgumentError).startswith(
         "argument `against` of vyre.dask.task must be"
     )

@@ -267,7 +267,7 @@ def test_mistakes_are_told():
     )
     with graph:
         ADD_ONE(data, workgroups=1)
-        assert problem(graph.replay, vyre.ArgumentError) == ("the graph is not recorded yet.")
+        assert problem(graph.replay, vyre.ArgumentError) == "the graph is not recorded yet."
         assert message(vyre.graph().__enter__, vyre.ArgumentError) == (
             "this thread records another graph already. "
             "Fix: end its with-block first; a graph's replay() can be recorded."
@@ -277,7 +277,7 @@ def test_mistakes_are_told():
             == "the graph records calls on cpu, this one is on reference. Fix: record a graph for each device."
         )
     assert repr(graph) == "<vyre.Graph: 1 call on cpu>"
-    assert problem(graph.__enter__, vyre.ArgumentError) == ("a graph records once, and this one has.")
+    assert problem(graph.__enter__, vyre.ArgumentError) == "a graph records once, and this one has."
     for times in (-1, 1.5, True, "3", 2**63):
         assert message(lambda times=times: graph.replay(times), vyre.ArgumentError) == (
             f"argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got {times!r}. "

@@ -239,7 +239,7 @@ def private(invocations: int) -> Program:
     ],
 )
 def test_programs_without_machine_code_say_why(bad, good, reason):
-    assert message(bad, vyre.LoweringError) == (reason)
+    assert message(bad, vyre.LoweringError) == reason
     assert good()
 
 

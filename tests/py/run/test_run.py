@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message, problem
+from conftest import message, problem, refused
 from programs import xor
 from threads import in_threads
 from vyre import BufferDecl, DataType, Expr, Node, Program
@@ -77,13 +77,11 @@ def test_an_empty_grid_runs_nothing(grid, target):
         ),
         (
             (1, 2, 3, 4),
-            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 4 of them. "
-            "Fix: write (n, 1, 1).",
+            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 4 of them.",
         ),
         (
             (),
-            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 0 of them. "
-            "Fix: write (n, 1, 1).",
+            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 0 of them.",
         ),
         (
             1.5,
@@ -92,13 +90,12 @@ def test_an_empty_grid_runs_nothing(grid, target):
         ),
         (
             (1, None),
-            "element 1 of argument `workgroups` of vyre.run must be an integer from 0 to 4294967295, got None. "
-            "Fix: write an integer in that range.",
+            "element 1 of argument `workgroups` of vyre.run must be an integer from 0 to 4294967295, got None.",
         ),
     ],
 )
 def test_bad_workgroups(workgroups, wanted):
-    assert message(lambda: vyre.run(Program(), {}, workgroups, backend="reference"), vyre.ArgumentError) == (wanted)
+    refused(lambda: vyre.run(Program(), {}, workgroups, backend="reference"), vyre.ArgumentError, wanted)
 
 
 def test_more_than_2_to_the_32_invocations_on_an_axis(target):

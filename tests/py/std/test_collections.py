@@ -165,7 +165,7 @@ def test_a_call_like_one_before_is_checked_and_has_the_operators_result():
                 "Fix: leave `identity` out.",
             ),
         ]:
-            assert message(call, (ArgumentError, BindingError)) == (wanted)
+            assert message(call, (ArgumentError, BindingError)) == wanted
 
     @vyre.procedure
     def least(x: vyre.In[u32]):

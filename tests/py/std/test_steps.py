@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message
+from conftest import message, refused
 from library_calls import ROWS, Step
 from vyre import In, InOut, boolean, i32, std, u8, u32, u64, vec4u32
 from vyre.errors import ArgumentError, BindingError
@@ -136,8 +136,8 @@ def test_a_selection_of_more_than_the_length_is_refused() -> None:
         assert (values.tolist(), places.tolist()) == ([9, 4, 3][:k], [1, 2, 0][:k])
     told = "argument `k` of vyre.std.topk is k, and `x` has length(x) elements. Fix: write vyre.size_min(k, x.length)."
     for backend in ("cpu", "reference"):
-        assert message(lambda backend=backend: largest(x, 4, backend=backend), ArgumentError) == (told)
-    assert message(lambda: vyre.run(largest.procedure, {"x": x, "k": 4}, backend="cpu"), ArgumentError) == (told)
+        assert message(lambda backend=backend: largest(x, 4, backend=backend), ArgumentError) == told
+    assert message(lambda: vyre.run(largest.procedure, {"x": x, "k": 4}, backend="cpu"), ArgumentError) == told
 
 
 @pytest.mark.parametrize("name", ["min", "max", "argmin", "argmax"])
@@ -275,8 +275,7 @@ def test_what_a_step_cannot_take_is_told(body: Any, message: str) -> None:
         ),
         (
             lambda x, y: std.compact(vyre.scratch(u32, 10, zeros=True), np.ones(11, np.uint8)),
-            "argument `mask` of vyre.std.compact must have one element for each of the 10 of `x`, got 11. "
-            "Fix: pass arrays of one length.",
+            "argument `mask` of vyre.std.compact must have one element for each of the 10 of `x`, got 11.",
         ),
         (
             lambda x, y: std.scatter(
@@ -300,7 +299,7 @@ def test_what_a_step_cannot_take_is_told(body: Any, message: str) -> None:
     ],
 )
 def test_lengths_that_are_known_to_differ_are_told_when_the_body_is_recorded(body: Any, wanted: str) -> None:
-    assert message(lambda: _recorded(body), (ArgumentError, BindingError)) == (wanted)
+    refused(lambda: _recorded(body), (ArgumentError, BindingError), wanted)
 
 
 def test_lengths_that_may_agree_are_taken() -> None:

@@ -284,7 +284,7 @@ def test_a_record_that_is_all_lost_of_a_program_without_values_is_no_divergence(
 
     divergence = vyre.bisect(program, {"out": u32s(0, 5)}, 1, backend=zeroing)
     assert divergence.place is None
-    assert divergence.unlocated == ("still differ at out[1]: zeroing 0, reference 5 while every recorded value agrees")
+    assert divergence.unlocated == "still differ at out[1]: zeroing 0, reference 5 while every recorded value agrees"
 
 
 OUT = """vyre 1

@@ -6,7 +6,6 @@ import copy
 import inspect
 import itertools
 import pickle
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message
+from conftest import message, refused
 from html_reader import told
 from vyre import BufferDecl, Expr, Node, Program
 
@@ -347,7 +346,7 @@ FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "wanted"),
     [
         (
             lambda made: vyre.check(made, {"out": 4}, 1, checks="races"),
@@ -367,13 +366,11 @@ FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
         ),
         (
             lambda made: vyre.run(made, {"out": 4}, 1, backend="cpu", check="all"),
-            "argument `check` of vyre.run needs the reference, got backend='cpu'. "
-            'Fix: write backend="reference"; what it finds holds for every backend.',
+            "argument `check` of vyre.run needs the reference, got backend='cpu'.",
         ),
         (
             lambda made: vyre.run(made, {"out": 4}, 1, check="all", optimize=True),
-            "argument `check` of vyre.run checks the program as it is written, got optimize=True. "
-            "Fix: leave `optimize` out.",
+            "argument `check` of vyre.run checks the program as it is written, got optimize=True.",
         ),
         (
             lambda made: vyre.check(made, {"out": 4}, 1, max_reports=0),
@@ -387,12 +384,11 @@ FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
         (
             lambda made: vyre.check(made, {"out": 4}, (1, 1, 1, 1)),
             "argument `workgroups` of vyre.check must be an integer or a tuple of one to three integers, got 4 of "
-            "them. Fix: write (n, 1, 1).",
+            "them.",
         ),
         (
             lambda made: vyre.check(made, [1], 1),
-            "argument `inputs` of vyre.check must be a dict of name -> array, got an object of type list. "
-            'Fix: write {"name": array}.',
+            "argument `inputs` of vyre.check must be a dict of name -> array, got an object of type list.",
         ),
         (
             lambda made: bool(vyre.check(made, {"out": 4}, 1)),
@@ -400,9 +396,9 @@ FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
         ),
     ],
 )
-def test_a_wrong_call_is_told_what_to_write(call, message):
-    with pytest.raises((vyre.ArgumentError, vyre.BindingError), match=f"^{re.escape(message)}$"):
-        call(program(Node.store("out", I, 1)))
+def test_a_wrong_call_is_told_what_to_write(call, wanted):
+    made = program(Node.store("out", I, 1))
+    refused(lambda: call(made), (vyre.ArgumentError, vyre.BindingError), wanted)
 
 
 def test_a_race_that_an_atomic_decides_about_is_seen_in_some_schedules():

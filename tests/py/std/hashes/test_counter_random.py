@@ -104,9 +104,13 @@ def test_a_step_refuses_words_of_another_count_than_two(length):
     assert problem(lambda: drawn(np.zeros(length, np.uint32), backend="cpu"), vyre.ArgumentError) == (
         "argument `seed` of vyre.std.random_u32 must be an integer or an array of shape (2,)."
     )
-    assert problem(
-        lambda: of_counters(np.zeros((5, 4), np.uint32), np.zeros(length, np.uint32), backend="cpu"), vyre.ArgumentError
-    ) == ("argument `key` of vyre.std.philox4x32_10 must have shape (2,).")
+    assert (
+        problem(
+            lambda: of_counters(np.zeros((5, 4), np.uint32), np.zeros(length, np.uint32), backend="cpu"),
+            vyre.ArgumentError,
+        )
+        == "argument `key` of vyre.std.philox4x32_10 must have shape (2,)."
+    )
 
 
 @pytest.mark.parametrize("n", [2**32 - 3, 2**32 - 1])

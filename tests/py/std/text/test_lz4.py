@@ -249,7 +249,7 @@ def test_room_is_bounded_by_the_block():
     ],
 )
 def test_a_malformed_block_is_an_error_that_says_what_to_do(blocks, sizes, wanted, fixed):
-    assert message(lambda: std.lz4_decompress(blocks, sizes, backend="cpu"), std.DecodeError) == (wanted)
+    assert message(lambda: std.lz4_decompress(blocks, sizes, backend="cpu"), std.DecodeError) == wanted
     assert std.lz4_decompress(*fixed, backend="cpu") == read(*fixed)[0] != b""
 
 

@@ -134,7 +134,7 @@ def strings_of(messages):
     ],
 )
 def test_a_malformed_text_is_an_error_that_says_what_to_do(text, wanted, fixed, data):
-    assert message(lambda: std.percent_decode(text, backend="cpu"), std.DecodeError) == (wanted)
+    assert message(lambda: std.percent_decode(text, backend="cpu"), std.DecodeError) == wanted
     assert std.percent_decode(fixed, backend="cpu") == data
 
 

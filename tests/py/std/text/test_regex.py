@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, message
+from conftest import SEED, refused
 from vyre import std
 from vyre.errors import ArgumentError
 from vyre.std import expressions
@@ -245,15 +245,14 @@ WRONG = [
     ),
     (  # 1,025 states for the way back, 4 kinds of bytes and 1,026 states ahead: more than 2^22 together
         b"[a-z]*a[a-z]{9}x",
-        "the pattern of vyre.std.regex needs an automaton of more than 1023 states. "
-        "Fix: repeat less, or search for a part of the pattern.",
+        "the pattern of vyre.std.regex needs an automaton of more than 1023 states.",
     ),
 ]
 
 
 @pytest.mark.parametrize(("pattern", "wanted"), WRONG)
 def test_patterns_that_are_refused(pattern, wanted):
-    assert message(lambda: std.regex(pattern), ArgumentError) == (wanted)
+    refused(lambda: std.regex(pattern), ArgumentError, wanted)
 
 
 def test_an_expression_is_pickled():
