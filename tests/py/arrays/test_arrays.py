@@ -1,15 +1,15 @@
 """numpy arrays as buffers: what is taken, what comes back, what is refused (docs/semantics.md, The host)."""
 
-# ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
 import vyre
-from conftest import message, refused
+from conftest import message
 from programs import groups, xor
 from vyre import BufferDecl, DataType, Expr, Node, Program
+from wrong_calls import wrong_calls
 
 U32 = DataType.U32
 DTYPES = {
@@ -121,100 +121,6 @@ COUNTED = nothing(BufferDecl.read("data", 0, U32, count=4))
 UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
 
 
-@pytest.mark.parametrize(
-    ("program", "inputs", "wanted"),
-    [
-        (
-            READ,
-            {"data": np.zeros(3)},
-            "buffer `data` (u32) wants a numpy array of uint32, got an array of float64 with shape (3,).",
-        ),
-        (
-            READ,
-            {"data": np.zeros(3, ">u4")},
-            "buffer `data` (u32) wants a numpy array of uint32, got an array of >u4 with shape (3,) in foreign byte order.",
-        ),
-        (
-            READ,
-            {"data": np.zeros(6, np.uint32)[::2]},
-            "buffer `data` (u32) wants a C-contiguous array, got an array of uint32 with shape (3,) that is not. Fix: write "
-            "np.ascontiguousarray(x).",
-        ),
-        (
-            READ,
-            {"data": np.zeros((2, 3), np.uint32, order="F")},
-            "buffer `data` (u32) wants a C-contiguous array, got an array of uint32 with shape (2, 3) that is not.",
-        ),
-        (
-            READ,
-            {"data": np.ma.zeros(3, np.uint32)},
-            "buffer `data` (u32) wants a numpy array of uint32, got a masked array. Fix: write .filled(0) to give the masked "
-            "elements a value.",
-        ),
-        (
-            WRITE,
-            {"data": -1},
-            "buffer `data` (u32) wants from 0 to 4294967295 zero elements, got -1 (int). Fix: write a number in that range, or "
-            "an array.",
-        ),
-        (
-            VEC2,
-            {"data": np.zeros(4, np.uint32)},
-            "buffer `data` (vec2<u32>) wants a numpy array of uint32 with shape (n, 2), got an array of uint32 with shape "
-            "(4,).",
-        ),
-        (
-            VEC2,
-            {"data": np.zeros((2, 4), np.uint32)},
-            "buffer `data` (vec2<u32>) wants a numpy array of uint32 with shape (n, 2), got an array of uint32 with shape "
-            "(2, 4).",
-        ),
-        (
-            BOOL,
-            {"data": np.zeros(4, np.uint8)},
-            "buffer `data` (bool) wants a numpy array of bool or uint32, got an array of uint8 with shape (4,). Fix: write "
-            "x.astype(np.bool_).",
-        ),
-        (
-            BYTES,
-            {"data": bytearray(b"abc")},
-            "buffer `data` (bytes) wants a numpy array of uint8, or bytes, got an object of type bytearray. Fix: write "
-            "np.frombuffer(x, np.uint8).",
-        ),
-        (READ, {}, "buffer `data` (u32) has no array. Fix: add it to `inputs`: a numpy array of uint32."),
-        (
-            WRITE,
-            {},
-            "buffer `data` (u32) has no array.",
-        ),
-        (
-            READ,
-            {"data": np.zeros(1, np.uint32), "date": 1},
-            "the program has no buffer 'date'. Fix: use one of `data` (did you mean `data`?).",
-        ),
-        (READ, {0: 1}, "a key of `inputs` must be a buffer's name, got 0 (int). Fix: use one of `data`."),
-        (
-            READ,
-            [1],
-            "argument `inputs` of vyre.run must be a dict of name -> array, got an object of type list.",
-        ),
-        (
-            COUNTED,
-            {"data": np.zeros(3, np.uint32)},
-            "buffer `data` is declared with exactly 4 elements, got 3.",
-        ),
-        (
-            UNIFORM,
-            {"data": np.zeros(16385, np.uint32)},
-            "uniform buffer `data` has 65540 bytes, at most 65536 are allowed. Fix: declare it with BufferAccess::ReadOnly.",
-        ),
-    ],
-)
-def test_exact_message(program, inputs, wanted):
-    refused(lambda: run(program, inputs), vyre.BindingError, wanted)
-    assert issubclass(vyre.BindingError, ValueError)
-
-
 def test_workgroup_memory_has_no_array():
     program = nothing(BufferDecl.workgroup("tile", 4, U32))
     with pytest.raises(vyre.BindingError, match="buffer `tile` is workgroup memory, which has no array"):
@@ -265,3 +171,6 @@ def test_two_buffers_given_by_their_lengths_do_not_overlap(target):
     declarations = [BufferDecl.read_write(f"out{k}", k, U32) for k in range(4)]
     out = vyre.run(nothing(*declarations), {f"out{k}": 512 for k in range(4)}, 1, **target)
     assert not any(array.any() for array in out.values())
+
+
+test_exact_message = wrong_calls("arrays", globals())

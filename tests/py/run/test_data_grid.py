@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message, problem
+from conftest import message
 from vyre import BufferDecl, Expr, In, InOut, Node, Out, Program, fuzz, u32
 from vyre.fuzz import resident
+from wrong_calls import wrong_calls
 
 X, Y, Z = Expr.gid_x(), Expr.gid_y(), Expr.gid_z()
 SHAPE = (5, 6, 7)  # z, y, x
@@ -303,51 +304,6 @@ def test_a_call_by_value_refuses_an_array_with_what_to_write():
     assert count_invocations(total, workgroups=counts.numpy())[0] == 16
 
 
-def test_mistakes_say_what_to_write():
-    data, counts = vyre.empty(16, backend="cpu"), vyre.array([2, 1, 1], dtype=vyre.u32, backend="cpu")
-    assert message(lambda: ADD_ONE(data, workgroups=counts), vyre.ArgumentError) == (
-        "a Program's call whose `workgroups` is an array needs argument `at_most`: the largest counts along "
-        "x, y, z, to "
-        "which it clamps those in the array. Fix: write at_most=(x, y, z)."
-    )
-    assert message(lambda: ADD_ONE(data, workgroups=2, at_most=2), vyre.ArgumentError) == (
-        "argument `at_most` of a Program's call is for counts in an array, and `workgroups` is given by value. "
-        "Fix: leave `at_most` out."
-    )
-    assert problem(lambda: ADD_ONE(data, workgroups=counts, at_most=-1), vyre.ArgumentError) == (
-        "argument `at_most` of a Program's call must be an integer from 0 to 4294967295, got -1 (int)."
-    )
-    assert message(lambda: ADD_ONE(data, workgroups=counts, at_most=counts), vyre.ArgumentError) == (
-        "argument `at_most` of a Program's call must be given by value here, got a vyre.Array of uint32 with "
-        "shape (3,). "
-        "Fix: write at_most=counts.numpy(), for an array `counts`."
-    )
-    assert message(lambda: ADD_ONE(data, workgroups=data, at_most=2), vyre.ArgumentError) == (
-        "argument `workgroups` of a Program's call must be an array of uint32 with shape (3,), got a "
-        "vyre.Array of uint32 "
-        "with shape (16,). Fix: pass the three counts along x, y, z, such as counts[0:3]."
-    )
-    for wrong in (counts.view(vyre.i32), counts[:2]):
-        assert problem(lambda wrong=wrong: ADD_ONE(data, workgroups=wrong, at_most=2), vyre.ArgumentError) == (
-            f"argument `workgroups` of a Program's call must be an array of uint32 with shape (3,), got a "
-            f"vyre.Array of "
-            f"{wrong.dtype} with shape {wrong.shape}."
-        )
-    assert message(lambda: ADD_ONE(data, workgroups=counts, at_most=2**32 - 1), vyre.ArgumentError) == (
-        "4294967295 workgroups of size 4 on axis 0 are 17179869180 invocations, at most 2^32 are allowed. "
-        "Fix: use at most 1073741824 workgroups on this axis."
-    )
-    elsewhere = vyre.array([2, 1, 1], dtype=vyre.u32, backend="reference")
-    assert problem(lambda: ADD_ONE(data, workgroups=elsewhere, at_most=2), vyre.BindingError) == (
-        "buffer `data` and argument `workgroups` got arrays of two devices: device 0 of backend `cpu` and device 0 of "
-        "backend `reference`."
-    )
-    assert problem(lambda: ADD_ONE(data, workgroup=counts, at_most=2), vyre.CallError) == (
-        "a Program's call has no argument `workgroup` (did you mean `workgroups`?)."
-    )
-    assert not data.numpy().any()
-
-
 def test_a_call_cannot_write_its_own_counts(place):
     words = counts_of(range(1, 13), place)
     said = (
@@ -371,23 +327,6 @@ def test_a_call_cannot_write_its_own_counts(place):
 
 def test_mistakes_of_kernels_say_what_to_write():
     total, counts = vyre.empty(1, backend="cpu"), vyre.array([2, 1, 1], dtype=vyre.u32, backend="cpu")
-    assert problem(lambda: count_invocations(total, grid=counts), vyre.ArgumentError) == (
-        "kernel `count_invocations` is given grid= as an array and no at_most=, the largest counts along x, "
-        "y, z, to which "
-        "those in the array are clamped."
-    )
-    assert problem(lambda: count_invocations(total, grid=4, at_most=3), vyre.ArgumentError) == (
-        "argument `at_most` of kernel `count_invocations` is for a grid= or workgroups= that is a vyre.Array."
-    )
-    assert message(lambda: count_invocations(total, workgroups=counts[:2], at_most=3), vyre.ArgumentError) == (
-        "argument `workgroups` of kernel `count_invocations` must be an array of uint32 with shape (3,), got "
-        "one of uint32 "
-        "with shape (2,). Fix: make it with vyre.array([x, y, z], dtype=vyre.u32)."
-    )
-    assert message(lambda: count_invocations(total, grid=counts, at_most="all"), vyre.ArgumentError) == (
-        "argument `at_most` of kernel `count_invocations` must be one to three counts of invocations, got 'all'. "
-        "Fix: write at_most=n, or at_most=(width, height), with integers."
-    )
     with pytest.raises(vyre.ArgumentError, match="is given both grid= and workgroups="):
         count_invocations(total, grid=counts, workgroups=counts, at_most=3)
     assert int(total[0]) == 0
@@ -443,3 +382,6 @@ def test_a_program_that_is_compiled_for_its_words_keeps_reading_its_grid(place):
         graph.replay(2)
         wanted[: 4 * min(turn % 9, 5)] += 6
     np.testing.assert_array_equal(data.numpy(), wanted)
+
+
+test_wrong_calls_say_what_to_write = wrong_calls("data_grid", globals())

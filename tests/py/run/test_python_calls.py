@@ -17,6 +17,7 @@ import vyre.conformance
 import vyre.fuzz
 from conftest import message
 from vyre import BufferDecl, Expr, Node, Program
+from wrong_calls import wrong_calls
 
 I = Expr.gid_x()  # noqa: E741
 DOUBLE = Program(
@@ -25,124 +26,6 @@ DOUBLE = Program(
     [Node.store("out", I, Expr.load("x", I) * 2)],
 )
 TEN = {"x": np.arange(10, dtype=np.uint32), "out": 10}
-RUN = (
-    "vyre.run(program, inputs, workgroups=None, *, backend=None, device=None, timeout=None, schedule=None, "
-    "optimize=None, check=None)"
-)
-REPEAT = "vyre.repeat(program, inputs, workgroups, *, times=10, backend=None, device=None, timeout=None)"
-CHECK = 'vyre.check(program, inputs, workgroups=None, *, schedule=None, checks="all", max_reports=100, timeout=None)'
-REPLAY = "x.replay(times=1, *, progress=False), where x is of type Graph"
-
-# A wrong call, what is said of it, and the call that the Fix describes.
-ROWS = {
-    "a name that is nearly right": (
-        lambda: vyre.run(DOUBLE, TEN, workgroup=1),
-        f"vyre.run() has no argument `workgroup` (did you mean `workgroups`?). "
-        f"Fix: write workgroups= in place of workgroup=, as in {RUN}.",
-        lambda: vyre.run(DOUBLE, TEN, workgroups=1),
-    ),
-    "a name that is nearly right and another one missing": (
-        lambda: vyre.repeat(DOUBLE, TEN, workgroup=1),
-        f"vyre.repeat() has no argument `workgroup` (did you mean `workgroups`?). "
-        f"Fix: write workgroups= in place of workgroup=, as in {REPEAT}.",
-        lambda: vyre.repeat(DOUBLE, TEN, workgroups=1),
-    ),
-    "a name that is nobody's": (
-        lambda: vyre.check(DOUBLE, TEN, 1, backend="cpu"),
-        f"vyre.check() has no argument `backend`. Fix: write {CHECK}.",
-        lambda: vyre.check(DOUBLE, TEN, 1),
-    ),
-    "an argument missing": (
-        lambda: vyre.run(DOUBLE),
-        f"vyre.run() misses argument `inputs`. Fix: write {RUN}.",
-        lambda: vyre.run(DOUBLE, TEN, 1),
-    ),
-    "the last one missing": (
-        lambda: vyre.repeat(DOUBLE, TEN),
-        f"vyre.repeat() misses argument `workgroups`. Fix: write {REPEAT}.",
-        lambda: vyre.repeat(DOUBLE, TEN, 1),
-    ),
-    "too many": (
-        lambda: vyre.run(DOUBLE, TEN, 1, "cpu"),
-        f"vyre.run() takes 3 arguments by place, got 4. Fix: write {RUN}.",
-        lambda: vyre.run(DOUBLE, TEN, 1, backend="cpu"),
-    ),
-    "one twice": (
-        lambda: vyre.run(DOUBLE, TEN, 1, inputs=TEN),
-        f"vyre.run() got argument `inputs` twice. Fix: write {RUN}.",
-        lambda: vyre.run(DOUBLE, TEN, 1),
-    ),
-    "a method's name that is nearly right": (
-        lambda: vyre.graph().replay(time=3),
-        f"Graph.replay() has no argument `time` (did you mean `times`?). "
-        f"Fix: write times= in place of time=, as in {REPLAY}.",
-        None,
-    ),
-    "too many for a method": (
-        lambda: vyre.check(DOUBLE, TEN, 1).save("a", "b"),
-        "CheckResult.save() takes 1 argument by place, got 2. Fix: write x.save(path), where x is of type CheckResult.",
-        None,
-    ),
-    "a method of nothing": (
-        lambda: vyre.Graph.replay(),
-        f"Graph.replay() needs an object of type Graph. Fix: write {REPLAY}.",
-        None,
-    ),
-    "a class": (
-        lambda: vyre.OutputDifference("out", at=3),
-        "vyre.OutputDifference() has no argument `at`. Fix: write vyre.OutputDifference(buffer, index, values).",
-        lambda: vyre.OutputDifference("out", 3, {}),
-    ),
-    "a class of named fields": (
-        lambda: vyre.ProfileRow(),
-        "vyre.ProfileRow() misses argument `name`. Fix: write vyre.ProfileRow(name, program, program_hash, backend, "
-        "device, observed, calls, total_ns, mean_ns, min_ns, max_ns, share).",
-        None,
-    ),
-    "a function of another module": (
-        lambda: vyre.ops.get(),
-        "vyre.ops.get() misses argument `id`. Fix: write vyre.ops.get(id).",
-        lambda: vyre.ops.get("primitive.bitwise.xor"),
-    ),
-    "a function of a package": (
-        lambda: vyre.fuzz.generate(seed=1, statement=5),
-        "vyre.fuzz.generate() has no argument `statement` (did you mean `statements`?). Fix: write statements= in "
-        "place of statement=, as in vyre.fuzz.generate(seed, *, statements=200, work=60000, clean=False, plant=None, "
-        "independent=False).",
-        lambda: vyre.fuzz.generate(seed=1, statements=5),
-    ),
-    "a method of a class": (
-        lambda: vyre.fuzz.Case.from_json(),
-        "vyre.fuzz.Case.from_json() misses argument `text`. Fix: write vyre.fuzz.Case.from_json(text).",
-        None,
-    ),
-    "a method of an enumeration": (
-        lambda: vyre.u32.min_bytes(3),
-        "DataType.min_bytes() takes 0 arguments by place, got 1. "
-        "Fix: write x.min_bytes(), where x is of type DataType.",
-        lambda: vyre.u32.min_bytes(),
-    ),
-    "a name that UTF-8 cannot hold": (
-        lambda: vyre.explain(**{"\ud800": 1}),
-        "vyre.explain() has no argument `\\ud800`. Fix: write vyre.explain(rule).",
-        lambda: vyre.explain(rule="V001"),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_a_wrong_call_is_told_what_fits(name):
-    wrong, message, right = ROWS[name]
-    with pytest.raises(vyre.CallError) as error:
-        wrong()
-    assert str(error.value) == message
-    assert isinstance(error.value, TypeError)
-    assert error.value.__cause__ is None
-    assert error.value.__context__ is None
-    if right is not None:
-        result = right()
-        if isinstance(result, dict):
-            assert result["out"].tolist() == list(range(0, 20, 2))
 
 
 def written_in_python() -> dict[str, types.FunctionType]:
@@ -227,3 +110,6 @@ def test_a_type_error_from_within_comes_through():
         "operation `example.of_none@1` takes expressions by position, got argument `x`. Fix: write them in the order "
         "of its signature."
     )
+
+
+test_a_wrong_call_is_told_what_fits = wrong_calls("python_calls", globals())

@@ -1,6 +1,5 @@
 """vyre.run: grids, ids, loops, barriers, backends, time-outs and threads."""
 
-# ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
 import threading
@@ -10,10 +9,11 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message, problem, refused
+from conftest import message, problem
 from programs import xor
 from threads import in_threads
 from vyre import BufferDecl, DataType, Expr, Node, Program
+from wrong_calls import wrong_calls
 
 U32 = DataType.U32
 
@@ -65,37 +65,6 @@ def test_ids(target):
 def test_an_empty_grid_runs_nothing(grid, target):
     program = Program([BufferDecl.output("out", 0, U32)], (1, 1, 1), [Node.store("out", 0, 9)])
     assert vyre.run(program, {"out": np.array([5], np.uint32)}, grid, **target)["out"].tolist() == [5]
-
-
-@pytest.mark.parametrize(
-    ("workgroups", "wanted"),
-    [
-        (
-            -1,
-            "argument `workgroups` of vyre.run must be an integer from 0 to 4294967295, got -1 (int). "
-            "Fix: write an integer in that range.",
-        ),
-        (
-            (1, 2, 3, 4),
-            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 4 of them.",
-        ),
-        (
-            (),
-            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 0 of them.",
-        ),
-        (
-            1.5,
-            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 1.5 (float). "
-            "Fix: write an integer; `//` divides integers, and -(-n // 64) rounds up.",
-        ),
-        (
-            (1, None),
-            "element 1 of argument `workgroups` of vyre.run must be an integer from 0 to 4294967295, got None.",
-        ),
-    ],
-)
-def test_bad_workgroups(workgroups, wanted):
-    refused(lambda: vyre.run(Program(), {}, workgroups, backend="reference"), vyre.ArgumentError, wanted)
 
 
 def test_more_than_2_to_the_32_invocations_on_an_axis(target):
@@ -344,3 +313,6 @@ out[0] = kept ^ 12
     for backend in vyre.backends():
         for optimize in (True, False):
             assert vyre.run(program, {"out": 2}, 1, backend=backend, optimize=optimize)["out"][0] == 1
+
+
+test_bad_workgroups = wrong_calls("run", globals())

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message, refused
+from conftest import message
 from html_reader import told
 from vyre import BufferDecl, Expr, Node, Program
+from wrong_calls import wrong_calls
 
 I = Expr.gid_x()  # noqa: E741
 LOCAL = Expr.local_x()
@@ -341,65 +342,6 @@ def test_other_rules_hold_under_a_check():
 
 # --- likely mistakes ---
 
-NAMES = '"all", or names out of ' + ", ".join(f'"{name}"' for name in MISTAKES)
-FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
-
-
-@pytest.mark.parametrize(
-    ("call", "wanted"),
-    [
-        (
-            lambda made: vyre.check(made, {"out": 4}, 1, checks="races"),
-            f"argument `checks` of vyre.check must be {NAMES}, got 'races' (str). Fix: {FIX} (did you mean `race`?).",
-        ),
-        (
-            lambda made: vyre.run(made, {"out": 4}, 1, check=True),
-            f"argument `check` of vyre.run must be {NAMES}, got True (bool). Fix: {FIX}.",
-        ),
-        (
-            lambda made: vyre.check(made, {"out": 4}, 1, checks=["race", 3]),
-            f"argument `checks` of vyre.check must be a str, got 3 (int). Fix: {FIX}.",
-        ),
-        (
-            lambda made: vyre.check(made, {"out": 4}, 1, checks=()),
-            f"argument `checks` of vyre.check names no check. Fix: {FIX}.",
-        ),
-        (
-            lambda made: vyre.run(made, {"out": 4}, 1, backend="cpu", check="all"),
-            "argument `check` of vyre.run needs the reference, got backend='cpu'.",
-        ),
-        (
-            lambda made: vyre.run(made, {"out": 4}, 1, check="all", optimize=True),
-            "argument `check` of vyre.run checks the program as it is written, got optimize=True.",
-        ),
-        (
-            lambda made: vyre.check(made, {"out": 4}, 1, max_reports=0),
-            "argument `max_reports` of vyre.check must be at least 1, got 0. Fix: write max_reports=100.",
-        ),
-        (
-            lambda made: vyre.check(made, {"out": 4}, 1, max_reports=10_001),
-            "argument `max_reports` of vyre.check must be an integer from 0 to 10000, got 10001 (int). "
-            "Fix: write max_reports=100.",
-        ),
-        (
-            lambda made: vyre.check(made, {"out": 4}, (1, 1, 1, 1)),
-            "argument `workgroups` of vyre.check must be an integer or a tuple of one to three integers, got 4 of "
-            "them.",
-        ),
-        (
-            lambda made: vyre.check(made, [1], 1),
-            "argument `inputs` of vyre.check must be a dict of name -> array, got an object of type list.",
-        ),
-        (
-            lambda made: bool(vyre.check(made, {"out": 4}, 1)),
-            "a CheckResult has no truth value. Fix: write result.ok, or look at result.reports.",
-        ),
-    ],
-)
-def test_a_wrong_call_is_told_what_to_write(call, wanted):
-    made = program(Node.store("out", I, 1))
-    refused(lambda: call(made), (vyre.ArgumentError, vyre.BindingError), wanted)
-
 
 def test_a_race_that_an_atomic_decides_about_is_seen_in_some_schedules():
     """The document says so: an invocation's work may depend on when its atomic came."""
@@ -512,3 +454,6 @@ def test_the_fix_of_a_kernel_that_adds_to_an_out_runs():
     (report,) = to_out.check(a, np.zeros(4, np.uint32)).reports
     assert str(report).endswith("or pass an array of zeros, which a kernel takes as an InOut.")
     assert to_inout.check(a, np.zeros(4, np.uint32)).ok
+
+
+test_a_wrong_call_is_told_what_to_write = wrong_calls("check", globals())
