@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import vyre
-from places import PLACES, name_of
 from threads import in_threads
 from vyre import In, InOut, Out, u32, u64, vec4u32
 from vyre._kernel.call import call as whole_call
@@ -232,13 +231,13 @@ def test_written_arrays_that_overlap_are_refused_after_calls_that_were_right():
         assert outcome(lambda x=x, total=total, out=out: kernel(x, total, out, **ON_CPU)) == wanted
 
 
-def test_a_changed_value_of_python_makes_another_program():
+def test_a_changed_value_of_python_makes_another_program(place):
     global FACTOR
     kernel, x = vyre.kernel(captured), numbers(8)
-    resident = vyre.array(x, **ON_CPU)
+    resident = vyre.array(x, **place)
     for FACTOR in (3, 5, 3, 6):
         for _ in range(3):
-            assert (kernel(x, **ON_CPU) == x * np.uint32(FACTOR)).all()
+            assert (kernel(x, **place) == x * np.uint32(FACTOR)).all()
             assert (kernel(resident).numpy() == x * np.uint32(FACTOR)).all()
     FACTOR = 3
 
@@ -297,10 +296,11 @@ def test_debugging_sees_calls_like_those_before():
         assert len(seen.rows) == 1
 
 
-def test_a_kernel_in_a_kernel_and_in_a_procedure_is_no_call(known):
+@pytest.mark.parametrize("given", [(A, B, 7), UNLIKE["resident"]], ids=["numpy", "resident"])
+def test_a_kernel_in_a_kernel_and_in_a_procedure_is_no_call(known, given):
     @vyre.kernel
     def outer(y: Out[u32]):
-        known(A, B, 7)
+        known(*given)
         y[0] = 1
 
     with pytest.raises(vyre.KernelError, match="K004"):
@@ -318,10 +318,8 @@ def test_a_kernel_in_a_kernel_and_in_a_procedure_is_no_call(known):
     assert (known(A, A, 2, **ON_CPU) == once).all()
 
 
-@pytest.mark.parametrize("where", PLACES, ids=name_of)
-def test_threads_call_one_kernel_at_once(where):
-    kernel, wrong = vyre.kernel(scaled), []
-    options = {"backend": where[0], "device": where[1]}
+def test_threads_call_one_kernel_at_once(place):
+    kernel, wrong, options = vyre.kernel(scaled), [], place
 
     def work(seed: int) -> None:
         a, b = numbers(seed), numbers(seed + 50)

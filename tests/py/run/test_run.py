@@ -39,28 +39,6 @@ def test_forms_of_workgroups(workgroups, target):
     assert not out.any()
 
 
-def test_ids(target):
-    size, grid = (2, 3, 4), (3, 2, 2)
-    n = int(np.prod(size) * np.prod(grid))
-    ids = [f(axis) for f in (Expr.invocation_id, Expr.workgroup_id, Expr.local_id) for axis in range(3)]
-    x, y, z = (Expr.invocation_id(axis) for axis in range(3))
-    index = x + (y + z * (size[1] * grid[1])) * (size[0] * grid[0])
-    program = Program(
-        [BufferDecl.output("out", 0, U32)],
-        size,
-        [Node.let("at", index * len(ids)), *(Node.store("out", Expr.var("at") + k, e) for k, e in enumerate(ids))],
-    )
-    out = vyre.run(program, {"out": n * len(ids)}, grid, **target)["out"].reshape(n, len(ids))
-    k = np.arange(n)
-    gx = k % (size[0] * grid[0])
-    gy = k // (size[0] * grid[0]) % (size[1] * grid[1])
-    gz = k // (size[0] * grid[0] * size[1] * grid[1])
-    for axis, g in enumerate((gx, gy, gz)):
-        np.testing.assert_array_equal(out[:, axis], g)
-        np.testing.assert_array_equal(out[:, 3 + axis], g // size[axis])
-        np.testing.assert_array_equal(out[:, 6 + axis], g % size[axis])
-
-
 @pytest.mark.parametrize("grid", [0, (0, 1, 1), (4, 0, 4), (2**32 - 1, 0, 1)])
 def test_an_empty_grid_runs_nothing(grid, target):
     program = Program([BufferDecl.output("out", 0, U32)], (1, 1, 1), [Node.store("out", 0, 9)])
@@ -120,48 +98,6 @@ def test_a_device_of_the_list_is_taken():
             data = np.arange(64, dtype=np.uint32)
             inputs = {"in0": data, "in1": data, "out": 64}
             assert not vyre.run(xor(), inputs, 1, backend=device.backend, device=device)["out"].any()
-
-
-def test_loops(target):
-    i, k = Expr.gid_x(), Expr.var("k")
-    program = Program(
-        [BufferDecl.output("out", 0, U32)],
-        (8, 1, 1),
-        [
-            Node.let("sum", 0),
-            Node.loop("k", 2, i, [Node.assign("sum", Expr.var("sum") + k)]),
-            Node.store("out", i, Expr.var("sum")),
-        ],
-    )
-    out = vyre.run(program, {"out": 8}, 1, **target)["out"]
-    assert out.tolist() == [sum(range(2, n)) for n in range(8)]
-
-
-def test_a_reduction_with_barriers(target, rng):
-    size, groups = 64, 4
-    lid, k = Expr.local_x(), Expr.var("k")
-    step = Expr.shr(size // 2, k)
-    add = Node.store("tile", lid, Expr.load("tile", lid) + Expr.load("tile", lid + step))
-    program = Program(
-        [BufferDecl.read("data", 0, U32), BufferDecl.output("out", 1, U32), BufferDecl.workgroup("tile", size, U32)],
-        (size, 1, 1),
-        [
-            Node.store("tile", lid, Expr.load("data", Expr.gid_x())),
-            Node.barrier(),
-            Node.loop("k", 0, 6, [Node.if_(lid < step, [add]), Node.barrier()]),
-            Node.if_(lid == 0, [Node.store("out", Expr.workgroup_x(), Expr.load("tile", 0))]),
-        ],
-    )
-    data = rng.integers(2**32, size=size * groups, dtype=np.uint32)
-    out = vyre.run(program, {"data": data, "out": groups}, groups, **target)["out"]
-    np.testing.assert_array_equal(out, data.reshape(groups, size).sum(axis=1, dtype=np.uint32))
-
-
-def test_atomics_of_many_invocations(target):
-    program = Program(
-        [BufferDecl.output("sum", 0, U32)], (64, 1, 1), [Node.let("old", Expr.atomic_add("sum", 0, Expr.gid_x()))]
-    )
-    assert vyre.run(program, {"sum": 1}, 10, **target)["sum"].tolist() == [sum(range(640))]
 
 
 def test_a_timeout_is_typed_and_the_next_call_works():
