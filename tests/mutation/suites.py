@@ -76,7 +76,7 @@ SUITES = {
         # Last: minutes, where the others take seconds.
         _pytest("python", "tests/py", "python/vyre"),
         _pytest("proofs", "tests/py/program/test_proofs.py", part_of="python"),
-        _pytest("wgsl", "tests/py/conformance/test_wgsl.py", part_of="python"),
+        _pytest("wgsl", "tests/py/conformance/test_wgsl.py", "tests/py/conformance/test_words.py", part_of="python"),
         _pytest("ptx", "tests/py/conformance/test_ptx.py", part_of="python"),
         _pytest("std", "tests/py/std", part_of="python"),
         _pytest("html", "tests/py/tools/test_html.py", part_of="python"),
