@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from pathlib import Path
@@ -33,17 +34,18 @@ def wrong_calls(section: str, names: dict[str, Any]) -> Callable[..., None]:
 
     @pytest.mark.parametrize("row", rows, ids=range(len(rows)))
     def test(row: list[str]) -> None:
-        scope = {"hashlib": hashlib, "np": np, "std": std, "vyre": vyre, **names}
-        exec("\n".join(given), scope)
-        call, wanted, *right = row
-        with pytest.raises(Exception) as caught:
-            eval(call, scope)
+        scope = {"base64": base64, "hashlib": hashlib, "np": np, "std": std, "vyre": vyre, **names}
+        with vyre.default_device("cpu"):
+            exec("\n".join(given), scope)
+            call, wanted, *right = row
+            with pytest.raises(Exception) as caught:
+                eval(call, scope)
+            for each in right:
+                assert eval(each, scope), each
+            exec("\n".join(after), scope)
         said = f"{caught.type.__name__}: {caught.value}"
         assert " Fix: " in said
-        assert caught.type is not vyre.CallError or caught.value.__cause__ is caught.value.__context__ is None
         assert said == wanted or said.partition(" Fix: ")[0] == wanted
-        for each in right:
-            assert eval(each, scope), each
-        exec("\n".join(after), scope)
+        assert caught.type is not vyre.CallError or caught.value.__cause__ is caught.value.__context__ is None
 
     return test

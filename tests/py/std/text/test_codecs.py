@@ -203,96 +203,13 @@ def test_no_messages_give_an_empty_list(target):
     assert (found, status.shape, status.dtype) == ([], (0,), np.uint32)
 
 
-@pytest.mark.parametrize(
-    ("decoder", "text", "message", "fixed", "data"),
-    [
-        (
-            std.hex_decode,
-            b"6x",
-            "argument `data` of vyre.std.hex_decode has byte 0x78 where a digit belongs at position 1. "
-            "Fix: write two of the digits 0 to 9, a to f, A to F a byte.",
-            b"6F",
-            b"o",
-        ),
-        (
-            std.hex_decode,
-            b"666",
-            "argument `data` of vyre.std.hex_decode ends too early at position 3. "
-            "Fix: pass the whole text: a multiple of 2 characters.",
-            b"6666",
-            b"ff",
-        ),
-        (
-            std.base32_decode,
-            b"mzxw6===",
-            "argument `data` of vyre.std.base32_decode has byte 0x6d where a digit belongs at position 0. "
-            "Fix: write digits A to Z and 2 to 7.",
-            b"MZXW6===",
-            b"foo",
-        ),
-        (
-            std.base64_decode,
-            b"Zm9v\nYg==",
-            "argument `data` of vyre.std.base64_decode has byte 0x0a where a digit belongs at position 4. "
-            "Fix: write digits A to Z, a to z, 0 to 9, + and /.",
-            b"Zm9vYg==",
-            b"foob",
-        ),
-        (
-            std.base64_decode,
-            b"Zm_v-g\n",
-            "argument `data` of vyre.std.base64_decode has byte 0x5f where a digit belongs at position 2. "
-            "Fix: write digits A to Z, a to z, 0 to 9, + and /.",
-            b"Zm/v+g==",
-            bytes([0x66, 0x6F, 0xEF, 0xFA]),
-        ),
-        (
-            std.base64_decode,
-            b"Zm9vYg",
-            "argument `data` of vyre.std.base64_decode ends too early at position 6. "
-            "Fix: pass the whole text, with `=` at its end up to a multiple of 4 characters.",
-            b"Zm9vYg==",
-            b"foob",
-        ),
-        (
-            std.base64_decode,
-            b"Zm9vYh==",
-            "argument `data` of vyre.std.base64_decode has a digit whose unused bits are not zero at position 5. "
-            "Fix: write `g` there.",
-            b"Zm9vYg==",
-            b"foob",
-        ),
-        (
-            std.base32_decode,
-            b"MZXW7===",
-            "argument `data` of vyre.std.base32_decode has a digit whose unused bits are not zero at position 4. "
-            "Fix: write `6` there.",
-            b"MZXW6===",
-            b"foo",
-        ),
-    ],
-)
-def test_a_malformed_text_is_an_error_that_says_what_to_do(decoder, text, message, fixed, data):
+def test_the_error_of_a_malformed_text_is_pickled():
     with pytest.raises(std.DecodeError) as caught:
-        decoder(text, backend="cpu")
-    assert str(caught.value) == message
+        std.hex_decode(b"6x", backend="cpu")
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, vyre.VyreError)
     again = pickle.loads(pickle.dumps(caught.value))
-    assert (str(again), again.position) == (message, caught.value.position)
-    assert decoder(fixed, backend="cpu") == data
-
-
-@pytest.mark.parametrize(
-    ("url_safe", "text", "found", "digits"),
-    [(False, b"_-8=", "0x5f", "- and _"), (True, b"/+8=", "0x2f", "+ and /")],
-)
-def test_base64_of_the_other_alphabet_is_read_as_the_fix_says(url_safe, text, found, digits):
-    assert message(lambda: std.base64_decode(text, url_safe, backend="cpu"), std.DecodeError) == (
-        f"argument `data` of vyre.std.base64_decode has byte {found} where a digit belongs at position 0. "
-        f"Fix: write url_safe={not url_safe} for digits A to Z, a to z, 0 to 9, {digits}."
-    )
-    assert std.base64_decode(text, url_safe=not url_safe, backend="cpu") == base64.b64decode(b"/+8=")
+    assert (str(again), again.position) == (str(caught.value), 1)
 
 
 @pytest.mark.parametrize("kind", ["bytes", "array", "messages"])

@@ -12,6 +12,7 @@ import vyre
 from conftest import message
 from vyre import std
 from vyre.std import percent
+from wrong_calls import wrong_calls
 
 HEX = b"0123456789abcdefABCDEF"
 
@@ -114,30 +115,6 @@ def strings_of(messages):
     return [data[start : start + length] for start, length in places]
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted", "fixed", "data"),
-    [
-        (
-            b"100%",
-            "argument `data` of vyre.std.percent_decode ends too early at position 4. "
-            "Fix: write % itself as %25, and two hexadecimal digits behind every other %.",
-            b"100%25",
-            b"100%",
-        ),
-        (
-            b"100% of",
-            "argument `data` of vyre.std.percent_decode has byte 0x20 where a hexadecimal digit belongs at position 4. "
-            "Fix: write % itself as %25, and two hexadecimal digits behind every other %.",
-            b"100%25 of",
-            b"100% of",
-        ),
-    ],
-)
-def test_a_malformed_text_is_an_error_that_says_what_to_do(text, wanted, fixed, data):
-    assert message(lambda: std.percent_decode(text, backend="cpu"), std.DecodeError) == wanted
-    assert std.percent_decode(fixed, backend="cpu") == data
-
-
 def test_too_many_bytes_are_refused(monkeypatch):
     assert percent._MOST == 1431655764  # whose text has 2^32 - 4 bytes at most
     monkeypatch.setattr(percent, "_MOST", 10)
@@ -145,3 +122,6 @@ def test_too_many_bytes_are_refused(monkeypatch):
         "argument `data` of vyre.std.percent_encode must have at most 10 bytes, got 11. Fix: encode it in parts."
     )
     assert std.percent_encode([b"abcdef"], backend="cpu") == [b"abcdef"]
+
+
+test_a_malformed_text_is_an_error_that_says_what_to_do = wrong_calls("percent", globals())
