@@ -88,7 +88,9 @@ def problem(call: Callable[[], Any], error: type[BaseException]) -> str:
 
 
 @contextmanager
-def refused(kind: type[Exception], problem: str, fix: str = "") -> Iterator[pytest.ExceptionInfo[Exception]]:
+def refused(
+    kind: type[Exception] | tuple[type[Exception], ...], problem: str, fix: str = ""
+) -> Iterator[pytest.ExceptionInfo[Exception]]:
     """Expects an error of this kind, whose whole sentence says the problem and what to do, or stands in `problem`.
 
     Without its Fix, `problem` is what is said before a Fix that another test has.

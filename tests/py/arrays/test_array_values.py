@@ -275,7 +275,8 @@ def test_what_dlpack_cannot_be_asked_for_is_told():
         ),
         ({"copy": 3}, f"`copy` {where} True or False, got 3 (int). Fix: write True or False."),
     ]:
-        refused(lambda wrong=wrong: array.__dlpack__(**wrong), vyre.ArgumentError, f"argument {text}")
+        with refused(vyre.ArgumentError, f"argument {text}"):
+            array.__dlpack__(**wrong)
     assert message(lambda: array.__dlpack__(version=1), vyre.CallError) == (
         "Array.__dlpack__() has no argument 'version'. Fix: use one of `stream`, `max_version`, `dl_device`, `copy`."
     )

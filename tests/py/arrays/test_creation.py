@@ -108,7 +108,8 @@ def test_a_range_is_pythons(place, arguments, dtype):
     ],
 )  # fmt: skip
 def test_mistakes_are_told(call, error, wanted):
-    refused(call, error, wanted)
+    with refused(error, wanted):
+        call()
 
 
 def test_the_fix_of_a_range_that_does_not_fit_is_right():

@@ -346,7 +346,8 @@ def array(dtype="uint32", values=(1, 2, 3), backend="cpu"):
 )  # fmt: skip
 def test_mistakes_are_told(call, wanted):
     a = array()
-    refused(lambda: call(a), vyre.ArgumentError, wanted)
+    with refused(vyre.ArgumentError, wanted):
+        call(a)
     same(a, A)
 
 

@@ -378,7 +378,8 @@ def test_mistakes_are_told(client):
             "argument `x` of kernel `counted` must be an array of uint32, got one of int64.",
         ),
     ]:
-        refused(call, error, text)
+        with refused(error, text):
+            call()
     assert message(lambda: task(counted, against="vulcan"), vyre.ArgumentError).startswith(
         "argument `against` of vyre.dask.task must be"
     )

@@ -299,7 +299,8 @@ def test_what_a_step_cannot_take_is_told(body: Any, message: str) -> None:
     ],
 )
 def test_lengths_that_are_known_to_differ_are_told_when_the_body_is_recorded(body: Any, wanted: str) -> None:
-    refused(lambda: _recorded(body), (ArgumentError, BindingError), wanted)
+    with refused((ArgumentError, BindingError), wanted):
+        _recorded(body)
 
 
 def test_lengths_that_may_agree_are_taken() -> None:

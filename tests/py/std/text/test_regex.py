@@ -252,7 +252,8 @@ WRONG = [
 
 @pytest.mark.parametrize(("pattern", "wanted"), WRONG)
 def test_patterns_that_are_refused(pattern, wanted):
-    refused(lambda: std.regex(pattern), ArgumentError, wanted)
+    with refused(ArgumentError, wanted):
+        std.regex(pattern)
 
 
 def test_an_expression_is_pickled():
