@@ -13,11 +13,11 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 130_430,
-    "lines of tests": 99_500,
-    "lines of records": 33_200,
+    "lines of tests": 94_800,
+    "lines of records": 33_950,
     "words of documents": 42_600,
-    "Fixes in the code": 1_020,
-    "Fixes in tests": 1_940,
+    "Fixes in the code": 1_005,
+    "Fixes in tests": 1_280,
     "files in the largest folder": 40,
 }
 
