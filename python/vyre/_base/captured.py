@@ -6,112 +6,141 @@ as Python, such as the body of a procedure and what it calls, ``read_by`` finds 
 name up runs no code of the user. Files of vyre, numpy and Python have nothing that a user binds anew.
 
 Most values are compared by ``is``, in the core (``_same_bindings``). Numbers and strings may be equal ones of the same
-type, and containers are compared with what they held.
+type. Where a source names an object by itself, and not only to read an attribute, anything in the object may have been
+read, by whatever it was given to: it is compared with all that it held (held.py), as containers always are.
 """
 
 from __future__ import annotations
 
 import dis
 import functools
-import os
+import importlib.util
+import re
 import sys
-import sysconfig
-import weakref
-from itertools import chain
+from collections import Counter
 from operator import is_
-from pathlib import Path
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vyre import _core
-from vyre._base.constants import told_apart
+from vyre._base.held import (
+    INSTALLED,
+    MISSING,
+    MOST_HELD,
+    Held,
+    TooMuch,
+    is_alike,
+    is_compared,
+    is_of_library,
+    reader_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from vyre._base.taken import Version
 
-__all__ = ["Captured", "Captures", "all_code", "captured_of", "is_compared", "is_library", "read_by", "read_of_owners"]
+__all__ = ["Captured", "Captures", "Uncompared", "all_code", "captured_of", "read_by"]
 
-_MOST_COMPARED = 10_000  # values of a captured container
 _MOST_NAMES = 32  # of an attribute of an attribute, as in a list whose nodes have methods
-_STANDARD = sysconfig.get_path("stdlib") + os.sep
-_NUMPY_FOLDER = str(Path(np.__file__).parent) + os.sep
-_PACKAGE = str(Path(__file__).parent.parent) + os.sep
-_INSTALLED = ("site-packages", "dist-packages")
-_MISSING = object()
 _CONTAINERS = (list, dict, set, frozenset, tuple)
-_PLAIN = (int, str, bytes, float, complex, np.generic)
+_DEFINING = (FunctionType, staticmethod, classmethod, property)
 # The instructions that read a name of a function's surroundings, and those that read an attribute of what was read.
 _READS = (
     *("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"),
     *("LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"),
 )
-_FIRST = ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF")
-_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+_LOCALS = ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF")
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")
+_BETWEEN = ("EXTENDED_ARG", "PUSH_NULL", "CACHE")
+_SWAPS = ("SWAP", "ROT_TWO")
+_FIRST = ""  # stands for the first parameter of a method, which is its object or class
+_IMPORT = "import "
+
+
+class Uncompared(Exception):
+    """A captured value holds more than is compared at each call."""
+
+    fix = "make it a tuple of numbers or a numpy array, or read what is needed of it into a name outside"
+
+    def __init__(self, function: FunctionType, names: tuple[str, ...]) -> None:
+        self.function, self.names = function, names
+        self.problem = f"`{_text(names)}`, which `{function.__name__}` reads, holds more than {MOST_HELD:,} values"
+        self.line = function.__code__.co_filename, _line_of(function.__code__, names)
 
 
 class Captured:
     """A value of Python that a function has read: a global, a variable of a closure, or an attribute of one.
 
-    Without names it is the function itself: its code, and the defaults of its parameters.
+    Without names it is the function itself: its code, and the defaults of its parameters. One that is read as a whole
+    is compared with all that it holds.
     """
 
-    def __init__(self, function: FunctionType, names: tuple[str, ...], value: Any) -> None:
+    def __init__(self, function: FunctionType, names: tuple[str, ...], value: Any, is_whole: bool) -> None:
+        """Raises TooMuch."""
         self._function, self._names, self._value = function, names, value
-        self._held = _flat(value) if isinstance(value, _CONTAINERS) else None
+        is_whole = type(value) not in (MethodType, *_DEFINING) and (is_whole or issubclass(type(value), _CONTAINERS))
+        self._held = Held(value) if is_whole and reader_of(value) is not None else None
 
     @property
     def key(self) -> Any:
-        return id(self._function), self._names
+        return id(self._function), self._names, self._held is not None
 
     @property
     def text(self) -> str:
         """What has changed, behind "another"."""
         if not self._names:
             return f"definition of `{self._function.__name__}`"
-        return f"value of `{'.'.join(self._names)}`, which `{self._function.__name__}` reads"
+        return f"value of `{_text(self._names)}`, which `{self._function.__name__}` reads"
 
     @property
     def binding(self) -> tuple[Any, Any, Any] | None:
         """What ``_same_bindings`` compares by ``is``; None where that is not enough."""
         function, value = self._function, self._value
-        if not self._names:
-            is_fixed = function.__kwdefaults__ is None and _is_fixed(function.__defaults__)
-            return (function, function.__code__, function.__defaults__) if is_fixed else None
-        if not _is_fixed(value):
+        if self._held is not None and not self._held.is_fixed:
             return None
+        if not self._names:
+            return function, function.__code__, function.__defaults__
         *before, name = self._names
         if before:
             owner = _look_up(function, tuple(before))
-            return (owner.__dict__, name, value) if type(owner) is ModuleType else None
+            if type(owner) is not ModuleType:
+                return None
+            return owner.__dict__, name, None if value is MISSING else value
         cell = _cell(function, name)
         if cell is not None:
             return cell, None, value
-        return function.__globals__, name, None if value is _MISSING else value
+        return function.__globals__, name, None if value is MISSING else value
 
-    def _methods(self) -> list[tuple[tuple[str, ...], FunctionType]]:
+    @property
+    def functions(self) -> list[FunctionType]:
+        """What using the value may run."""
+        return _functions_of(self._value, self._held)
+
+    def methods(self) -> list[tuple[tuple[str, ...], FunctionType]]:
         """The methods that using the value runs, each with the names of what it belongs to."""
         names, value = self._names, self._value
-        if not names:
-            return []
         if type(value) is MethodType and type(value.__func__) is FunctionType:
             return [((*names, "__self__"), value.__func__)]
-        if _is_function(value):
-            is_attribute = len(names) > 1 and type(_look_up(self._function, names[:-1])) is not ModuleType
-            return [(names[:-1], each) for each in _functions_of(value)] if is_attribute else []
-        called = _attribute(type(value), "__call__")
-        return [(names, called)] if type(called) is FunctionType else []
+        if type(value) in _DEFINING and len(names) > 1:
+            if type(_look_up(self._function, names[:-1])) is not ModuleType:
+                return [(names[:-1], each) for each in _functions_of(value)]
+        return []
 
     def is_same(self) -> bool:
         now = _look_up(self._function, self._names)
-        if self._held is not None:
-            found = _flat(now) if type(now) is type(self._value) else None
-            is_same = found is not None and _are_alike(found, self._held)
+        if self._held is None:
+            is_same = is_alike(now, self._value)
+        elif (now is self._value or (not self._names and all(map(is_, now, self._value)))) and self._held.is_same():
+            return True
         else:
-            is_same = _is_alike(now, self._value)
+            try:
+                found = Held(now)
+            except TooMuch:
+                return False
+            is_same = found.is_alike(self._held)
+            if is_same:
+                self._held = found
         if is_same:
             self._value = now  # the next comparison is by `is` again
         return is_same
@@ -149,153 +178,172 @@ class Captures:
         return next((each.text for each in self.all if not each.is_same()), None)
 
 
-def read_by(roots: Iterable[Any]) -> list[Captured]:
-    """What functions of the user's that Python runs read, and what those read that they may call."""
-    found: list[Captured] = []
+def read_by(roots: Iterable[Any], home: str | None = None, read: Iterable[Captured] = ()) -> list[Captured]:
+    """What functions of the user's that Python runs read, and what those read that they may call.
+
+    Args:
+        home: the module whose package is the user's, where it is installed; None takes the first function's.
+        read: what was read by functions that do not run as Python; what it holds may run.
+    """
     waiting = [each for root in roots for each in _functions_of(root)]
-    home = waiting[0].__module__ if waiting else None
-    seen = set()
-    for function in waiting:
-        if id(function) in seen or not _is_followed(function, home):
-            continue
-        seen.add(id(function))
-        found.append(captured_of(function, ()))  # type: ignore[arg-type]
-        for names in _names_of(function.__code__):
-            read = captured_of(function, names)
-            if read is not None:
-                found.append(read)
-                waiting += _functions_of(read._value)
-    return [*found, *read_of_owners(found)]
-
-
-def read_of_owners(read: Iterable[Captured]) -> list[Captured]:
-    """What the methods among what was read, and that they call, read of the object or class that they belong to."""
-    found: list[Captured] = []
-    open_, seen = [*read], set()
-    for each in open_:
-        for owner, method in each._methods():
-            # Objects may hold one another, so that their names go on without end.
-            key = id(_look_up(each._function, owner)), id(method)
-            if key in seen or len(owner) > _MOST_NAMES or not is_compared(method):
+    home = home or (waiting[0].__module__ if waiting else None)
+    found = [*read]
+    for each in found:
+        waiting += [] if type(each._value) is FunctionType else each.functions
+    done, seen, followed = 0, set(), set()
+    while waiting or done < len(found):
+        while waiting:
+            function = waiting.pop(0)
+            if id(function) in seen or not _is_followed(function, home):
                 continue
-            seen.add(key)
-            for names in _names_of_first(method.__code__):
-                part = captured_of(each._function, (*owner, *names))
-                if part is not None:
-                    found.append(part)
-                    open_.append(part)
+            seen.add(id(function))
+            new = [captured_of(function, (), False)]
+            new += [captured_of(function, *each) for each in _names_of(function.__code__)]
+            for read_here in filter(None, new):
+                found.append(read_here)
+                waiting += read_here.functions
+        for each in found[done:]:
+            done += 1
+            for owner, method in each.methods():
+                # Objects may hold one another, so that their names go on without end.
+                key = id(_look_up(each._function, owner)), id(method)
+                if key in followed or len(owner) > _MOST_NAMES or not is_compared(method):
+                    continue
+                followed.add(key)
+                for names, is_whole in _names_of_first(method.__code__):
+                    part = captured_of(each._function, (*owner, *names), is_whole)
+                    if part is not None:
+                        found.append(part)
+                        waiting += part.functions
     return found
 
 
-def captured_of(function: FunctionType, names: tuple[str, ...]) -> Captured | None:
-    """A name with its value; None for one that has no value to compare, and for what libraries hold."""
-    if names:
-        root = _look_up(function, names[:1])
-        if isinstance(root, ModuleType) and is_of_library(root):
-            return None
-    value = _look_up(function, names)
-    return None if value is _MISSING and len(names) > 1 else Captured(function, names, value)
-
-
-def is_of_library(module: ModuleType) -> bool:
-    file = module.__dict__.get("__file__")
-    if not isinstance(file, str):
-        return module.__name__ in sys.builtin_module_names
-    return file.startswith(_PACKAGE) or is_library(file)
-
-
-def is_library(file: str) -> bool:
-    """Whether a file is of vyre, numpy or Python: its functions are called as they are, and all others are inlined."""
-    if file.startswith(_PACKAGE):
-        return not file.startswith((f"{_PACKAGE}demo{os.sep}", f"{_PACKAGE}std{os.sep}"))
-    if file.startswith(_NUMPY_FOLDER):
-        return True
-    return file.startswith(_STANDARD) and "site-packages" not in Path(file).parts
-
-
-def is_compared(function: FunctionType) -> bool:
-    """Whether what a function reads may be bound anew: not by users, where vyre, numpy or Python have the function."""
-    file = function.__code__.co_filename
-    return not file.startswith(_PACKAGE) and not is_library(file)
+def captured_of(function: FunctionType, names: tuple[str, ...], is_whole: bool) -> Captured | None:
+    """A name with its value; None for what libraries hold. Raises Uncompared."""
+    while True:
+        if names:
+            root = _look_up(function, names[:1])
+            if isinstance(root, ModuleType) and is_of_library(root):
+                return None
+        value = _look_up(function, names)
+        if value is not MISSING or len(names) < 2 or type(_look_up(function, names[:-1])) is ModuleType:
+            break
+        names, is_whole = names[:-1], True  # code of the object's own finds what is not in sight
+    try:
+        return Captured(function, names, value, is_whole)
+    except TooMuch:
+        raise Uncompared(function, names) from None
 
 
 def _is_followed(function: FunctionType, home: str | None) -> bool:
     """Whether a function that is called is the user's: of installed packages only the one of the first function is."""
     if not is_compared(function):
         return False
-    if not any(each in function.__code__.co_filename for each in _INSTALLED):
+    if not any(each in function.__code__.co_filename for each in INSTALLED):
         return True
     return (function.__module__ or "").partition(".")[0] == (home or "").partition(".")[0]
 
 
-def _functions_of(value: Any) -> list[FunctionType]:
-    """The functions that calling a value may run, or calling what it holds."""
-    found: list[FunctionType] = []
+def _functions_of(value: Any, held: Held | None = None) -> list[FunctionType]:
+    """The functions that using a value may run, or using what it holds."""
     open_ = [value]
+    if type(value) not in (MethodType, *_DEFINING):
+        try:
+            open_ = (held or Held(value)).all
+        except TooMuch:
+            return []
+    found = []
     for each in open_:
+        if type(each) in (MethodType, staticmethod, classmethod):
+            each = each.__func__
+        elif type(each) is property:
+            each = each.fget
         if type(each) is FunctionType:
             found.append(each)
-        elif type(each) is MethodType:
-            open_.append(each.__func__)
-        elif isinstance(each, functools.partial):
-            open_ += [each.func, *each.args, *each.keywords.values()]
-        elif isinstance(each, (staticmethod, classmethod)):
-            open_.append(each.__func__)
-        elif type(each) is property:
-            open_.append(each.fget)
-        elif isinstance(each, _CONTAINERS):
-            if len(open_) + len(each) <= _MOST_COMPARED:
-                open_ += each.values() if isinstance(each, dict) else each
-        elif isinstance(each, type):
-            open_ += [part for kind in each.__mro__ for part in vars(kind).values() if _is_function(part)]
-        else:  # a decorated function, or an object that is called
-            open_ += [
-                part
-                for part in (_attribute(each, "__wrapped__"), _attribute(type(each), "__call__"))
-                if type(part) is FunctionType
-            ]
     return found
 
 
-def _is_function(part: Any) -> bool:
-    return type(part) in (FunctionType, staticmethod, classmethod, property)
-
-
 @functools.lru_cache(maxsize=1024)
-def _names_of(code: CodeType) -> tuple[tuple[str, ...], ...]:
-    """The global and free names that code reads, each also with the attributes that are read of it."""
-    found: dict[tuple[str, ...], None] = {}
+def _names_of(code: CodeType) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    """The global and free names that code reads, each also with the attributes that are read of it.
+
+    Each comes with whether it is read as a whole, not only for an attribute.
+    """
+    found: dict[tuple[str, ...], bool] = {}
     for each in all_code(code):
-        names: tuple[str, ...] = ()
-        for step in dis.get_instructions(each):
-            if step.opname in _READS:
-                # A variable of the outer function is a free one of the inner.
-                is_outside = "DEREF" not in step.opname or step.argval in code.co_freevars
-                names = (step.argval,) if is_outside else ()
-            elif step.opname in _ATTRIBUTES and names:
-                names = (*names, step.argval)
-            elif step.opname not in ("EXTENDED_ARG", "PUSH_NULL", "CACHE"):
-                names = ()
-            if names:
-                found[names] = None
-    return tuple(found)
+        for names, is_whole in _scanned(each, code).items():
+            if names[0] != _FIRST:
+                found[names] = found.get(names, False) or is_whole
+    return tuple(found.items())
 
 
 @functools.lru_cache(maxsize=1024)
-def _names_of_first(code: CodeType) -> tuple[tuple[str, ...], ...]:
-    """The attributes that code reads of its first parameter, which a method has for its object or class."""
-    found: dict[tuple[str, ...], None] = {}
-    first = code.co_varnames[:1] if code.co_argcount else ()
-    names: tuple[str, ...] | None = None
-    for step in dis.get_instructions(code):
-        if step.opname in _FIRST and step.argval in first:
+def _names_of_first(code: CodeType) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    """The attributes that code reads of its first parameter, and no names for the parameter as a whole."""
+    found = _scanned(code, code)
+    if {"__class__", *code.co_varnames[:1]} & {*code.co_cellvars, *code.co_freevars}:  # `super()` has no name for it
+        found[_FIRST,] = True
+    return tuple((names[1:], whole) for names, whole in found.items() if names[0] == _FIRST and (whole or names[1:]))
+
+
+def _scanned(code: CodeType, outer: CodeType) -> dict[tuple[str, ...], bool]:
+    """The names that one code reads, as ``_names_of`` gives them; those of its first parameter begin with _FIRST."""
+    steps = [*_steps(code)]
+    stored = Counter(name for kind, name in steps if kind == "STORE_FAST")
+    same: dict[str, tuple[str, ...]] = {}  # variables that are other names of what was read
+    if code.co_argcount and not stored[code.co_varnames[0]]:
+        same[code.co_varnames[0]] = (_FIRST,)
+    known = -1
+    while known < len(same):  # a loop may read a variable above its assignment
+        known = len(same)
+        found: dict[tuple[str, ...], bool] = {}
+        names: tuple[str, ...] = ()
+        module: tuple[str, ...] = ()
+        for k, (kind, name) in enumerate(steps):
+            if kind in _ATTRIBUTES and (names or kind == "IMPORT_FROM"):
+                names = (*(module if kind == "IMPORT_FROM" else names), name)
+                module = names if kind == "IMPORT_FROM" and steps[k + 1][0] in _SWAPS else module
+                found.setdefault(names, False)
+                continue
+            last = steps[k - 1][0]
+            if (kind in _SWAPS and last == "IMPORT_FROM") or (kind == "POP_TOP" and last in _SWAPS):
+                continue  # import a.b as c
+            if kind == "STORE_FAST" and names and stored[name] == 1:
+                same[name] = names
+            elif names:
+                is_test = "NONE" in kind or (kind == "LOAD_CONST" and steps[k + 1][0] == "IS_OP")
+                found[names] = found.get(names, False) or not is_test
             names = ()
-        elif step.opname in _ATTRIBUTES and names is not None:
-            names = (*names, step.argval)
-            found[names] = None
-        elif step.opname not in ("EXTENDED_ARG", "PUSH_NULL", "CACHE"):
-            names = None
-    return tuple(found)
+            if kind in _LOCALS and name in same:
+                names = same[name]
+            elif kind in _READS and ("DEREF" not in kind or name in outer.co_freevars):
+                # A variable of the outer function is a free one of the inner.
+                names = (name,)
+                found.setdefault(names, False)
+            elif kind == "IMPORT_NAME":
+                level, taken = steps[k - 2][1], steps[k - 1][1]
+                module = (_IMPORT + "." * level + (name if taken else name.partition(".")[0]),)
+                names = () if steps[k + 1][0] == "IMPORT_FROM" else module
+    return found
+
+
+def _steps(code: CodeType) -> Iterator[tuple[str, Any]]:
+    """The instructions, with those that read or assign two variables as two."""
+    for step in dis.get_instructions(code):
+        if step.opname not in _BETWEEN:
+            kinds = re.findall(r"(?:LOAD|STORE)_FAST(?:_BORROW|_CHECK)?", step.opname)
+            two = len(kinds) == 2 and isinstance(step.argval, tuple)
+            yield from zip(kinds, step.argval, strict=True) if two else [(step.opname, step.argval)]
+
+
+def _line_of(code: CodeType, names: tuple[str, ...]) -> int:
+    line = code.co_firstlineno
+    for each in all_code(code) if names else ():
+        for step in dis.get_instructions(each):
+            line = getattr(step, "line_number", step.starts_line) or line
+            if step.argval == names[-1] and step.opname in (*_READS, *_ATTRIBUTES):
+                return line
+    return code.co_firstlineno
 
 
 def all_code(code: CodeType) -> list[CodeType]:
@@ -312,88 +360,49 @@ def _cell(function: FunctionType, name: str) -> Any:
     return function.__closure__[free.index(name)] if name in free and function.__closure__ is not None else None
 
 
+def _text(names: tuple[str, ...]) -> str:
+    return ".".join(names).removeprefix(_IMPORT)
+
+
+def _module(function: FunctionType, name: str) -> str:
+    package = function.__globals__.get("__package__") or ""
+    return importlib.util.resolve_name(name, package) if name[0] == "." else name
+
+
 def _look_up(function: FunctionType, names: tuple[str, ...]) -> Any:
     if not names:
-        return function.__code__, function.__defaults__, tuple((function.__kwdefaults__ or {}).items())
+        return function.__code__, function.__defaults__, function.__kwdefaults__
     cell = _cell(function, names[0])
-    if cell is None:
-        value = function.__globals__.get(names[0], _MISSING)
+    if names[0].startswith(_IMPORT):
+        value = sys.modules.get(_module(function, names[0][len(_IMPORT) :]), MISSING)
+    elif cell is None:
+        value = function.__globals__.get(names[0], MISSING)
     else:
         try:
             value = cell.cell_contents
         except ValueError:
-            return _MISSING
+            return MISSING
     for name in names[1:]:
-        value = value.__dict__.get(name, _MISSING) if isinstance(value, ModuleType) else _attribute(value, name)
+        value = value.__dict__.get(name, MISSING) if isinstance(value, ModuleType) else _attribute(value, name)
     return value
 
 
 def _attribute(owner: Any, name: str) -> Any:
     """An attribute that is plain data of an object or of its class, or a function there, which is not bound. Finding
     it runs no code of the user but a `__dict__`."""
-    if owner is _MISSING:
-        return _MISSING
+    if owner is MISSING:
+        return MISSING
     for each in (owner, *(owner.__mro__ if isinstance(owner, type) else type(owner).__mro__)):
         try:
-            found = getattr(each, "__dict__", {}).get(name, _MISSING)
+            found = getattr(each, "__dict__", {}).get(name, MISSING)
         except Exception:  # a class of the user may have a `__dict__` of its own
-            return _MISSING
-        if found is _MISSING:
+            return MISSING
+        if found is MISSING:
             continue
         if type(found) is MemberDescriptorType:  # of a class with __slots__
             try:
                 return found.__get__(owner)
             except (AttributeError, TypeError):
-                return _MISSING
-        return found if not hasattr(type(found), "__get__") or _is_function(found) else _MISSING
-    return _MISSING
-
-
-def _is_fixed(value: Any) -> bool:
-    """Whether a value holds nothing that can change in place and is compared."""
-    open_ = [value]
-    for each in open_:
-        if isinstance(each, (list, dict, set)):
-            return False
-        if isinstance(each, (tuple, frozenset)):
-            if len(open_) + len(each) > _MOST_COMPARED:
-                return False
-            open_ += each
-    return True
-
-
-def _flat(value: Any) -> list[Any] | None:
-    """What a container holds, and its containers, in order; None where that is too much to compare."""
-    open_: list[Any] = [value]
-    found: list[Any] = []
-    while open_:
-        each = open_.pop()
-        if not isinstance(each, _CONTAINERS):
-            # References to one array are one object, and do not keep the array.
-            found.append(weakref.ref(each) if type(each) is np.ndarray else each)
-            continue
-        if len(found) + len(open_) + len(each) > _MOST_COMPARED:
-            return None
-        found += [type(each), len(each)]
-        parts = [*chain.from_iterable(each.items())] if isinstance(each, dict) else each
-        if any(issubclass(kind, (*_CONTAINERS, np.ndarray)) for kind in {*map(type, parts)}):
-            open_ += parts
-        else:
-            found += parts
-    return found
-
-
-def _are_alike(now: list[Any], before: list[Any]) -> bool:
-    return len(now) == len(before) and (all(map(is_, now, before)) or all(map(_is_alike, now, before)))
-
-
-def _is_alike(now: Any, before: Any) -> bool:
-    """Whether a value is the same one, or an equal number or text of the same type."""
-    if now is before:
-        return True
-    if type(now) is not type(before) or not isinstance(now, _PLAIN):
-        return False
-    try:
-        return bool(told_apart(now) == told_apart(before))
-    except Exception:  # the `==` of a user's class may raise anything
-        return False
+                return MISSING
+        return found if not hasattr(type(found), "__get__") or type(found) in _DEFINING else MISSING
+    return MISSING

@@ -32,6 +32,7 @@ RULES = {
     "and written, and atomics are for arrays of U32.",
     "K009": "vyre.debug(name, value) is a statement of its own, whose arguments only read: a kernel with it gives what "
     "one without it gives.",
+    "K010": "What a kernel takes by name is compared at each call, so it holds a limited number of values.",
 }
 
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.calls import LISTED
-from vyre._base.captured import Captures, all_code, captured_of, is_compared, is_library, read_by, read_of_owners
+from vyre._base.captured import Captured, Captures, Uncompared, all_code, captured_of, read_by
+from vyre._base.held import is_compared, is_library
 from vyre._base.interrupts import is_of_signal_handler
 from vyre._base.taken import taking
 from vyre._base.types import TYPES
@@ -27,7 +28,7 @@ from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, at_spot, note_lets
 from vyre._kernel.inside import gid, lid, wid
-from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
+from vyre._kernel.mistakes import Mistake, Spot, kernel_error, spot_of
 from vyre._kernel.rewriting.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre._kernel.user_terms import in_user_terms
@@ -382,16 +383,21 @@ class _Inliner:
 
     def captured(self, taken: Sequence[Any]) -> Captures:
         """What the trace depends on; ``taken`` has what it took beside the names that the functions read."""
-        found = [*taken, *read_by(self._native.values())]
-        for function, rewritten in self._used.items():
-            if is_compared(function):
-                # The kernel itself was read when it was decorated.
-                names = sorted(rewritten.captured, key=len)
-                if function is not self._stack[0]:
-                    names.insert(0, ())
-                read = [each for chain in names if (each := captured_of(function, chain)) is not None]
-                found += [*read, *read_of_owners(read)]
-        return Captures(found)
+        kernel = self._stack[0]
+        read: list[Captured | None] = []
+        try:
+            for function, rewritten in self._used.items():
+                if is_compared(function):
+                    if function is not kernel:  # the kernel itself was read when it was decorated
+                        read.append(captured_of(function, (), False))
+                    for names in sorted(rewritten.captured, key=len):
+                        read.append(captured_of(function, names, rewritten.captured[names][0]))
+            found = read_by(self._native.values(), kernel.__module__, filter(None, read))
+        except Uncompared as error:
+            read_at = self._used[error.function].captured if error.function in self._used else {}
+            _, spot = read_at.get(error.names, (False, Spot(*error.line, 0, 0)))
+            raise kernel_error(kernel.__name__, Mistake("K010", error.problem, error.fix), spot) from None
+        return Captures([*taken, *found])
 
     def find(self, function: Any) -> Callable[..., Any] | None:
         if type(function) is MethodType and type(function.__func__) is FunctionType:

@@ -13,7 +13,7 @@ from vyre import _core
 from vyre._arrays.graph import is_recording
 from vyre._base.absent import refuse_of_procedure
 from vyre._base.calls import explain_calls
-from vyre._base.captured import Captures, read_by
+from vyre._base.captured import Captures, Uncompared, read_by
 from vyre._base.constants import told_apart
 from vyre._base.taken import note_taken, taking
 from vyre._base.text import shown
@@ -26,7 +26,7 @@ from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.core import core_procedure
 from vyre._procedure.dispatches import record_kernel
 from vyre._procedure.invocations import invoke
-from vyre._procedure.recorder import ACTIVE, Recorder, active
+from vyre._procedure.recorder import ACTIVE, Recorder, active, place_text
 from vyre._procedure.running import launch_of, run
 from vyre._procedure.sizes import Size
 from vyre._procedure.steps import ArrayDecl, Recorded
@@ -213,7 +213,10 @@ class ProcedureFunction:
         made.is_vouched = self.is_vouched
         if recorder.copied:
             self._copies.append(recorder.copied)
-        made.captured = Captures([*read_by([self._function, *constants.values()]), *taken])
+        try:
+            made.captured = Captures([*read_by([self._function, *constants.values()]), *taken])
+        except Uncompared as error:
+            raise ArgumentError(f"{error.problem}{place_text(error.line)}. Fix: {error.fix}.") from None
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

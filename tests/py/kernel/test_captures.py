@@ -142,6 +142,111 @@ VALUES = {
     ),
     "a table": ("t = np.array([3], np.uint32)", "t[i - i]", "t = np.array([5], np.uint32)"),
     "a table in a dict": ("t = {'x': np.array([3], np.uint32)}", "t['x'][i - i]", "t['x'] = np.array([5], np.uint32)"),
+    "an object by another name": ("c = types.SimpleNamespace(n=3)", "a = c; a.n", "c.n = 5"),
+    "an object of an object": (
+        "c = types.SimpleNamespace(d=types.SimpleNamespace(n=3))",
+        "a = c.d; getattr(a, 'n')",
+        "c.d.n = 5",
+    ),
+    "an attribute that is not there yet": (
+        "c = types.SimpleNamespace()",
+        "getattr(c, 'n', 3)",
+        "c.n = 5",
+    ),
+    "an object that a helper is given": (
+        "def h(c):\n    return c.n\nc = types.SimpleNamespace(n=3)",
+        "h(c)",
+        "c.n = 5",
+    ),
+    "an object that a method gives to a helper": (
+        "def g(c):\n    return c.n\nclass C:\n    n = 3\n    def h(self):\n        return g(self)\nc = C()",
+        "c.h()",
+        "c.n = 5",
+    ),
+    "a number that an inherited method reads": (
+        "class B:\n    def h(self):\n        return self.n\nclass C(B):\n    n = 3\n"
+        "    def g(self):\n        return super().h()\nc = C()",
+        "c.g()",
+        "C.n = 5",
+    ),
+    "one of two equal objects": (
+        "class C:\n    pass\nc, d = C(), C()\nmode = c",
+        "(3 if mode is c else 5)",
+        "mode = d",
+    ),
+    "an object in a list": ("c = [types.SimpleNamespace(n=3)]", "c[0].n", "c[0].n = 5"),
+    "an object in a dict": ("c = {'k': types.SimpleNamespace(n=3)}", "c['k'].n", "c['k'].n = 5"),
+    "an object in the default of a helper": (
+        "c = types.SimpleNamespace(n=3)\ndef h(c=c):\n    return c.n",
+        "h()",
+        "c.n = 5",
+    ),
+    "an object in a partial helper": (
+        "import functools\nc = types.SimpleNamespace(n=3)\ndef g(c):\n    return c.n\nh = functools.partial(g, c)",
+        "h()",
+        "c.n = 5",
+    ),
+    "a class by another name": ("class C:\n    n = 3", "a = C; a.n", "C.n = 5"),
+    "a number of a class of classes": (
+        "class M(type):\n    n = 3\nclass C(metaclass=M):\n    pass",
+        "C.n",
+        "M.n = 5",
+    ),
+    "a module by another name": ("m = types.ModuleType('m')\nm.n = 3", "a = m; a.n", "m.n = 5"),
+    "a property": (
+        "n = 3\nclass C:\n    @property\n    def p(self):\n        return n\nc = C()",
+        "c.p",
+        "n = 5",
+    ),
+    "an object that finds its attributes": (
+        "class C:\n    def __getattr__(self, name):\n        return self.held[name]\nc = C()\nc.held = {'n': 3}",
+        "c.n",
+        "c.held['n'] = 5",
+    ),
+    **{
+        f"an object with {method}": (
+            f"class C:\n    def {method}(self, *_):\n        return self.n\nc = C()\nc.n = 3",
+            use,
+            "c.n = 5",
+        )
+        for method, use in {
+            "__getitem__": "c[0]",
+            "__int__": "int(c)",
+            "__index__": "(0, 0, 0, 3, 0, 5)[c]",
+            "__len__": "len(c)",
+        }.items()
+    },
+    "a global of an object's own items": (
+        "n = 3\nclass C:\n    def __getitem__(self, k):\n        return n\nc = C()",
+        "c[0]",
+        "n = 5",
+    ),
+    "a deque": ("import collections\nq = collections.deque([3])", "q[0]", "q[0] = 5"),
+    "a method of a deque": (
+        "import collections\nq = collections.deque([3])",
+        "(3 if q.count(3) else 5)",
+        "q[0] = 5",
+    ),
+    "a bytearray": ("b = bytearray([3])", "b[0]", "b[0] = 5"),
+    "an array of Python": ("import array\nb = array.array('I', [3])", "b[0]", "b[0] = 5"),
+    "a view of a dict": ("d = {'n': 3}\nn = types.MappingProxyType(d)", "n['n']", "d['n'] = 5"),
+    "a set": ("s = {4}", "(5 if 9 in s else 3)", "s.add(9)"),
+    "a list of a class of its own": (
+        "class L(list):\n    pass\nn = L([4])\nn.k = 3",
+        "getattr(n, 'k')",
+        "n.k = 5",
+    ),
+    "a tuple of many numbers": ("n = (3,) * 20_000", "n[7]", "n = (5,) * 20_000"),
+    "an import in the body": (
+        "sys.modules['captured'] = types.ModuleType('captured')\nsys.modules['captured'].n = 3",
+        "import captured as m; m.n",
+        "sys.modules['captured'].n = 5",
+    ),
+    "a name of an import in the body": (
+        "sys.modules['captured'] = types.ModuleType('captured')\nsys.modules['captured'].n = 3",
+        "from captured import n; n",
+        "sys.modules['captured'].n = 5",
+    ),
 }
 
 IN_A_KERNEL = """
@@ -222,7 +327,9 @@ def run(source: str, space: dict) -> None:
 def made(before: str, by: str, use: str) -> dict:
     space: dict = {"__name__": "captures"}
     in_kernel = by.partition("@")[2].startswith("vyre.kernel")
-    run(f"{HEAD}{before}\n\n{by.format(use if in_kernel else use.replace('[i - i]', ''))}", space)
+    *statements, use = (use if in_kernel else use.replace("[i - i]", "")).split("; ")
+    by = re.sub(r"^( +)(?=.*\{\})", "".join([r"\1", *(f"{each}; " for each in statements)]), by, flags=re.M)
+    run(f"{HEAD}{before}\n\n{by.format(use)}", space)
     return space
 
 
@@ -233,10 +340,16 @@ def factors(who, order: str) -> list[float]:
     return [float((each / X).mean()) for each in found]
 
 
+# A kernel has no `import` and no `super()`.
+PAIRS = [
+    (name, by)
+    for name, by in itertools.product(VALUES, BY)
+    if not ("kernel" in by and re.search(r"import .*;|super\(\)", ";".join(VALUES[name])))
+]
 WHOLE_BY = {name: source.replace("times(x, table({}))", "{}") for name, source in BY.items() if "kernel" not in name}
 
 
-EACH = pytest.mark.parametrize(("name", "by"), [*itertools.product(VALUES, BY), *itertools.product(WHOLE, WHOLE_BY)])
+EACH = pytest.mark.parametrize(("name", "by"), [*PAIRS, *itertools.product(WHOLE, WHOLE_BY)])
 
 
 def captured(name, by):
@@ -301,6 +414,40 @@ def test_a_graph_refuses_by_name(name, by):
         y = who(x)
     graph.replay()
     assert y.numpy().tolist() == (X * 5).tolist()
+
+
+# What is captured -> (what it is, its use, and what becomes of both as the Fix says).
+TOO_MUCH = {
+    "a list": ("n = [3] * 20_000", "n[7]", "n = tuple(n)", "n[7]"),
+    "a dict": ("n = dict.fromkeys(range(20_000), 3)", "n[7]", "seven = n[7]", "seven"),
+    "objects": ("n = [types.SimpleNamespace(n=3) for _ in range(5000)]", "n[7].n", "seven = n[7].n", "seven"),
+    "a bytearray": (
+        "n = bytearray([3]) * 20_000",
+        "n[7]",
+        "n = np.frombuffer(n, np.uint8)",
+        "int(n[7])",
+    ),
+}
+
+
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_holds_too_much_is_refused_at_its_line(name, by):
+    before, use, fix, other_use = TOO_MUCH[name]
+    with pytest.raises((vyre.KernelError, vyre.ArgumentError)) as error:
+        made(before, BY[by], use)["who"](X, backend="cpu")
+    problem = r"`n`, which `\w+` reads, holds more than 10,000 values"
+    fixes = r"\. Fix: make it a tuple of numbers or a numpy array, or read what is needed of it into a name outside\."
+    if "kernel" in by:
+        diagnostic = error.value.diagnostics[0]
+        assert diagnostic.rule == "K010"
+        assert re.fullmatch(f"vyre kernel: {problem}{fixes}", diagnostic.message)
+        file, line = diagnostic.place.file, diagnostic.place.line
+    else:
+        found = re.fullmatch(rf"{problem} at line (\d+) of (<.*>){fixes}", str(error.value))
+        line, file = int(found[1]), found[2]
+    assert use in linecache.getline(file, line)
+    assert factors(made(f"{before}\n{fix}", BY[by], other_use)["who"], "hr") == [3] * 2
 
 
 @pytest.mark.parametrize("by", BY)

@@ -63,27 +63,37 @@ class Names:
 
     Attributes:
         assigned: each name that is assigned as a whole, with the first place.
-        read: each name that is read, with the attributes that are read of it.
+        read: each name that is read, with the attributes that are read of it: whether it is read as a whole, not only
+            for an attribute, and the first place.
     """
 
     def __init__(self) -> None:
         self.assigned: dict[str, ast.Name] = {}
-        self.read: dict[tuple[str, ...], None] = {}
+        self.read: dict[tuple[str, ...], tuple[bool, ast.expr]] = {}
 
     def add_name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):
             self.assigned.setdefault(node.id, node)
         else:
-            self.read[node.id,] = None
+            self._add((node.id,), True, node)
 
-    def add_attributes(self, node: ast.Attribute) -> None:
+    def _add(self, names: tuple[str, ...], is_whole: bool, node: ast.expr) -> None:
+        was_whole, first = self.read.get(names, (False, node))
+        self.read[names] = was_whole or is_whole, first
+
+    def add_attributes(self, node: ast.Attribute) -> bool:
+        """Whether they are those of a name."""
         chain: list[str] = []
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
             chain.append(inner.attr)
             inner = inner.value
-        if isinstance(inner, ast.Name):
-            self.read[(inner.id, *reversed(chain))] = None
+        if not isinstance(inner, ast.Name):
+            return False
+        names = (inner.id, *reversed(chain))
+        for k in range(len(names)):
+            self._add(names[: k + 1], k == len(chain), node)
+        return True
 
 
 def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
@@ -159,7 +169,8 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
             if not (isinstance(node.value, ast.Constant) and node.value.value is None):
                 add(node, "a kernel returns a value", "store it into an Out array; the call returns that array")
         elif isinstance(node, ast.Attribute):
-            names.add_attributes(node)
+            if names.add_attributes(node):
+                return
         elif isinstance(node, ast.Name):
             names.add_name(node)
             if isinstance(node.ctx, ast.Load) or node.id not in loops:

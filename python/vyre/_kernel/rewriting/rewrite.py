@@ -36,8 +36,8 @@ class Rewritten:
     code: CodeType
     original: FunctionType
     spot: Spot
-    # The global and free names that it reads, each with the attributes that are read of it.
-    captured: tuple[tuple[str, ...], ...]
+    # The global and free names that it reads, each with the attributes that are read of it: whether as a whole, where.
+    captured: dict[tuple[str, ...], tuple[bool, Spot]]
 
     def bound(self, tracer: Any) -> Callable[..., Any]:
         """The function for one trace."""
@@ -108,7 +108,11 @@ class Definition:
         Rewriter(tree, self._is_kernel).rewrite()
         outside = {name for each in all_code(code) for name in (*each.co_names, *code.co_freevars)}
         local = {name for each in all_code(code) for name in each.co_varnames} - outside | {*code.co_varnames}
-        captured = tuple(chain for chain in self._read if chain[0] not in local)
+        captured = {
+            names: (is_whole, spot_at(self._file, node))
+            for names, (is_whole, node) in self._read.items()
+            if names[0] not in local
+        }
         made = _compiled(tree, self._file, code.co_freevars)
         return Rewritten(self._function.__name__, made, self._function, self._spot, captured)
 
