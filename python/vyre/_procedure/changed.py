@@ -2,8 +2,11 @@
 
 The body of a procedure runs once, while it is recorded. A list, a counter or an iterator is then, in every turn of a
 loop and whichever blocks a call runs, what this one run made of it. Names are looked for in the source (carried.py);
-objects are looked at themselves, those that the body has names for and what they hold: when a block begins, and when
-it ends. Nothing shows how far an iterator has come, so one that a block has the name of counts as changed.
+objects are looked at themselves, those that the body has names for and what they hold (held.py): when a block begins,
+and when it ends. Nothing shows how far an iterator has come, so one that a block has the name of counts as changed.
+
+Functions and objects may keep what they make when they are first used: an attribute or a global that was None or not
+there, and a new key in a dict of theirs, are no change.
 """
 
 from __future__ import annotations
@@ -11,28 +14,37 @@ from __future__ import annotations
 import dis
 import functools
 import io
-import operator
 from array import array
-from collections import ChainMap, deque
+from collections import ChainMap
 from collections.abc import Iterator
-from types import BuiltinMethodType, CodeType, FunctionType, MemberDescriptorType, MethodType, MethodWrapperType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from vyre._procedure.arrays import ProcedureArray
+from vyre._base.held import (
+    CONTAINERS,
+    FIXED,
+    MISSING,
+    MOST_HELD,
+    SIMPLE,
+    attributes_of,
+    is_alike,
+    is_compared,
+    reader_of,
+    slots_of,
+)
 from vyre._procedure.carried import names_read_in_blocks
 from vyre._procedure.functions import calling_frame
 from vyre._procedure.recorder import calling_line, place_text
-from vyre._procedure.sizes import Size
 from vyre.errors import ArgumentError
 
 __all__ = ["Watched"]
 
-_METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
-_WITHOUT_PARTS = frozenset([bool, bytes, complex, float, int, str, type(None)])
-_NUMBERS = (int, float, np.number)
-_COUNTED = (int, float, Size, ProcedureArray)  # the attributes that are compared; others may be made when first used
+_MOST_COPIED = 1 << 16  # bytes of an array; of a larger one, some elements are compared
+_MOST_SAMPLED = 1024
+_BYTES = (array, bytearray, np.ndarray)
+_DEFINED = (FunctionType, staticmethod, classmethod, property, type, ModuleType)
 
 
 class Watched:
@@ -41,21 +53,27 @@ class Watched:
     def __init__(self, block: str) -> None:
         """Raises ArgumentError for an iterator that a block has the name of."""
         self._block, self._line = block, calling_line()
-        self._states: list[tuple[str, Any, Any]] = []  # name, object, state
+        # Name, object, whether a function or an object keeps it, and state.
+        self._states: list[tuple[str, Any, bool, Any]] = []
         frame = calling_frame()
         if frame is None:
             return
         names = ChainMap(frame.f_locals, frame.f_globals)
         for name in names_read_in_blocks(frame.f_code):
-            for each in _with_parts(names.get(name)):
-                if isinstance(each, Iterator):
+            value: Any = names.get(name)
+            for each, is_kept in _with_parts(value):
+                if issubclass(type(each), io.IOBase):
+                    is_stepped = each is value and not each.closed and not each.writable()
+                else:
+                    is_stepped = issubclass(type(each), Iterator)
+                if is_stepped:
                     self._refuse(name, "stepped through")
-                self._states.append((name, each, _state(each)))
+                self._states.append((name, each, is_kept, _state(each, is_kept)))
 
     def refuse_changes(self) -> None:
         """Raise ArgumentError for an object that is not as it was when the block began."""
-        for name, value, before in self._states:
-            if not _is_same(before, _state(value)):
+        for name, value, is_kept, before in self._states:
+            if not _is_same(before, _state(value, is_kept)):
                 self._refuse(name, "changed")
 
     def _refuse(self, name: str, done: str) -> None:
@@ -66,40 +84,35 @@ class Watched:
         )
 
 
-def _with_parts(value: Any) -> list[Any]:
-    """An object with the objects in it, each once."""
-    found, seen = [value], {id(value)}
-    for each in found:
-        for part in _parts(each):
-            if type(part) not in _WITHOUT_PARTS and id(part) not in seen:
+def _with_parts(value: Any) -> list[tuple[Any, bool]]:
+    """An object with the objects in it, each once, and whether a function or an object keeps it."""
+    found, seen = [(value, False)], {id(value)}
+    for each, is_kept in found:
+        for part, is_owned in _parts(each):
+            if len(found) < MOST_HELD and id(part) not in seen and type(part) not in SIMPLE:
                 seen.add(id(part))
-                found.append(part)
+                found.append((part, is_kept or is_owned))
     return found
 
 
-def _parts(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple, set, frozenset, deque)):
-        return list(value)
-    if isinstance(value, dict):
-        return [*value, *value.values()]
-    if isinstance(value, _METHODS):
-        return [value.__self__]
-    if isinstance(value, functools.partial):
-        return [value.func, *value.args, *value.keywords.values()]
-    if not isinstance(value, FunctionType):
-        # Containers of an object are left out likewise, and files, which an object may write a log to.
-        return [
+def _parts(value: Any) -> list[tuple[Any, bool]]:
+    """What a value holds, and whether it may make that when it is first used."""
+    kind = type(value)
+    if kind is FunctionType:
+        if not is_compared(value):
+            return []
+        used = [
             each
-            for each in _attributes(value).values()
-            if isinstance(each, Iterator) and not isinstance(each, io.IOBase)
+            for each in _globals(value).values()
+            if type(each) is not FunctionType or each.__globals__ is value.__globals__
         ]
-    # Containers of a function's module are left out: functions keep there what they make when they are first called.
-    used = [
-        each
-        for each in _globals(value).values()
-        if isinstance(each, Iterator) or (isinstance(each, FunctionType) and each.__globals__ is value.__globals__)
-    ]
-    return [*_closure(value).values(), *used]
+        return [*((each, False) for each in _closure(value).values()), *((each, True) for each in used)]
+    read = None if issubclass(kind, _BYTES) else reader_of(value)
+    parts = [] if read is None else read(value)
+    if issubclass(kind, (type, ModuleType)):  # what they define is not all of use to the block
+        return [(each, True) for each in parts if not issubclass(type(each), _DEFINED)]
+    is_owner = not issubclass(kind, (*CONTAINERS, *FIXED))
+    return [] if {*map(type, parts)} <= SIMPLE else [(each, is_owner) for each in parts]
 
 
 def _globals(function: FunctionType) -> dict[str, Any]:
@@ -125,44 +138,32 @@ def _closure(function: FunctionType) -> dict[str, Any]:
     return found
 
 
-def _attributes(value: Any) -> dict[str, Any]:
-    """The attributes of an object, also those in slots."""
-    found: dict[str, Any] = {}
-    try:
-        found.update(vars(value))
-    except Exception:  # a class of the user may answer as it likes
-        pass
-    for kind in type(value).__mro__:
-        for name, part in vars(kind).items():
-            if type(part) is MemberDescriptorType:
-                try:
-                    found[name] = part.__get__(value)
-                except AttributeError:  # it is assigned later
-                    pass
-    return found
-
-
-def _state(value: Any) -> Any:
-    """What tells whether an object was changed."""
-    if isinstance(value, (np.ndarray, array)):
-        return value.tobytes()
-    if isinstance(value, bytearray):
+def _state(value: Any, is_kept: bool) -> Any:
+    """What tells whether an object was changed: bytes, parts in order, or parts by names."""
+    kind = type(value)
+    if issubclass(kind, np.ndarray):
+        if value.nbytes <= _MOST_COPIED:
+            return value.tobytes()
+        return value.shape, value.ctypes.data, value.flat[:: -(-value.size // _MOST_SAMPLED)].tobytes()
+    if issubclass(kind, _BYTES):
         return bytes(value)
-    if isinstance(value, (list, set, dict, deque)):
-        return _parts(value)
-    held = {f".{name}": each for name, each in _attributes(value).items()}
-    if isinstance(value, FunctionType):
-        held |= {**_globals(value), **_closure(value)}
-    return {name: each for name, each in held.items() if type(each) in _COUNTED or isinstance(each, np.number)}
+    read = reader_of(value)
+    if issubclass(kind, dict) and is_kept:
+        return dict(zip(map(id, dict.keys(value)), dict.values(value), strict=True))
+    if read is not None and issubclass(kind, CONTAINERS):
+        return [*read(value)]
+    if kind is FunctionType and is_compared(value):
+        return {**{f".{name}": each for name, each in vars(value).items()}, **_globals(value), **_closure(value)}
+    return None if read is None else attributes_of(value, slots_of(kind))
 
 
 def _is_same(before: Any, now: Any) -> bool:
-    if isinstance(before, list):
-        return len(before) == len(now) and all(map(operator.is_, before, now))
+    if isinstance(before, (list, tuple)):
+        return len(before) == len(now) and all(map(_is_same_part, before, now))
     if isinstance(before, dict):
-        return all(_is_one(each, now.get(name)) for name, each in before.items())
+        return all(each is None or _is_same_part(each, now.get(name, MISSING)) for name, each in before.items())
     return bool(before == now)
 
 
-def _is_one(before: Any, now: Any) -> bool:
-    return before is now or (isinstance(before, _NUMBERS) and type(before) is type(now) and bool(before == now))
+def _is_same_part(before: Any, now: Any) -> bool:
+    return is_alike(now, before) or (type(before) is type(now) is tuple and _is_same(before, now))

@@ -10,7 +10,9 @@ from vyre.errors import ArgumentError
 AROUND = """\
 import functools
 import heapq
+import io
 import itertools
+import os
 from collections import Counter, deque
 from types import SimpleNamespace
 
@@ -29,7 +31,7 @@ class Counting:
     count = 0
 
     def __init__(self):
-        self.turn, self.kernel = 0, None
+        self.turn, self.kernel, self.inner, self.pair = 0, None, SimpleNamespace(turn=0), (1, [2])
 
     def next(self):
         self.turn += 1
@@ -78,6 +80,32 @@ def of_attribute(owner):
     return owner.COUNT
 
 
+def by_list():
+    NUMBERS.append(1)
+    return len(NUMBERS)
+
+
+def by_object():
+    OBJECT.inner.turn += 1
+    return OBJECT.inner.turn
+
+
+def by_key():
+    NAMED["k"] += 1
+    return NAMED["k"]
+
+
+def by_table():
+    TABLE[0] += 1
+    return int(TABLE[0])
+
+
+def kept(k):
+    if k not in NAMED:
+        NAMED[k] = k + 1
+    return NAMED[k]
+
+
 def turns_of(n):
     for i in vyre.times(n):
         yield i
@@ -86,6 +114,7 @@ def turns_of(n):
 COUNT, LAST, NUMBERS, TABLE, BYTES = itertools.count(), 0, [1, 2, 3], np.arange(3), bytearray(3)
 OBJECT, VARIABLE, QUEUE, KNOWN, SEEN = Counting(), by_variable(), deque(NUMBERS), {}, Counter()
 by_attribute.turn, STEP = 0, functools.partial(next, itertools.count())
+LARGE, NAMED = np.zeros(1 << 20, np.uint32), {"k": 0}
 PAIR, NEXT, POP, ADVANCE = ([1], (2,)), itertools.count().__next__, [1, 2, 3].pop, OBJECT.next
 
 
@@ -142,6 +171,23 @@ def error_of(procedure):
         ("pass", TIMES, "add(x, by_global())", "by_global", "changed"),
         ("pass", TIMES, "add(x, of_another())", "of_another", "stepped through"),
         ("a = SimpleNamespace(at=n)", TIMES, "a.at = a.at + 1; add(x, a.at)", "a", "changed"),
+        ("a = SimpleNamespace(on=False)", WHEN, "a.on = True; add(x, 1)", "a", "changed"),
+        ("a = SimpleNamespace(mode='x')", WHEN, "a.mode = 'y'; add(x, 1)", "a", "changed"),
+        ("a = SimpleNamespace(pair=(1, 2))", WHEN, "a.pair = (1, 3); add(x, 1)", "a", "changed"),
+        ("a = SimpleNamespace(found=[])", WHEN, "a.found.append(1); add(x, 1)", "a", "changed"),
+        ("pass", TIMES, "OBJECT.inner.turn += 1; add(x, 1)", "OBJECT", "changed"),
+        ("pass", TIMES, "add(x, by_list())", "by_list", "changed"),
+        ("pass", TIMES, "add(x, by_object())", "by_object", "changed"),
+        ("pass", TIMES, "add(x, by_key())", "by_key", "changed"),
+        ("pass", TIMES, "add(x, by_table())", "by_table", "changed"),
+        ("pass", TIMES, "LARGE[:] += 1; add(x, 1)", "LARGE", "changed"),
+        (
+            "lines = io.BufferedReader(io.BytesIO(b'ab'))",
+            TIMES,
+            "add(x, len(lines.read(1)))",
+            "lines",
+            "stepped through",
+        ),
     ],
 )
 def test_an_object_that_a_block_changes_is_refused(write_module, before, block, inside, name, done):
@@ -164,6 +210,10 @@ def test_an_object_that_a_block_changes_is_refused(write_module, before, block, 
         (f"found = []\nfound.append(1)\n{TIMES}\n    add(x, len(found))\nfound.append(1)", 3),
         (f"{TIMES}\n    k = NUMBERS.pop()\n    add(x, k)\n    NUMBERS.append(k)", 9),
         (f"{TIMES}\n    OBJECT.add(x, i)", 3),
+        (f"{TIMES}\n    add(x, kept(2))", 9),
+        (f"{TIMES}\n    OBJECT.pair = (1, OBJECT.pair[1]); add(x, i)", 3),
+        (f"log = open(os.devnull, 'w')\n{TIMES}\n    print(1, file=log); add(x, i)\nlog.close()", 3),
+        (f"log = io.StringIO()\n{TIMES}\n    print(1, file=log); add(x, i)", 3),
         (f"a = SimpleNamespace(log=open(__file__))\n{TIMES}\n    add(x, 1 if a.log else 2)\na.log.close()", 3),
         (f"{TIMES}\n    add(x, of_attribute(SimpleNamespace(COUNT=1)))", 3),
         (f"numbers = iter(NUMBERS)\nk = next(numbers)\n{WHEN}\n    add(x, k)\nadd(x, next(numbers))", 3),
