@@ -223,7 +223,7 @@ def captured_of(function: FunctionType, names: tuple[str, ...], is_whole: bool) 
     while True:
         if names:
             root = _look_up(function, names[:1])
-            if isinstance(root, ModuleType) and is_of_library(root):
+            if issubclass(type(root), ModuleType) and is_of_library(root):
                 return None
         value = _look_up(function, names)
         if value is not MISSING or len(names) < 2 or type(_look_up(function, names[:-1])) is ModuleType:
@@ -383,7 +383,7 @@ def _look_up(function: FunctionType, names: tuple[str, ...]) -> Any:
         except ValueError:
             return MISSING
     for name in names[1:]:
-        value = value.__dict__.get(name, MISSING) if isinstance(value, ModuleType) else _attribute(value, name)
+        value = value.__dict__.get(name, MISSING) if issubclass(type(value), ModuleType) else _attribute(value, name)
     return value
 
 
@@ -392,7 +392,7 @@ def _attribute(owner: Any, name: str) -> Any:
     it runs no code of the user but a `__dict__`."""
     if owner is MISSING:
         return MISSING
-    for each in (owner, *(owner.__mro__ if isinstance(owner, type) else type(owner).__mro__)):
+    for each in (owner, *(owner.__mro__ if issubclass(type(owner), type) else type(owner).__mro__)):
         try:
             found = getattr(each, "__dict__", {}).get(name, MISSING)
         except Exception:  # a class of the user may have a `__dict__` of its own

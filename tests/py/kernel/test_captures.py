@@ -645,6 +645,7 @@ class Proxy:
     @property
     def __dict__(self):
         raise RuntimeError("there is no request")
+    __class__ = __dict__
 proxy, is_asked = Proxy(), False
 @vyre.procedure
 def who(x: In[u32]):
