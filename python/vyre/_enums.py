@@ -79,7 +79,7 @@ class TypeEnum(TableEnum, metaclass=_TypeMeta):
         (value,) = values
         if type(value) is Expr:
             return Expr.cast(kind, value)
-        return getattr(Expr, row.text)(value)  # the table says that this is the constructor of literals
+        return getattr(Expr, row.text)(value)  # which makes literals, as the table says
 
 
 explain_methods(TypeEnum, "vyre.DataType")

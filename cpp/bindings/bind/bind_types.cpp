@@ -2,6 +2,7 @@
 // methods.
 #include <fmt/format.h>
 #include <pybind11/native_enum.h>
+#include <pybind11/stl.h>
 
 #include "bindings/bindings.hpp"
 #include "vyre/ir/handles/by_type.hpp"
@@ -38,13 +39,14 @@ void bind_types(py::module_& m) {
   py::list rows;
   const py::object type_row =
       py::module_::import("collections")
-          .attr("namedtuple")("TypeRow", "name text bytes lanes wgsl numpy meaning number kind component components dtype value");
+          .attr("namedtuple")("TypeRow", "name text bytes lanes wgsl numpy meaning number kind component components dtype value literal");
   for (const ir::TypeInfo& row : ir::kTypes) {
     std::string numpy(row.numpy);
     if (!row.also.empty()) numpy = fmt::format("{}, {}", numpy, row.also);
     if (row.components > 1) numpy = fmt::format("{} x {}", numpy, row.components);
     rows.append(type_row(row.name, row.text, row.bytes, row.lanes, row.wgsl, numpy, row.meaning, row.number,
-                         py::str(row.kind_name).attr("lower")(), ir::name(row.component), row.components, row.numpy, ir::name(row.value)));
+                         py::str(row.kind_name).attr("lower")(), ir::name(row.component), row.components, row.numpy, ir::name(row.value),
+                         row.literal));
   }
   tables["types"] = py::tuple(rows);
   rows = py::list();

@@ -1,6 +1,6 @@
 """What the core's table of types says, and what follows from it: sizes, ranges, and numpy's names.
 
-Every module that depends on one of these asks here, so that a new row of the table reaches all of them.
+Every module that depends on one of these asks here, so that a new row reaches all of them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class TypeInfo:
     Attributes:
         element: the type.
         value: the type of what a load gives and a store takes.
-        text, kind, dtype, bytes, lanes, components: as in the table.
+        text, kind, dtype, bytes, lanes, components, literal: as in the table.
         spelled: its name in vyre.
         axes: those that one element adds to an array of numpy.
         bound: the dtype of an array with all bytes of its elements: a Bool has those of a word.
-        least, greatest: of its integers, which are a vector's components; 0 and 0 where there are none.
+        least, greatest: of its integers, in a vector its components; 0 and 0 without any.
     """
 
     def __init__(self, row: Any) -> None:
@@ -40,6 +40,7 @@ class TypeInfo:
         self.bytes: int = row.bytes
         self.lanes: int = row.lanes
         self.components: int = row.components
+        self.literal: int | None = row.literal
         self.spelled: str = "boolean" if row.kind == "boolean" else row.name.lower()
         self.axes: tuple[int, ...] = (row.components,) if row.components > 1 else ()
         self.bound: str = "uint32" if row.kind == "boolean" else row.dtype

@@ -279,7 +279,7 @@ def _type_for(given: object) -> str | None:
     if isinstance(given, np.dtype):
         given = given.type
     if isinstance(given, type):
-        given = OF_DTYPE.get(given.__name__.removesuffix("_"))  # numpy.bool_ is one of numpy's names
+        given = OF_DTYPE.get(given.__name__.removesuffix("_"))  # numpy.bool_ too
     return f"vyre.{TYPES[given].spelled}" if isinstance(given, DataType) else None
 
 

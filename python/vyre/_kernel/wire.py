@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
+from vyre._base.types import TYPES
 
 if TYPE_CHECKING:
     from vyre._core import Program
 
-__all__ = ["Statement", "Wire", "read_wire"]
+__all__ = ["LITERALS", "Statement", "Wire", "read_wire"]
 
-_KINDS = ("u32", "i32", "bool", "u64", "var", "load", "len", "id", "binary", "unary")
-_MORE_KINDS = ("select", "cast", "call", "lane", "pack", "atomic")
+# The kinds of expressions by their numbers in the binary form.
+LITERALS = {info.literal: info.text for info in TYPES.values() if info.literal is not None}
+_OTHERS = ("var", "load", "len", "id", "binary", "unary", "select", "cast", "call", "lane", "pack", "atomic")
+_KINDS = LITERALS | dict(enumerate(_OTHERS, 4))
 _STATEMENTS = ("let", "assign", "store", "if", "else", "loop", "block", "end", "barrier", "return", "break")
 _IDS = ("gid", "wid", "lid")
 
@@ -87,7 +90,7 @@ def read_wire(program: Program) -> Wire:
 
 
 def _expression(data: _Bytes, names: list[str], at: int) -> Expression:
-    kind = [*_KINDS, *_MORE_KINDS][data.number()]
+    kind = _KINDS[data.number()]
 
     def operands(count: int) -> tuple[int, ...]:
         return tuple(at - data.number() for _ in range(count))
@@ -97,7 +100,7 @@ def _expression(data: _Bytes, names: list[str], at: int) -> Expression:
         found: str = row.name if which == "types" else row[0]
         return found
 
-    if kind in ("u32", "i32", "bool", "u64"):
+    if kind in LITERALS.values():
         return Expression(kind, "", (), data.number())
     if kind in ("var", "len"):
         return Expression(kind, names[data.number()], ())

@@ -17,7 +17,7 @@ from vyre._core import DataType
 from vyre._kernel.costs.intervals import ANY, MOST, TRUTH, Interval, binary, join, unary
 from vyre._kernel.counts import CostLoop, Count, Totals
 from vyre._kernel.trace import PARAMS
-from vyre._kernel.wire import read_wire
+from vyre._kernel.wire import LITERALS, read_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk"]
 
-_FREE = frozenset(["u32", "i32", "bool", "u64", "var", "len", "id", "lane", "pack"])  # they compute nothing
+_FREE = frozenset([*LITERALS.values(), "var", "len", "id", "lane", "pack"])  # they compute nothing
 
 
 @dataclass(frozen=True)
