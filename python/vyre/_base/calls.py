@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, cast
 from vyre.errors import CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from inspect import Parameter
     from typing import Any
 
-__all__ = ["LISTED", "REFUSALS", "explain_calls", "explain_methods"]
+__all__ = ["LISTED", "REFUSALS", "explain_calls", "explain_methods", "refusal_of", "wrapped_as"]
 
 _LONGEST = 80  # letters of an unknown name in a message
 # The names that each explained module lists in ``__all__``, by the module's name.
@@ -71,12 +71,12 @@ def _function_in(method: staticmethod[..., Any] | classmethod[Any, ..., Any]) ->
 
 
 def _explained(function: FunctionType, name: str, owner: str) -> FunctionType:
-    """The function, with CallError for a call that does not fit its parameters; ``owner`` is a method's class."""
+    """The function, with CallError for a call that does not fit its parameters."""
 
     if hasattr(function, "__wrapped__"):
         return function  # its own module explained it
     # These names are bound here because a NamedTuple's globals have no builtins.
-    type_error, refusal = TypeError, _refusal
+    type_error, refusal = TypeError, refusal_of
 
     def explained(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -88,19 +88,26 @@ def _explained(function: FunctionType, name: str, owner: str) -> FunctionType:
                 raise
         raise refusal(function, name, owner, args, kwargs)
 
-    # The wrapper gets the globals of the function's module: tools that list a module's own functions expect them.
+    return wrapped_as(explained, function)
+
+
+def wrapped_as(wrapper: Any, function: FunctionType) -> FunctionType:
+    """A wrapper that is like its function to those who look at it."""
+    # Tools that list a module's own functions expect the globals of that module.
     made = FunctionType(
-        explained.__code__.replace(co_name=function.__name__),
+        wrapper.__code__.replace(co_name=function.__name__),
         function.__globals__,
         function.__name__,
         None,
-        explained.__closure__,
+        wrapper.__closure__,
     )
+    made.__kwdefaults__ = wrapper.__kwdefaults__
     functools.update_wrapper(made, function)
     return made
 
 
-def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any], kwargs: dict[str, Any]) -> CallError:
+def refusal_of(function: FunctionType, name: str, owner: str, args: Any, kwargs: Any) -> CallError:
+    """The error for a call that does not fit the parameters; ``owner`` is a method's class."""
     import inspect
 
     parameters = list(inspect.signature(function).parameters.values())

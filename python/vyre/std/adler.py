@@ -12,14 +12,14 @@ import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre._base.calls import explain_calls
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of
 from vyre.std._calls.messages import taken
 from vyre.std._calls.one import one_resident
 from vyre.std._calls.padded import word_at
 
 if TYPE_CHECKING:
-    from vyre import Array, Device
+    from vyre import Array
 
 __all__ = ["adler32"]
 
@@ -187,28 +187,26 @@ def by_all(words: In[u32], value: In[u32], length: u32, stride: u32) -> vyre.Pro
     return out
 
 
-def adler32(data: Any, value: int = 1, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def adler32(data: Any, value: int = 1, **at: Unpack[At]) -> Any:
     """The Adler-32 checksum of zlib's format, as zlib.adler32.
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), a list of these on the host, or Messages.
         value: the checksum of what stands before the data; from 0 to 2^32 - 1.
-        backend, device: where; resident data is used where it is.
 
     Returns: an int for one message of the host, else uint32 of shape (n,); resident for resident data and Messages.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: RFC 1950, section 8.2.
 
     >>> hex(adler32(b"Wikipedia", backend="cpu"))
     '0x11e60398'
     """
-    value = count_of(value, "argument `value` of vyre.std.adler32", 0, 2**32 - 1)
-    alone = one_resident(data, LONG, "vyre.std.adler32", backend, device)
+    value = count_of(value, argument(at, "value"), 0, 2**32 - 1)
+    alone = one_resident(data, LONG, at)
     if alone is not None:
         return by_all(alone[0], _word(value, alone[0]), alone[1], _stride(alone[1]))
-    given = taken(data, "vyre.std.adler32", backend, device)
+    given = taken(data, at)
     messages = given.messages
     before, longest = _word(value, messages), messages.longest
     if given.one and longest >= LONG:
@@ -225,6 +223,3 @@ def _stride(size: int) -> int:
 
 def _word(value: int, beside: Any) -> Array:
     return vyre.array(np.array([value], np.uint32), backend=beside.backend, device=beside.device)
-
-
-explain_calls(globals(), "vyre.std")

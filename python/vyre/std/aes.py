@@ -12,13 +12,11 @@ import numpy as np
 
 import vyre
 from vyre import In, u32, vec4u32
-from vyre._base.calls import explain_calls
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._hashing.ciphers import Cipher, Rows, encrypted, rows_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from vyre import Device
 
 __all__ = ["aes_ctr"]
 
@@ -168,9 +166,8 @@ def _keys(key: Rows) -> np.ndarray:
 AES_CTR = Cipher("aes_ctr", "counter_block", LANES, ">u4", _row, _keys, prepare, load, load_each, keystream)
 
 
-def aes_ctr(
-    key: Any, counter_block: Any, data: Any, *, backend: str | None = None, device: int | Device | None = None
-) -> Any:
+@call
+def aes_ctr(key: Any, counter_block: Any, data: Any, **at: Unpack[At]) -> Any:
     """Encrypt or decrypt with AES in counter mode, which are the same.
 
     Args:
@@ -182,7 +179,6 @@ def aes_ctr(
             block may serve twice under a key: messages that share one can be read without the key.
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on
             the host.
-        backend, device: where; resident data is used where it is.
 
     Returns: bytes, or a list of bytes for a list; for a resident array a resident one of uint8.
 
@@ -198,10 +194,6 @@ def aes_ctr(
     >>> aes_ctr(bytes(16), bytes(16), secret, backend="cpu")
     b'attack at dawn'
     """
-    function = "vyre.std.aes_ctr"
-    keys = rows_of(key, [16, 32], f"argument `key` of {function}")
-    blocks = rows_of(counter_block, [16], f"argument `counter_block` of {function}")
-    return encrypted(AES_CTR, function, data, keys, blocks, 2**32, backend, device)
-
-
-explain_calls(globals(), "vyre.std")
+    keys = rows_of(key, [16, 32], argument(at, "key"))
+    blocks = rows_of(counter_block, [16], argument(at, "counter_block"))
+    return encrypted(AES_CTR, data, keys, blocks, 2**32, at)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import vyre
 from vyre import u32, u64
-from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
+from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import count_of, host_bytes
 from vyre.std._calls.messages import taken
 from vyre.std._calls.streams import Stream, hashed
 from vyre.std._calls.trimmed import trimmed
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["blake2b", "blake2s"]
 
@@ -113,70 +110,49 @@ def make_stream(wide: bool, keyed: bool) -> Stream:
     return Stream(name, words, 8, bits // 4, wide, begin, step, finish, blocks, lead, whole=True, mix=mix)
 
 
-def _digest(wide: bool, data: Any, size: Any, key: Any, backend: Any, device: Any) -> Any:
-    function = f"vyre.std.blake2{'b' if wide else 's'}"
+def _digest(wide: bool, data: Any, size: Any, key: Any, at: At) -> Any:
     most = 64 if wide else 32
-    size = count_of(size, f"argument `digest_size` of {function}", 1, most)
-    octets = host_bytes(key, f"argument `key` of {function}")
+    size = count_of(size, argument(at, "digest_size"), 1, most)
+    octets = host_bytes(key, argument(at, "key"))
     if len(octets) > most:
         raise ArgumentError(
-            f"argument `key` of {function} must have at most {most} bytes, got {len(octets)}. "
-            f"Fix: pass {function}(key) instead of a longer key."
+            f"{argument(at, 'key')} must have at most {most} bytes, got {len(octets)}. "
+            f"Fix: pass {name_of(at)}(key) instead of a longer key."
         )
     padded = octets.ljust(2 * most, b"\0")
     block = [int.from_bytes(padded[k : k + 4], "little") for k in range(0, 2 * most, 4)]
-    given = taken(data, function, backend, device)
+    given = taken(data, at)
     found = hashed(make_stream(wide, bool(octets)), given.messages, [size, len(octets), *block])
     return given.rows(found if size == most else trimmed(found, most, size), size)
 
 
-def blake2s(
-    data: Any,
-    digest_size: int = 32,
-    key: Any = b"",
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
-) -> Any:
+@call
+def blake2s(data: Any, digest_size: int = 32, key: Any = b"", **at: Unpack[At]) -> Any:
     """BLAKE2s, made for 32-bit words, as hashlib.blake2s.
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), a list of these on the host, or Messages.
         digest_size: bytes of each digest, from 1 to 32.
         key: up to 32 bytes, for a keyed hash (a MAC); for all messages.
-        backend, device: where; resident data is used where it is.
 
     Returns: bytes for one message of the host, else uint8 of shape (n, digest_size), or (digest_size,) for one
     resident array; resident for resident data and Messages.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: RFC 7693.
 
     >>> blake2s(b"abc", 16, backend="cpu").hex()
     'aa4938119b1dc7b87cbad0ffd200d0ae'
     """
-    return _digest(False, data, digest_size, key, backend, device)
+    return _digest(False, data, digest_size, key, at)
 
 
-def blake2b(
-    data: Any,
-    digest_size: int = 64,
-    key: Any = b"",
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
-) -> Any:
+@call
+def blake2b(data: Any, digest_size: int = 64, key: Any = b"", **at: Unpack[At]) -> Any:
     """BLAKE2b, made for 64-bit words: as blake2s, with digests and keys of up to 64 bytes.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: RFC 7693.
 
     >>> blake2b(b"abc", 20, backend="cpu").hex()
     '384264f676f39536840523f284921cdc68b6846b'
     """
-    return _digest(True, data, digest_size, key, backend, device)
-
-
-explain_calls(globals(), "vyre.std")
+    return _digest(True, data, digest_size, key, at)

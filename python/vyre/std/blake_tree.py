@@ -6,13 +6,13 @@ was all: the last compression is the root.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
+from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import count_of, host_bytes
 from vyre.std._calls.messages import Messages, taken
 from vyre.std._calls.one import one_resident
@@ -22,9 +22,6 @@ from vyre.std._hashing import blake3_many as _blake3_many
 from vyre.std._hashing.blake3 import CHUNK, IV, KEYED, MATERIAL, context_key
 from vyre.std._hashing.blake3_long import make_long
 
-if TYPE_CHECKING:
-    from vyre import Device
-
 __all__ = ["blake3"]
 
 LONG = 2**17  # bytes of one message from which all workgroups share it
@@ -32,14 +29,13 @@ EACH_MOST = 2**20  # bytes of messages that are left to one invocation each
 EACH_LEAST = 4096  # the fewest messages for which each is left to one invocation
 
 
+@call
 def blake3(
     data: Any,
     length: int = 32,
     key: Any = None,
     context: str | None = None,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """BLAKE3, the tree hash: plain, keyed, or as a key derivation, with output of any length.
 
@@ -48,12 +44,9 @@ def blake3(
         length: bytes of each digest, from 0 on.
         key: 32 bytes, for a keyed hash (a MAC).
         context: what derived keys are for, a fixed string of the application; ``data`` is then the key material.
-        backend, device: where; resident data is used where it is.
 
     Returns: bytes for one message of the host, else uint8 of shape (n, length), or (length,) for one resident array;
     resident for resident data and Messages.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: O'Connor, Aumasson, Neves, Wilcox-O'Hearn, "BLAKE3: one function, fast everywhere", 2020.
 
@@ -62,24 +55,25 @@ def blake3(
     >>> blake3([b"key material", b"other"], 16, context="example.org 2026 sessions", backend="cpu").shape
     (2, 16)
     """
-    function = "vyre.std.blake3"
-    length = count_of(length, f"argument `length` of {function}", 0, 2**32 - 1)
+    length = count_of(length, argument(at, "length"), 0, 2**32 - 1)
     begin = [*IV, 0]
     if key is not None:
         if context is not None:
-            raise ArgumentError(f"{function} takes a key or a context, got both. Fix: leave one of them out.")
-        begin = [*key_words(key, f"argument `key` of {function}"), KEYED]
+            problem = f"{name_of(at)} takes a key or a context, got both"
+            raise ArgumentError(f"{problem}. Fix: leave one of them out.")
+        begin = [*key_words(key, argument(at, "key")), KEYED]
     elif context is not None:
         if not isinstance(context, str):
             raise ArgumentError(
-                f"argument `context` of {function} must be a str, got an object of type {type(context).__name__[:80]}. "
+                f"{argument(at, 'context')} must be a str, got an object of type "
+                f"{type(context).__name__[:80]}. "
                 "Fix: write a fixed string that names the use of the key."
             )
         begin = [*context_key(context.encode()), MATERIAL]
-    alone = one_resident(data, LONG, function, backend, device)
+    alone = one_resident(data, LONG, at)
     if alone is not None:
         return trimmed_to(hashed_alone(*alone, begin, -(-length // 4)), length).view(vyre.u8)
-    given = taken(data, function, backend, device)
+    given = taken(data, at)
     return given.rows(trimmed_to(hashed(given.messages, given.one, begin, -(-length // 4)), length), length)
 
 
@@ -115,6 +109,3 @@ def hashed(messages: Messages, one: bool, begin: list[int], size: int) -> Any:
     if len(messages) >= EACH_LEAST and longest <= EACH_MOST:
         return each(words, messages.starts, messages.lengths, start, size)
     return group(words, messages.starts, messages.lengths, start, -(-longest // _blake3_many.WINDOW), size)
-
-
-explain_calls(globals(), "vyre.std")

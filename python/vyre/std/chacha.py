@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
 from vyre import In, u32, vec4u32
-from vyre._base.calls import explain_calls
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of
 from vyre.std._calls.host_words import HostWords
 from vyre.std._hashing.ciphers import Cipher, Rows, encrypted, rows_of, words_of
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["chacha20"]
 
@@ -86,9 +83,8 @@ def _keys(key: Rows) -> np.ndarray:
 CHACHA20 = Cipher("chacha20", "nonce", 128, "<u4", _row, _keys, lambda: None, load, load_each, keystream)
 
 
-def chacha20(
-    key: Any, nonce: Any, data: Any, counter: int = 0, *, backend: str | None = None, device: int | Device | None = None
-) -> Any:
+@call
+def chacha20(key: Any, nonce: Any, data: Any, counter: int = 0, **at: Unpack[At]) -> Any:
     """Encrypt or decrypt with ChaCha20, which are the same.
 
     Args:
@@ -100,7 +96,6 @@ def chacha20(
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on
             the host.
         counter: the number of the first block of 64 bytes, from 0 to 2^32 - 1.
-        backend, device: where; resident data is used where it is.
 
     Returns: bytes, or a list of bytes for a list; for a resident array a resident one of uint8.
 
@@ -116,16 +111,12 @@ def chacha20(
     >>> chacha20(key, nonce, secret, backend="cpu")
     b'attack at dawn'
     """
-    function = "vyre.std.chacha20"
-    counter = count_of(counter, f"argument `counter` of {function}", 0, 2**32 - 1)
-    keys = rows_of(key, [32], f"argument `key` of {function}")
-    nonces = rows_of(nonce, [12], f"argument `nonce` of {function}")
+    counter = count_of(counter, argument(at, "counter"), 0, 2**32 - 1)
+    keys = rows_of(key, [32], argument(at, "key"))
+    nonces = rows_of(nonce, [12], argument(at, "nonce"))
     # A counter block is the counter and the nonce (section 2.3).
     blocks = np.empty((len(nonces.sizes), 16), np.uint8)
     blocks[:, :4] = np.frombuffer(counter.to_bytes(4, "little"), np.uint8)
     blocks[:, 4:] = np.frombuffer(nonces.data, np.uint8).reshape(-1, 12)
     starts = nonces._replace(data=blocks.tobytes())
-    return encrypted(CHACHA20, function, data, keys, starts, 2**32 - counter, backend, device)
-
-
-explain_calls(globals(), "vyre.std")
+    return encrypted(CHACHA20, data, keys, starts, 2**32 - counter, at)

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
 from vyre.std._calls.batches import batch
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._searching.alphabets import BASE32, BASE64, BASE64_URL, HEX, Alphabet, decoder, encoder
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from vyre import Device
-
 __all__ = ["base32_decode", "base32_encode", "base64_decode", "base64_encode", "hex_decode", "hex_encode"]
 
 
-def _encoded(alphabet: Alphabet, data: Any, name: str, backend: str | None, device: int | Device | None) -> Any:
-    given = batch(data, f"vyre.std.{name}", backend, device)
+def _encoded(alphabet: Alphabet, data: Any, at: At) -> Any:
+    given = batch(data, at)
     cut = given.cut(4 * alphabet.words)
     text = encoder(alphabet, given.form)(given.words, cut.table, cut.whole, cut.chunks)
     starts = 4 * alphabet.chunk * given.firsts(4 * alphabet.words)
     return given.results(text, starts, alphabet.written_length(given.lengths))
 
 
-def _decoded(alphabet: Alphabet, data: Any, name: str, backend: str | None, device: int | Device | None) -> Any:
-    given = batch(data, f"vyre.std.{name}", backend, device)
+def _decoded(alphabet: Alphabet, data: Any, at: At) -> Any:
+    given = batch(data, at)
     found, ends = decoder(alphabet, given.form)(given.words, *given.cut(4 * alphabet.chunk))
     starts = 4 * alphabet.words * given.firsts(4 * alphabet.chunk)
 
@@ -59,17 +57,15 @@ def _other_alphabet(alphabet: Alphabet, text: bytes) -> str:
     return f"write url_safe={other is BASE64_URL} for {other.spelled}"
 
 
-def hex_encode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def hex_encode(data: Any, **at: Unpack[At]) -> Any:
     """Bytes as hexadecimal text in lower case, two digits a byte.
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
             or ``vyre.std.Messages``. They have at most 2^32 - 4 bytes together.
-        backend, device: where, as for vyre.run; resident data is encoded where it is.
 
     Returns: bytes, or a list of bytes; of a resident array a resident one of uint8, of Messages Messages.
-
-    Raises: BindingError for what is no bytes, ArgumentError for too many, CapabilityError, DeviceError.
 
     Source: RFC 4648, section 8 (there in upper case).
 
@@ -78,10 +74,11 @@ def hex_encode(data: Any, *, backend: str | None = None, device: int | Device | 
     >>> hex_encode([b"a", b"", b"bc"], backend="cpu")
     [b'61', b'', b'6263']
     """
-    return _encoded(HEX, data, "hex_encode", backend, device)
+    return _encoded(HEX, data, at)
 
 
-def hex_decode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def hex_decode(data: Any, **at: Unpack[At]) -> Any:
     """The bytes of hexadecimal text in lower or upper case.
 
     Args: as for ``vyre.std.hex_encode``.
@@ -100,10 +97,11 @@ def hex_decode(data: Any, *, backend: str | None = None, device: int | Device | 
     >>> hex_decode([b"61", b"6", b"6z"], backend="cpu")
     ([b'a', b'', b''], array([0, 2, 2], dtype=uint32))
     """
-    return _decoded(HEX, data, "hex_decode", backend, device)
+    return _decoded(HEX, data, at)
 
 
-def base32_encode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def base32_encode(data: Any, **at: Unpack[At]) -> Any:
     """Bytes as base32 text, 8 characters for every 5 bytes, padded with ``=``.
 
     Arguments, results and errors are those of ``vyre.std.hex_encode``.
@@ -113,10 +111,11 @@ def base32_encode(data: Any, *, backend: str | None = None, device: int | Device
     >>> base32_encode(b"foob", backend="cpu")
     b'MZXW6YQ='
     """
-    return _encoded(BASE32, data, "base32_encode", backend, device)
+    return _encoded(BASE32, data, at)
 
 
-def base32_decode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def base32_decode(data: Any, **at: Unpack[At]) -> Any:
     """The bytes of base32 text: upper case, padded, without whitespace, and with zeros in the bits that none has.
 
     Arguments, results and errors are those of ``vyre.std.hex_decode``. The position of an error is that of the first
@@ -128,12 +127,11 @@ def base32_decode(data: Any, *, backend: str | None = None, device: int | Device
     >>> base32_decode(b"MZXW6YQ=", backend="cpu")
     b'foob'
     """
-    return _decoded(BASE32, data, "base32_decode", backend, device)
+    return _decoded(BASE32, data, at)
 
 
-def base64_encode(
-    data: Any, url_safe: bool = False, *, backend: str | None = None, device: int | Device | None = None
-) -> Any:
+@call
+def base64_encode(data: Any, url_safe: bool = False, **at: Unpack[At]) -> Any:
     """Bytes as base64 text, 4 characters for every 3 bytes, padded with ``=``.
 
     Arguments, results and errors are those of ``vyre.std.hex_encode``; with ``url_safe`` the last two digits are
@@ -146,12 +144,11 @@ def base64_encode(
     >>> base64_encode(b"~~~?", url_safe=True, backend="cpu")
     b'fn5-Pw=='
     """
-    return _encoded(_base64(url_safe, "base64_encode"), data, "base64_encode", backend, device)
+    return _encoded(_base64(url_safe, at), data, at)
 
 
-def base64_decode(
-    data: Any, url_safe: bool = False, *, backend: str | None = None, device: int | Device | None = None
-) -> Any:
+@call
+def base64_decode(data: Any, url_safe: bool = False, **at: Unpack[At]) -> Any:
     """The bytes of base64 text: padded, without whitespace, and with zeros in the bits that none has.
 
     Arguments, results and errors are those of ``vyre.std.hex_decode``; ``url_safe`` is as for
@@ -166,16 +163,13 @@ def base64_decode(
     >>> base64_decode([b"Zm9v", b"Zm9vYh==", b"Zm!v", b"Zm9vYg"], backend="cpu")
     ([b'foo', b'', b'', b''], array([0, 6, 3, 7], dtype=uint32))
     """
-    return _decoded(_base64(url_safe, "base64_decode"), data, "base64_decode", backend, device)
+    return _decoded(_base64(url_safe, at), data, at)
 
 
-def _base64(url_safe: Any, name: str) -> Alphabet:
+def _base64(url_safe: Any, at: At) -> Alphabet:
     if not isinstance(url_safe, bool):
         raise ArgumentError(
-            f"argument `url_safe` of vyre.std.{name} must be True or False, got {shown(url_safe)}. "
+            f"{argument(at, 'url_safe')} must be True or False, got {shown(url_safe)}. "
             "Fix: write url_safe=True for the alphabet with - and _."
         )
     return BASE64_URL if url_safe else BASE64
-
-
-explain_calls(globals(), "vyre.std")

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import vyre
-from vyre import Array, Device, In, InOut, Out, u32
-from vyre._base.calls import explain_calls
+from vyre import Array, In, InOut, Out, u32
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of
 from vyre.std._calls.messages import taken
 from vyre.std._calls.one import one_resident
@@ -295,13 +295,12 @@ def crc_of_one(modulus: Modulus, words: Array, value: Array, size: int, stride: 
     return make_long(modulus, stride, width)(elements, words, value, size)
 
 
-def _crc(modulus: Modulus, data: Any, value: Any, backend: str | None, device: int | Device | None) -> Any:
-    function = f"vyre.std.{modulus.name}"
-    value = count_of(value, f"argument `value` of {function}", 0, 2**32 - 1)
-    alone = one_resident(data, LONG, function, backend, device)
+def _crc(modulus: Modulus, data: Any, value: Any, at: At) -> Any:
+    value = count_of(value, argument(at, "value"), 0, 2**32 - 1)
+    alone = one_resident(data, LONG, at)
     if alone is not None and (stride := _stride(alone[1], alone[0].backend)):
         return crc_of_one(modulus, alone[0], _word(value, alone[0]), alone[1], stride)
-    given = taken(data, function, backend, device)
+    given = taken(data, at)
     messages = given.messages
     before, longest = _word(value, messages), messages.longest
     if given.one and (stride := _stride(longest, messages.backend)):
@@ -325,17 +324,15 @@ def _word(value: int, beside: Any) -> Array:
     return vyre.array(np.array([value], np.uint32), backend=beside.backend, device=beside.device)
 
 
-def crc32(data: Any, value: int = 0, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def crc32(data: Any, value: int = 0, **at: Unpack[At]) -> Any:
     """The CRC-32 of zip, gzip, PNG and Ethernet, as zlib.crc32.
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), a list of these on the host, or Messages.
         value: the CRC of what stands before the data; from 0 to 2^32 - 1.
-        backend, device: where; resident data is used where it is.
 
     Returns: an int for one message of the host, else uint32 of shape (n,); resident for resident data and Messages.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: ISO 3309; RFC 1952, section 8.
 
@@ -344,22 +341,18 @@ def crc32(data: Any, value: int = 0, *, backend: str | None = None, device: int 
     >>> crc32([b"hello", b""], backend="cpu")
     array([907060870,         0], dtype=uint32)
     """
-    return _crc(CRC32, data, value, backend, device)
+    return _crc(CRC32, data, value, at)
 
 
-def crc32c(data: Any, value: int = 0, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def crc32c(data: Any, value: int = 0, **at: Unpack[At]) -> Any:
     """The CRC-32 with Castagnoli's polynomial: of iSCSI, SCTP, ext4 and Btrfs.
 
     Args and Returns: as crc32.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: RFC 3720, section 12.1 and appendix B.4.
 
     >>> crc32c(b"123456789", backend="cpu") == 0xE3069283
     True
     """
-    return _crc(CRC32C, data, value, backend, device)
-
-
-explain_calls(globals(), "vyre.std")
+    return _crc(CRC32C, data, value, at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vyre._base.calls import explain_calls
+from vyre.std._calls.declared import At, Unpack, call
 from vyre.std._calls.messages import Messages, taken
 from vyre.std._calls.routes import ROUTES
 from vyre.std._hashing.algorithm import Algorithm
@@ -18,7 +18,7 @@ from vyre.std._hashing.sha256_pairs import BYTES, sha256_pairs, sha256_pairs_of_
 if TYPE_CHECKING:
     from typing import Any
 
-    from vyre import Array, Device
+    from vyre import Array
 
 __all__ = ["md5", "sha1", "sha3_224", "sha3_256", "sha3_384", "sha3_512", "sha224", "sha256", "sha384", "sha512"]
 
@@ -45,8 +45,8 @@ _ALL = [
 ALGORITHMS = {each.name: each for each in _ALL}
 
 
-def _digest(name: str, data: Any, backend: str | None, device: int | Device | None) -> Any:
-    algorithm, given = ALGORITHMS[name], taken(data, f"vyre.std.{name}", backend, device)
+def _digest(name: str, data: Any, at: At) -> Any:
+    algorithm, given = ALGORITHMS[name], taken(data, at)
     return given.rows(_words_of(algorithm, given.messages), algorithm.digest)
 
 
@@ -60,18 +60,16 @@ def _words_of(algorithm: Algorithm, messages: Messages) -> Array:
     return hashed(messages.words, messages.starts, messages.lengths, messages.longest)
 
 
-def sha256(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha256(data: Any, **at: Unpack[At]) -> Any:
     """SHA-256 of one message or of many.
 
     Args:
         data: a bytes-like or a uint8 array of one axis is one message, a list of them or ``vyre.std.Messages`` are
             many, each of any length; together at most 2^32 - 1 bytes.
-        backend, device: where, as for vyre.run; resident data is hashed where it is.
 
     Returns: for one message its digest, 32 bytes; for a list a uint8 array of shape (n, 32). For Messages that array
     is resident, and for one resident array of uint8 it has shape (32,).
-
-    Raises: BindingError for what is no bytes, ArgumentError for too many, CapabilityError, DeviceError.
 
     Source: FIPS 180-4. One message is hashed by one invocation: many at once are what a GPU is for.
 
@@ -80,73 +78,81 @@ def sha256(data: Any, *, backend: str | None = None, device: int | Device | None
     >>> sha256([b"abc", b""], backend="cpu")[1, :4]
     array([227, 176, 196,  66], dtype=uint8)
     """
-    return _digest("sha256", data, backend, device)
+    return _digest("sha256", data, at)
 
 
-def sha224(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha224(data: Any, **at: Unpack[At]) -> Any:
     """SHA-224 (FIPS 180-4), a digest of 28 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     >>> sha224(b"abc", backend="cpu").hex()
     '23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7'
     """
-    return _digest("sha224", data, backend, device)
+    return _digest("sha224", data, at)
 
 
-def sha384(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha384(data: Any, **at: Unpack[At]) -> Any:
     """SHA-384 (FIPS 180-4), a digest of 48 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     >>> sha384(b"abc", backend="cpu").hex()[:32]
     'cb00753f45a35e8bb5a03d699ac65007'
     """
-    return _digest("sha384", data, backend, device)
+    return _digest("sha384", data, at)
 
 
-def sha512(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha512(data: Any, **at: Unpack[At]) -> Any:
     """SHA-512 (FIPS 180-4), a digest of 64 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     >>> sha512(b"abc", backend="cpu").hex()[:32]
     'ddaf35a193617abacc417349ae204131'
     """
-    return _digest("sha512", data, backend, device)
+    return _digest("sha512", data, at)
 
 
-def sha3_224(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha3_224(data: Any, **at: Unpack[At]) -> Any:
     """SHA3-224 (FIPS 202), a digest of 28 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     >>> sha3_224(b"", backend="cpu").hex()[:32]
     '6b4e03423667dbb73b6e15454f0eb1ab'
     """
-    return _digest("sha3_224", data, backend, device)
+    return _digest("sha3_224", data, at)
 
 
-def sha3_256(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha3_256(data: Any, **at: Unpack[At]) -> Any:
     """SHA3-256 (FIPS 202), a digest of 32 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     >>> sha3_256(b"", backend="cpu").hex()[:32]
     'a7ffc6f8bf1ed76651c14756a061d662'
     """
-    return _digest("sha3_256", data, backend, device)
+    return _digest("sha3_256", data, at)
 
 
-def sha3_384(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha3_384(data: Any, **at: Unpack[At]) -> Any:
     """SHA3-384 (FIPS 202), a digest of 48 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     >>> sha3_384(b"", backend="cpu").hex()[:32]
     '0c63a75b845e4f7d01107d852e4c2485'
     """
-    return _digest("sha3_384", data, backend, device)
+    return _digest("sha3_384", data, at)
 
 
-def sha3_512(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha3_512(data: Any, **at: Unpack[At]) -> Any:
     """SHA3-512 (FIPS 202), a digest of 64 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     >>> sha3_512(b"", backend="cpu").hex()[:32]
     'a69f73cca23a9ac5c8b567dc185a756e'
     """
-    return _digest("sha3_512", data, backend, device)
+    return _digest("sha3_512", data, at)
 
 
-def md5(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def md5(data: Any, **at: Unpack[At]) -> Any:
     """MD5 (RFC 1321), a digest of 16 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     Messages with the same MD5 are easily made: it is for old formats, and no protection.
@@ -154,10 +160,11 @@ def md5(data: Any, *, backend: str | None = None, device: int | Device | None = 
     >>> md5(b"abc", backend="cpu").hex()
     '900150983cd24fb0d6963f7d28e17f72'
     """
-    return _digest("md5", data, backend, device)
+    return _digest("md5", data, at)
 
 
-def sha1(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def sha1(data: Any, **at: Unpack[At]) -> Any:
     """SHA-1 (FIPS 180-4), a digest of 20 bytes; arguments, results and errors are those of ``vyre.std.sha256``.
 
     Messages with the same SHA-1 have been made: it is for old formats, and no protection.
@@ -165,7 +172,4 @@ def sha1(data: Any, *, backend: str | None = None, device: int | Device | None =
     >>> sha1(b"abc", backend="cpu").hex()
     'a9993e364706816aba3e25717850c26c9cd0d89d'
     """
-    return _digest("sha1", data, backend, device)
-
-
-explain_calls(globals(), "vyre.std")
+    return _digest("sha1", data, at)

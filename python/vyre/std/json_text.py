@@ -9,21 +9,18 @@ section 3.1, who go through a document in one direction).
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre._base.calls import explain_calls
 from vyre._procedure.vouched import vouched
 from vyre.std._calls.batches import batch
 from vyre.std._calls.chunks import Form, chunk_of
+from vyre.std._calls.declared import At, Unpack, call
 from vyre.std._calls.octets import equal, load
 from vyre.std._scanning.prefixes import LANES, add, make_scan, scan_workgroup
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["json_structure"]
 
@@ -250,13 +247,13 @@ def _written(form: Form, is_room: bool) -> Any:
     return written
 
 
-def json_structure(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def json_structure(data: Any, **at: Unpack[At]) -> Any:
     """The positions of the structural characters of JSON text, ``{ } [ ] : ,`` outside of strings.
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
             or ``vyre.std.Messages``. They have at most 2^32 - 4 bytes together.
-        backend, device: where, as for vyre.run; resident data is looked at where it is.
 
     Returns: an ascending array of uint32. For a list: (list of arrays, status), where the status is 0, or 1 + the
     position of the first malformed byte of that text, whose array is then empty. For a resident array, without
@@ -273,7 +270,7 @@ def json_structure(data: Any, *, backend: str | None = None, device: int | Devic
     >>> json_structure(b'{"a,b": [1, 2]}', backend="cpu")
     array([ 0,  6,  8, 10, 13, 14], dtype=uint32)
     """
-    given = batch(data, "vyre.std.json_structure", backend, device)
+    given = batch(data, at)
     cut = given.cut(_BYTES)
     marked, offsets, found = _marked(given.form)(given.words, *cut)
     is_room = given.kind == "array"
@@ -295,6 +292,3 @@ def json_structure(data: Any, *, backend: str | None = None, device: int | Devic
 
 def _why(text: np.ndarray, position: int) -> tuple[str, str]:
     return "has a string that does not end and begins", 'write `"` where it ends'
-
-
-explain_calls(globals(), "vyre.std")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import vyre
 from vyre import _core
-from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
+from vyre.std._calls.declared import At, Unpack, argument, at_of, call, name_of
 from vyre.std._calls.host import count_of, place_of
 from vyre.std._calls.messages import Messages, octets, taken
 from vyre.std._hashing.algorithm import Algorithm
@@ -20,22 +20,20 @@ from vyre.std.hashes import ALGORITHMS
 if TYPE_CHECKING:
     from typing import Any
 
-    from vyre import Device
-
 __all__ = ["hmac", "pbkdf2_hmac"]
 
 
-def _algorithm(name: Any, where: str) -> Algorithm:
+def _algorithm(name: Any, at: At) -> Algorithm:
     if isinstance(name, str) and name in ALGORITHMS:
         return ALGORITHMS[name]
     meant = _core._did_you_mean(name, list(ALGORITHMS)) if isinstance(name, str) else ""
     fix = f'write "{meant.split("`")[1]}"' if meant else f'write "sha256", or another of {", ".join(ALGORITHMS)}'
-    raise ArgumentError(f"argument `algorithm` of {where} must be the name of a digest, got {shown(name)}. Fix: {fix}.")
+    where = argument(at, "algorithm")
+    raise ArgumentError(f"{where} must be the name of a digest, got {shown(name)}. Fix: {fix}.")
 
 
-def hmac(
-    key: Any, data: Any, algorithm: str = "sha256", *, backend: str | None = None, device: int | Device | None = None
-) -> Any:
+@call
+def hmac(key: Any, data: Any, algorithm: str = "sha256", **at: Unpack[At]) -> Any:
     """HMAC of one message or of many, with one key.
 
     Args:
@@ -43,24 +41,19 @@ def hmac(
         data: one message, a list of them or Messages, as for ``vyre.std.sha256``.
         algorithm: the name of a digest of vyre.std: md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256,
             sha3_384 or sha3_512.
-        backend, device: where, as for vyre.run; resident data is hashed where it is.
 
     Returns: for one message bytes of the digest's size; for a list a uint8 array of shape (n, size), resident for
     Messages; for one resident array of uint8 a resident one of shape (size,).
-
-    Raises: BindingError for what is no bytes, ArgumentError for another name, CapabilityError, DeviceError.
 
     Source: RFC 2104, FIPS 198-1. The states after the key's two blocks are computed once for all messages.
 
     >>> hmac(b"Jefe", b"what do ya want for nothing?", "sha256", backend="cpu").hex()
     '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
     """
-    function = "vyre.std.hmac"
-    chosen, given = _algorithm(algorithm, function), taken(data, function, backend, device)
+    chosen, given = _algorithm(algorithm, at), taken(data, at)
     messages = given.messages
-    keys = Messages.pack(
-        [octets(key, f"argument `key` of {function}")], backend=messages.backend, device=messages.device
-    )
+    octets_ = octets(key, argument(at, "key"))
+    keys = Messages.pack([octets_], backend=messages.backend, device=messages.device)
     inner, outer = keyed_states(chosen, form_of(chosen, keys))(keys.words, keys.starts, keys.lengths, keys.longest)
     found = hmac_digests(chosen, form_of(chosen, messages))(
         inner, outer, 0, messages.words, messages.starts, messages.lengths, messages.longest
@@ -68,15 +61,14 @@ def hmac(
     return given.rows(found, chosen.digest)
 
 
+@call
 def pbkdf2_hmac(
     algorithm: str,
     passwords: Any,
     salts: Any,
     iterations: int,
     dklen: int | None = None,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """Keys derived from passwords and salts with PBKDF2 and HMAC, as ``hashlib.pbkdf2_hmac`` derives one.
 
@@ -86,7 +78,6 @@ def pbkdf2_hmac(
             with all of the others.
         iterations: 1 to 2^31 - 1.
         dklen: the bytes of each key, 1 to 2^32 - 1; None for the digest's size.
-        backend, device: where, as for vyre.run; resident data is used where it is.
 
     Returns: bytes for one password and one salt; otherwise a uint8 array of shape (n, dklen), resident if either of
     them is Messages. One resident array beside no list gives a resident array of shape (dklen,).
@@ -99,18 +90,18 @@ def pbkdf2_hmac(
     >>> pbkdf2_hmac("sha1", b"password", b"salt", 4096, backend="cpu").hex()
     '4b007901b765489abead49d926f721d065a429c1'
     """
-    function = "vyre.std.pbkdf2_hmac"
-    chosen = _algorithm(algorithm, function)
-    turns = count_of(iterations, f"argument `iterations` of {function}", 1, MOST_ITERATIONS)
-    size = chosen.digest if dklen is None else count_of(dklen, f"argument `dklen` of {function}", 1, 2**32 - 1)
+    function, chosen = name_of(at), _algorithm(algorithm, at)
+    turns = count_of(iterations, argument(at, "iterations"), 1, MOST_ITERATIONS)
+    size = chosen.digest if dklen is None else count_of(dklen, argument(at, "dklen"), 1, 2**32 - 1)
     resident = [
         each.words if isinstance(each, Messages) else each
         for each in (passwords, salts)
         if isinstance(each, (Messages, vyre.Array))
     ]
-    place = place_of(function, backend, device, *resident)
+    place = place_of(function, at.get("backend"), at.get("device"), *resident)
+    there = at_of(function, *place[:2])
     one, salt = (
-        taken(each, function, *((None, None) if isinstance(each, (Messages, vyre.Array)) else place[:2]), argument=name)
+        taken(each, at if isinstance(each, (Messages, vyre.Array)) else there, name)
         for name, each in (("passwords", passwords), ("salts", salts))
     )
     count = _pairs(one, salt, function)
@@ -146,6 +137,3 @@ def _check_bytes(total: int, problem: str, fix: str) -> None:
             f"{problem.format(total)}{'' if problem.endswith(',') else ','} and at most 4294967295 are taken. "
             f"Fix: {fix} in several calls."
         )
-
-
-explain_calls(globals(), "vyre.std")

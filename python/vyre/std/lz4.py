@@ -7,21 +7,18 @@ ends the block with a status: every count is compared with the rest of the block
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, _values, u32
-from vyre._base.calls import explain_calls
 from vyre._base.text import as_count
 from vyre.errors import ArgumentError
 from vyre.std._calls.batches import batch
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of
 from vyre.std._calls.octets import word_at
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["lz4_decompress"]
 
@@ -202,7 +199,8 @@ def _decompressed(turns: int, one: bool) -> Any:
     return decompressed
 
 
-def lz4_decompress(blocks: Any, sizes: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def lz4_decompress(blocks: Any, sizes: Any, **at: Unpack[At]) -> Any:
     """The bytes of LZ4 blocks, many at once.
 
     Args:
@@ -212,7 +210,6 @@ def lz4_decompress(blocks: Any, sizes: Any, *, backend: str | None = None, devic
         sizes: the most bytes that a block may give: an integer for all blocks, or a sequence with one for each. That
             much memory is taken on the device, though at most 255 times a block's length, in multiples of 4 bytes; it
             is at most 2^32 - 4 bytes together.
-        backend, device: where, as for vyre.run; resident blocks are decompressed where they are.
 
     Returns: for a list: (list of bytes, status), where the status is 0, or 1 + the position of the first malformed
     byte of that block, whose bytes are then empty. For one block: bytes. For a resident block, without waiting, three
@@ -231,15 +228,14 @@ def lz4_decompress(blocks: Any, sizes: Any, *, backend: str | None = None, devic
     >>> lz4_decompress([run_of_a, b"\\x10c", b"\\x20c"], 100, backend="cpu")
     ([b'aaaaaaaaaaaaaaaaaaaaaaaaab', b'c', b''], array([0, 0, 3], dtype=uint32))
     """
-    name = "vyre.std.lz4_decompress"
-    given = batch(blocks, name, backend, device, "blocks")
-    size = _sizes(sizes, len(given.lengths), given.form.one, f"argument `sizes` of {name}")
+    given, where = batch(blocks, at, "blocks"), argument(at, "sizes")
+    size = _sizes(sizes, len(given.lengths), given.form.one, where)
     most = np.minimum(size, _MOST_FROM_BYTE * given.lengths)
     rooms = (most + 3) // 4
     total = int(rooms.sum())
     if 4 * total > _MOST:
         raise ArgumentError(
-            f"argument `sizes` of {name} must leave room for at most 4294967292 bytes together, got {4 * total}. "
+            f"{where} must leave room for at most 4294967292 bytes together, got {4 * total}. "
             "Fix: decompress the blocks in several calls."
         )
     places = np.cumsum(rooms) - rooms
@@ -276,6 +272,3 @@ def _sizes(sizes: Any, count: int, one: bool, where: str) -> np.ndarray:
             "Fix: pass the most bytes that any block gives."
         )
     return exact
-
-
-explain_calls(globals(), "vyre.std")

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
 from vyre import u32
-from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._calls.batches import batch
+from vyre.std._calls.declared import At, Unpack, call
 from vyre.std._calls.octets import LOWS, between, equal
 from vyre.std._calls.pieces import CHUNK, NOWHERE, joined
 from vyre.std._scanning.operators import value_of
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["percent_decode", "percent_encode"]
 
@@ -78,25 +75,23 @@ def _plain(text: list[u32], before: u32, after: u32, left: u32) -> tuple[list[An
     return values, sizes, wrong
 
 
-def percent_encode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def percent_encode(data: Any, **at: Unpack[At]) -> Any:
     """Bytes as text in which all but letters, digits and ``-._~`` are written as ``%`` and two digits in upper case.
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
             or ``vyre.std.Messages``. They have at most 1,431,655,764 bytes together.
-        backend, device: where, as for vyre.run; resident data is encoded where it is.
 
     Returns: bytes, or a list of bytes; of a resident array two resident ones, without waiting: room for the text, and
     one number that says how long it is. Of Messages Messages.
-
-    Raises: BindingError for what is no bytes, ArgumentError for too many, CapabilityError, DeviceError.
 
     Source: RFC 3986, section 2; ``urllib.parse.quote(data, safe="")`` gives the same.
 
     >>> percent_encode("a b/ü~".encode(), backend="cpu")
     b'a%20b%2F%C3%BC~'
     """
-    given = batch(data, "vyre.std.percent_encode", backend, device)
+    given = batch(data, at)
     total = int(given.lengths.sum())
     if total > _MOST:
         raise ArgumentError(
@@ -109,7 +104,8 @@ def percent_encode(data: Any, *, backend: str | None = None, device: int | Devic
     return given.results(text, starts.numpy().astype(np.int64), ends.numpy()[1::2].astype(np.int64))
 
 
-def percent_decode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def percent_decode(data: Any, **at: Unpack[At]) -> Any:
     """The bytes of text that has ``%`` and two hexadecimal digits for some of them; all others stay what they are.
 
     Args: as for ``vyre.std.percent_encode``, up to 2^32 - 4 bytes. ``+`` is no space here.
@@ -128,7 +124,7 @@ def percent_decode(data: Any, *, backend: str | None = None, device: int | Devic
     >>> percent_decode([b"100%25", b"100%", b"%4g"], backend="cpu")
     ([b'100%', b'', b''], array([0, 5, 3], dtype=uint32))
     """
-    given = batch(data, "vyre.std.percent_decode", backend, device)
+    given = batch(data, at)
     found, starts, ends = joined("percent_decode", _plain, 1, given)
     places = np.zeros(1, np.int64) if given.kind == "array" else starts.numpy().astype(np.int64)
     return given.decoded(found, places, ends, _why)
@@ -139,6 +135,3 @@ def _why(text: np.ndarray, position: int) -> tuple[str, str]:
     if position == len(text):
         return "ends too early", fix
     return f"has byte 0x{int(text[position]):02x} where a hexadecimal digit belongs", fix
-
-
-explain_calls(globals(), "vyre.std")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import vyre
 from vyre import u32, u64
-from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of, host_bytes
 from vyre.std._calls.messages import taken
 from vyre.std._calls.streams import Stream, hashed, pick
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["fnv1a32", "fnv1a64", "murmur3_32", "siphash24", "xxhash32", "xxhash64"]
 
@@ -186,116 +183,106 @@ FNV1A64 = _fnv("fnv1a64", True, 0xCBF29CE484222325, 0x100000001B3)
 MURMUR3_32, XXHASH32, XXHASH64, SIPHASH24 = _murmur3(), _xxhash32(), _xxhash64(), _siphash24()
 
 
-def _numbers(stream: Stream, parameters: list[int], data: Any, backend: Any, device: Any) -> Any:
-    given = taken(data, f"vyre.std.{stream.name}", backend, device)
+def _numbers(stream: Stream, parameters: list[int], data: Any, at: At) -> Any:
+    given = taken(data, at)
     found = hashed(stream, given.messages, parameters)
     return given.numbers(found.view(vyre.u64) if stream.results == 2 else found)
 
 
-def _seed(seed: Any, bits: int, name: str) -> list[int]:
-    value = count_of(seed, f"argument `seed` of vyre.std.{name}", 0, 2**bits - 1)
+def _seed(seed: Any, bits: int, at: At) -> list[int]:
+    value = count_of(seed, argument(at, "seed"), 0, 2**bits - 1)
     return [value & 0xFFFFFFFF, value >> 32]
 
 
-def fnv1a32(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def fnv1a32(data: Any, **at: Unpack[At]) -> Any:
     """FNV-1a with 32 bits.
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), a list of these on the host, or Messages.
-        backend, device: where; resident data is used where it is.
 
     Returns: an int for one message of the host, else uint32 of shape (n,); resident for resident data and Messages.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: Fowler, Noll and Vo.
 
     >>> hex(fnv1a32(b"foobar", backend="cpu"))
     '0xbf9cf968'
     """
-    return _numbers(FNV1A32, [0], data, backend, device)
+    return _numbers(FNV1A32, [0], data, at)
 
 
-def fnv1a64(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def fnv1a64(data: Any, **at: Unpack[At]) -> Any:
     """FNV-1a with 64 bits: as fnv1a32, with an int below 2^64 or uint64.
 
     >>> hex(fnv1a64(b"foobar", backend="cpu"))
     '0x85944171f73967e8'
     """
-    return _numbers(FNV1A64, [0], data, backend, device)
+    return _numbers(FNV1A64, [0], data, at)
 
 
-def murmur3_32(data: Any, seed: int = 0, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def murmur3_32(data: Any, seed: int = 0, **at: Unpack[At]) -> Any:
     """MurmurHash3_x86_32.
 
     Args:
         data: as for fnv1a32.
         seed: from 0 to 2^32 - 1.
-        backend, device: where; resident data is used where it is.
 
     Returns: as fnv1a32.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: Appleby, MurmurHash3.
 
     >>> hex(murmur3_32(b"hello", backend="cpu"))
     '0x248bfa47'
     """
-    return _numbers(MURMUR3_32, _seed(seed, 32, "murmur3_32"), data, backend, device)
+    return _numbers(MURMUR3_32, _seed(seed, 32, at), data, at)
 
 
-def xxhash32(data: Any, seed: int = 0, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def xxhash32(data: Any, seed: int = 0, **at: Unpack[At]) -> Any:
     """XXH32.
 
     Args and Returns: as murmur3_32.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: Collet, "xxHash fast digest algorithm", 0.1.1.
 
     >>> hex(xxhash32(b"", backend="cpu"))
     '0x2cc5d05'
     """
-    return _numbers(XXHASH32, _seed(seed, 32, "xxhash32"), data, backend, device)
+    return _numbers(XXHASH32, _seed(seed, 32, at), data, at)
 
 
-def xxhash64(data: Any, seed: int = 0, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def xxhash64(data: Any, seed: int = 0, **at: Unpack[At]) -> Any:
     """XXH64: as murmur3_32, with a seed and results below 2^64; an array of results is uint64.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: Collet, "xxHash fast digest algorithm", 0.1.1.
 
     >>> hex(xxhash64(b"", backend="cpu"))
     '0xef46db3751d8e999'
     """
-    return _numbers(XXHASH64, _seed(seed, 64, "xxhash64"), data, backend, device)
+    return _numbers(XXHASH64, _seed(seed, 64, at), data, at)
 
 
-def siphash24(data: Any, key: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def siphash24(data: Any, key: Any, **at: Unpack[At]) -> Any:
     """SipHash-2-4, a keyed hash of 64 bits: without the key, collisions cannot be made on purpose.
 
     Args:
         data: as for fnv1a32.
         key: 16 bytes, for all messages.
-        backend, device: where; resident data is used where it is.
 
     Returns: an int for one message of the host, else uint64 of shape (n,); resident for resident data and Messages.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012.
 
     >>> hex(siphash24(bytes(range(15)), bytes(range(16)), backend="cpu"))
     '0xa129ca6149be45e5'
     """
-    where = "argument `key` of vyre.std.siphash24"
+    where = argument(at, "key")
     octets = host_bytes(key, where)
     if len(octets) != 16:
         raise ArgumentError(f"{where} must have 16 bytes, got {len(octets)}. Fix: pass a key of 16 bytes.")
     words = [int.from_bytes(octets[k : k + 4], "little") for k in range(0, 16, 4)]
-    return _numbers(SIPHASH24, words, data, backend, device)
-
-
-explain_calls(globals(), "vyre.std")
+    return _numbers(SIPHASH24, words, data, at)

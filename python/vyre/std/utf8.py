@@ -6,20 +6,17 @@ An invocation looks at 32 bytes, four at a time, by flags; where these show a mi
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, boolean, u32
-from vyre._base.calls import explain_calls
 from vyre.std._calls.batches import Batch, batch
 from vyre.std._calls.chunks import Form, chunk_of
+from vyre.std._calls.declared import At, Unpack, call
 from vyre.std._calls.octets import TOPS, equal, load
 from vyre.std._searching.alphabets import finish
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["utf8_count", "utf8_validate"]
 
@@ -151,17 +148,15 @@ def _scanned(counts: bool, given: Batch) -> vyre.Array:
     return _scan(counts, given.form)(given.words, *given.cut(_BYTES))
 
 
-def utf8_validate(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def utf8_validate(data: Any, **at: Unpack[At]) -> Any:
     """Whether bytes are UTF-8.
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
             or ``vyre.std.Messages``. They have at most 2^32 - 4 bytes together.
-        backend, device: where, as for vyre.run; resident data is looked at where it is.
 
     Returns: a bool, or of a list an array of bool; of resident data and Messages a resident array of bool.
-
-    Raises: BindingError for what is no bytes, ArgumentError for too many, CapabilityError, DeviceError.
 
     Source: RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
 
@@ -170,7 +165,7 @@ def utf8_validate(data: Any, *, backend: str | None = None, device: int | Device
     >>> utf8_validate([b"abc", b"\\xc0\\xaf"], backend="cpu")
     array([ True, False])
     """
-    given = batch(data, "vyre.std.utf8_validate", backend, device)
+    given = batch(data, at)
     valid = _scanned(False, given)
     if given.kind in ("array", "messages"):
         return valid
@@ -178,7 +173,8 @@ def utf8_validate(data: Any, *, backend: str | None = None, device: int | Device
     return bool(host[0]) if given.kind == "bytes" else host
 
 
-def utf8_count(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def utf8_count(data: Any, **at: Unpack[At]) -> Any:
     """How many characters (Unicode scalar values) UTF-8 has.
 
     Args: as for ``vyre.std.utf8_validate``.
@@ -197,7 +193,7 @@ def utf8_count(data: Any, *, backend: str | None = None, device: int | Device | 
     >>> utf8_count([b"abc", b"ab\\xff"], backend="cpu")
     (array([3, 0], dtype=uint32), array([0, 3], dtype=uint32))
     """
-    given = batch(data, "vyre.std.utf8_count", backend, device)
+    given = batch(data, at)
     ends = _scanned(True, given)
     if given.kind == "array":
         return ends[1:2], ends[0:1]
@@ -214,6 +210,3 @@ def utf8_count(data: Any, *, backend: str | None = None, device: int | Device | 
 def _why(data: np.ndarray, position: int) -> tuple[str, str]:
     problem = f"has byte 0x{int(data[position]):02x}, which begins no character of UTF-8,"
     return problem, "encode text with text.encode(), or cut the data where a character ends"
-
-
-explain_calls(globals(), "vyre.std")

@@ -11,13 +11,14 @@ from vyre import In, Out, _core, u8, u32
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError, VyreError
 from vyre.std._calls.chunks import Cut, Form
+from vyre.std._calls.declared import At, name_of
 from vyre.std._calls.host import elements, place_of
 from vyre.std._calls.messages import Messages, _words, octets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vyre import Array, Device
+    from vyre import Array
 
     Why = Callable[[np.ndarray, int], tuple[str, str]]
 
@@ -133,14 +134,15 @@ class Batch:
             raise DecodeError(f"{self.where} {problem} at position {status - 1}. Fix: {fix}.", status - 1)
 
 
-def batch(data: Any, function: str, backend: str | None, device: int | Device | None, argument: str = "data") -> Batch:
+def batch(data: Any, at: At, argument: str = "data") -> Batch:
     """The byte strings that a host call got as an argument.
 
     Args:
         data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
-        function, argument: the names of the call and the argument, for messages.
-        backend, device: where data of the host goes; what is resident stays where it is.
+        at: of the call. Data of the host goes there; what is resident stays where it is.
+        argument: the argument's name, for messages.
     """
+    function, backend, device = name_of(at), at.get("backend"), at.get("device")
     where = f"argument `{argument}` of {function}"
     if isinstance(data, Messages):
         place_of(function, backend, device, data.words)

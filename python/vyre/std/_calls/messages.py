@@ -17,6 +17,7 @@ from vyre._arrays.graph import is_recording
 from vyre._base.calls import explain_calls
 from vyre._default import place
 from vyre.errors import ArgumentError, BindingError, DeviceMemoryError
+from vyre.std._calls.declared import At, name_of
 from vyre.std._calls.host import bytes_of, elements, place_of, refuse_in_body
 
 if TYPE_CHECKING:
@@ -227,25 +228,19 @@ class Taken:
         return int(host[0]) if self.one else host
 
 
-def taken(
-    data: Any,
-    function: str,
-    backend: str | None = None,
-    device: int | Device | None = None,
-    *,
-    argument: str = "data",
-) -> Taken:
+def taken(data: Any, at: At, argument: str = "data") -> Taken:
     """The messages that a host call got as an argument.
 
     Args:
         data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
-        function: the call's name, for messages.
-        backend, device: where data of the host goes; what is resident stays where it is.
+        at: of the call. Data of the host goes there; what is resident stays where it is.
         argument: the argument's name, for messages.
 
-    >>> taken([b"hello", b"hi"], "vyre.std.sha256", "cpu").messages
+    >>> from vyre.std._calls.declared import at_of
+    >>> taken([b"hello", b"hi"], at_of("vyre.std.sha256", "cpu")).messages
     <vyre.std.Messages: 2 messages of 2 to 5 bytes on cpu>
     """
+    function, backend, device = name_of(at), at.get("backend"), at.get("device")
     where = f"argument `{argument}` of {function}"
     if isinstance(data, Messages):
         place_of(function, backend, device, data.words)

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vyre import Array
+from vyre.std._calls.declared import At, argument, name_of
 from vyre.std._calls.host import elements, place_of
 from vyre.std._calls.messages import _check_total, _resident_words
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["one_resident"]
 
 
-def one_resident(
-    data: Any, least: int, function: str, backend: str | None, device: int | Device | None
-) -> tuple[Array, int] | None:
+def one_resident(data: Any, least: int, at: At) -> tuple[Array, int] | None:
     """Give the words of a resident array of at least `least` bytes, and its bytes; None for all else.
 
     Raises: ArgumentError, BindingError, as ``taken``.
     """
     if not isinstance(data, Array) or data.size < least:
         return None
-    where = f"argument `data` of {function}"
-    place_of(function, backend, device, data)
+    where = argument(at, "data")
+    place_of(name_of(at), at.get("backend"), at.get("device"), data)
     elements(data, where, ["uint8"])
     _check_total(data.size, where, "pass slices of it")
     return _resident_words(data), data.size

@@ -19,6 +19,7 @@ import vyre
 from vyre import In, InOut, Out, _core, u32
 from vyre._arrays.dlpack import numpy_of
 from vyre.errors import ArgumentError, BindingError
+from vyre.std._calls.declared import At, name_of
 from vyre.std._calls.host import elements, host_bytes
 from vyre.std._calls.messages import Messages, taken
 from vyre.std._calls.one import one_resident
@@ -26,8 +27,6 @@ from vyre.std._calls.routes import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from vyre import Device
 
 __all__ = ["UNIT", "Cipher", "Rows", "encrypted", "rows_of", "words_of"]
 
@@ -234,22 +233,14 @@ def _check_counts(cipher: Cipher, function: str, key: Rows, blocks: Rows, many: 
             )
 
 
-def encrypted(
-    cipher: Cipher,
-    function: str,
-    data: Any,
-    key: Rows,
-    blocks: Rows,
-    most_units: int,
-    backend: str | None,
-    device: int | Device | None,
-) -> Any:
+def encrypted(cipher: Cipher, data: Any, key: Rows, blocks: Rows, most_units: int, at: At) -> Any:
     """Add the keystream to the data.
 
     Args:
         blocks: the counter blocks, of 16 bytes.
         most_units: the most units of a message.
     """
+    function = name_of(at)
     if isinstance(data, Messages):
         raise BindingError(
             f"argument `data` of {function} must be bytes, a list of them or an array of uint8, got Messages. "
@@ -261,9 +252,9 @@ def encrypted(
             f"argument `data` of {function} is a list with a vyre.Array, and lists are of bytes of the host. "
             f"Fix: write array.numpy() in the list, or call {function} for each resident array."
         )
-    alone = one_resident(data, 0, function, backend, device)
+    alone = one_resident(data, 0, at)
     if alone is None:
-        given = taken(data, function, backend, device)
+        given = taken(data, at)
         words, count, longest = given.messages.words, len(given.messages), given.messages.longest
     else:
         (words, longest), count = alone, 1

@@ -8,6 +8,7 @@ import pytest
 
 import vyre
 from conftest import message
+from vyre.std._calls.declared import at_of
 from vyre.std._calls.messages import _FEW, Messages, taken
 from wrong_calls import wrong_calls
 
@@ -231,7 +232,7 @@ def test_a_slice_of_resident_bytes_may_begin_and_end_anywhere(target, begin):
     for size in (0, 1, 3, 4, 7, 8, 64, 65):
         part = resident[begin : begin + size]
         wanted = host[begin : begin + size].tobytes()
-        assert strings_of(taken(part, "vyre.std.f").messages) == [wanted]
+        assert strings_of(taken(part, at_of("vyre.std.f")).messages) == [wanted]
         assert strings_of(Messages(part, [0, size // 3, size])) == [wanted[: size // 3], wanted[size // 3 :]]
 
 
@@ -265,23 +266,23 @@ def test_results_have_the_form_of_the_data():
     words = np.arange(4, dtype=np.uint32)
     rows = words.astype("<u4").view(np.uint8).reshape(2, 8)
     many, one = vyre.array(words, backend="cpu"), vyre.array(words[:2], backend="cpu")
-    listed = taken([b"a", b"b"], "vyre.std.f", "cpu")
+    listed = taken([b"a", b"b"], at_of("vyre.std.f", "cpu"))
     np.testing.assert_array_equal(listed.rows(many, 8), rows, strict=True)
     np.testing.assert_array_equal(listed.numbers(one), words[:2], strict=True)
-    held = taken(Messages.pack([b"a", b"b"], backend="cpu"), "vyre.std.f")
+    held = taken(Messages.pack([b"a", b"b"], backend="cpu"), at_of("vyre.std.f"))
     np.testing.assert_array_equal(held.rows(many, 8).numpy(), rows, strict=True)
     assert isinstance(held.rows(many, 8), vyre.Array)
     assert held.numbers(one) is one
     for single in (b"ab", bytearray(b"ab"), np.frombuffer(b"ab", np.uint8)):
-        alone = taken(single, "vyre.std.f", "cpu")
+        alone = taken(single, at_of("vyre.std.f", "cpu"))
         assert strings_of(alone.messages) == [b"ab"]
         assert alone.rows(one, 8) == rows[0].tobytes()
         assert alone.numbers(one[:1]) == 0
-    lying = taken(vyre.array(b"ab", backend="cpu"), "vyre.std.f")
+    lying = taken(vyre.array(b"ab", backend="cpu"), at_of("vyre.std.f"))
     assert strings_of(lying.messages) == [b"ab"]
     assert lying.rows(one, 8).shape == (8,)
     assert lying.numbers(one[:1]).shape == (1,)
-    assert taken([], "vyre.std.f", "cpu").rows(many[:0], 8).shape == (0, 8)
+    assert taken([], at_of("vyre.std.f", "cpu")).rows(many[:0], 8).shape == (0, 8)
 
 
 test_what_cannot_be_packed_is_refused = wrong_calls("messages", globals())

@@ -1,0 +1,108 @@
+"""What makes a function a call of the library: ``@call``, or ``@step`` for a step of procedures.
+
+The parameters of such a function end with ``**at: Unpack[At]``, which type checkers read as the
+keywords `backend` and `device`. It hands `at` to what checks its arguments and finds its place. All
+that is the same in every call is added here: both keywords in the signature, what the docstring
+says of them and of errors, and CallError for a call that does not fit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
+
+from vyre._base.calls import refusal_of, wrapped_as
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Unpack
+
+    from vyre import Device
+else:
+    Unpack = dict  # `typing` has none in 3.10, and nothing reads the annotation
+
+__all__ = ["STEPS", "At", "Unpack", "argument", "at_of", "call", "name_of", "step"]
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+STEPS: set[str] = set()  # the names of the calls that can be steps, of families that are imported
+
+_WHERE = """\
+    backend, device: where, as for vyre.run; resident arrays and data are used where they are.
+"""
+_RAISES = """\
+Raises: BindingError for arguments of other types, ArgumentError for other values, CapabilityError,
+    DeviceMemoryError, DeviceError.
+
+"""
+
+
+class At(TypedDict, total=False):
+    """Where a call runs: what its caller names. A declared function gets its `function` too."""
+
+    backend: str | None
+    device: int | Device | None
+
+
+def at_of(function: str, backend: str | None = None, device: int | Device | None = None) -> At:
+    """What a declared function of this name would get."""
+    return cast("At", {"function": function, "backend": backend, "device": device})
+
+
+def name_of(at: At) -> str:
+    """The name of the call, as users write it."""
+    return at["function"]  # type: ignore[typeddict-item]
+
+
+def argument(at: At, name: str) -> str:
+    """An argument of the call, as messages name it."""
+    return f"argument `{name}` of {name_of(at)}"
+
+
+def call(function: _Function) -> _Function:
+    """Declare a call of the library, or a method that is like one."""
+    name, owner = f"vyre.std.{function.__qualname__}", function.__qualname__.rpartition(".")[0]
+    signature = inspect.signature(function)
+    *own, _ = signature.parameters.values()
+    kind = inspect.Parameter.KEYWORD_ONLY
+    place = [
+        inspect.Parameter("backend", kind, default=None, annotation="str | None"),
+        inspect.Parameter("device", kind, default=None, annotation="int | Device | None"),
+    ]
+    declared: Any = function
+    declared.__signature__ = signature.replace(parameters=[*own, *place])
+    declared.__annotations__ = {each.name: each.annotation for each in place} | {
+        key: each for key, each in function.__annotations__.items() if key != "at"
+    }
+    declared.__doc__ = _told(function.__doc__ or "")
+    names, type_error, refusal = frozenset(declared.__signature__.parameters), TypeError, refusal_of
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs or names.issuperset(kwargs):
+            try:
+                return function(*args, function=name, **kwargs)
+            except type_error as error:
+                # A call that did not begin has no frame below this one; any other has.
+                trace = error.__traceback__
+                if trace is not None and trace.tb_next is not None:
+                    raise
+        raise refusal(declared, name, owner, args, kwargs)
+
+    result: Any = wrapped_as(made, declared)
+    return result
+
+
+def step(function: _Function) -> _Function:
+    """Declare a call that can be a step of the procedure that is recorded."""
+    STEPS.add(f"vyre.std.{function.__qualname__}")
+    return call(function)
+
+
+def _told(text: str) -> str:
+    """A docstring with what is the same for all calls, but for errors that it tells itself."""
+    text = re.sub(r"(?m)^Args:\n(?: .*\n)+", rf"\g<0>{_WHERE}", inspect.cleandoc(text), count=1)
+    if re.search(r"(?i)\b(?:raises|errors)\b", text):
+        return text
+    return re.sub(r"(?m)^(?=Source: |>>> )", _RAISES, text, count=1)
