@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import vyre
-from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._calls.host import Place, bytes_of, count_of, place_of
+from vyre.std._calls.declared import At, Unpack, argument, call, name_of
+from vyre.std._calls.host import Place, bytes_of, count_of, one_place, place_of
 from vyre.std._searching import edit_distance as _edit_distance
 from vyre.std._searching import smith_waterman as _smith_waterman
-from vyre.std.sorting import same_place, where_of
+from vyre.std.sorting import where_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from vyre import Array, Device
+    from vyre import Array
 
 __all__ = ["edit_distance", "smith_waterman"]
 
@@ -64,19 +64,15 @@ _ALIGNMENTS = [
 ]
 
 
-def edit_distance(
-    a: Any, b: Any, *, backend: str | None = None, device: int | Device | None = None
-) -> int | np.ndarray | Array:
+@call
+def edit_distance(a: Any, b: Any, **at: Unpack[At]) -> int | np.ndarray | Array:
     """The least number of insertions, deletions and replacements of bytes that make one string the other (Levenshtein).
 
     Args:
         a, b: two bytes-likes (bytes, or arrays of uint8), two lists of as many, which are compared pairwise, or two
             resident arrays of uint8.
-        backend, device: where, for data of the host.
 
     Gives: an int; for lists an array of uint32; for resident arrays a resident one of one element, without waiting.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming",
         Journal of the ACM 46 (1999).
@@ -86,18 +82,12 @@ def edit_distance(
     >>> edit_distance([b"flaw", b""], [b"lawn", b"four"], backend="cpu")
     array([2, 4], dtype=uint32)
     """
-    return _of_pairs("vyre.std.edit_distance", a, b, _EDITS, (), backend, device, lambda m, n: n)
+    return _of_pairs(a, b, _EDITS, (), at, lambda m, n: n)
 
 
+@call
 def smith_waterman(
-    a: Any,
-    b: Any,
-    match: int = 2,
-    mismatch: int = -1,
-    gap: int = -1,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    a: Any, b: Any, match: int = 2, mismatch: int = -1, gap: int = -1, **at: Unpack[At]
 ) -> int | np.ndarray | Array:
     """The score of the best local alignment of two byte strings, by the algorithm of Smith and Waterman.
 
@@ -106,12 +96,9 @@ def smith_waterman(
             resident arrays of uint8.
         match: what a pair of equal bytes adds, from 0 on. With it the score has to stay below 2^31.
         mismatch, gap: what a pair of other bytes adds, and a byte beside a gap; 0 or less.
-        backend, device: where, for data of the host.
 
     Gives: an int; for lists an array of uint32; for resident arrays a resident one of one element, without waiting. The
         empty alignment has the score 0.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: T. Smith and M. Waterman, "Identification of common molecular subsequences", Journal of Molecular Biology
         147 (1981), with linear gaps.
@@ -119,24 +106,22 @@ def smith_waterman(
     >>> smith_waterman(b"GGTTGACTA", b"TGTTACGG", match=3, mismatch=-3, gap=-2, backend="cpu")
     13
     """
-    function = "vyre.std.smith_waterman"
-    costs = [count_of(match, f"argument `match` of {function}", 0, _MOST_SCORE)]
+    costs = [count_of(match, argument(at, "match"), 0, _MOST_SCORE)]
     for name, value in (("mismatch", mismatch), ("gap", gap)):
-        costs.append(count_of(value, f"argument `{name}` of {function}", -_MOST_SCORE - 1, 0))
-    return _of_pairs(function, a, b, _ALIGNMENTS, tuple(costs), backend, device, lambda m, n: 0)
+        costs.append(count_of(value, argument(at, name), -_MOST_SCORE - 1, 0))
+    return _of_pairs(a, b, _ALIGNMENTS, tuple(costs), at, lambda m, n: 0)
 
 
 def _of_pairs(
-    function: str,
     a: Any,
     b: Any,
     forms: list[_Form],
     numbers: tuple[int, ...],
-    backend: str | None,
-    device: int | Device | None,
+    at: At,
     of_empty: Callable[[Any, Any], Any],
 ) -> Any:
     """The results of pairs, each by the form for its size; `of_empty` gives those of pairs with an empty string."""
+    function = name_of(at)
     for name, value, other in (("a", a, "b"), ("b", b, "a")):
         if isinstance(value, (list, tuple)) and not isinstance({"a": a, "b": b}[other], (list, tuple)):
             raise ArgumentError(
@@ -144,23 +129,22 @@ def _of_pairs(
                 f"Fix: write [{other}] * len({name}) to take it for each."
             )
     if not isinstance(a, (list, tuple)):
-        a, b = bytes_of(a, f"argument `a` of {function}"), bytes_of(b, f"argument `b` of {function}")
-        where = place_of(function, backend, device, a, b)
-        same_place(function, where, a, b)
+        a, b = bytes_of(a, argument(at, "a")), bytes_of(b, argument(at, "b"))
+        where = one_place(at, a, b)
         results = _run(function, [a], [b], forms, numbers, where, of_empty)
         return int(results[0]) if where.on_host else results
     if len(a) != len(b):
         raise ArgumentError(
             f"{function} got lists of {len(a)} and {len(b)} strings. Fix: pass as many strings in both, pairwise."
         )
-    left, right = _strings(a, "a", function), _strings(b, "b", function)
-    return _run(function, left, right, forms, numbers, place_of(function, backend, device), of_empty)
+    left, right = _strings(a, argument(at, "a")), _strings(b, argument(at, "b"))
+    return _run(function, left, right, forms, numbers, place_of(at), of_empty)
 
 
-def _strings(values: Any, name: str, function: str) -> list[np.ndarray]:
+def _strings(values: Any, argument: str) -> list[np.ndarray]:
     strings = []
     for index, each in enumerate(values):
-        where = f"element {index} of argument `{name}` of {function}"
+        where = f"element {index} of {argument}"
         if isinstance(each, vyre.Array):
             raise ArgumentError(f"{where} is a resident array. Fix: write .numpy(), or pass a single pair of arrays.")
         strings.append(bytes_of(each, where))
@@ -230,6 +214,3 @@ def _packed(strings: list[Any], where: Place) -> tuple[Any, Any]:
     if where.on_host:
         return np.concatenate(strings), offsets
     return strings[0], where.array(offsets)
-
-
-explain_calls(globals(), "vyre.std")

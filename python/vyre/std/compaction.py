@@ -8,25 +8,24 @@ import numpy as np
 
 import vyre
 from vyre import u8, u32
-from vyre._base.calls import explain_calls
-from vyre.std._calls.host import Place, check_order, elements, place_of, refuse_unlike
+from vyre.std._calls.declared import At, Unpack, argument, step
+from vyre.std._calls.host import Place, check_order, elements, one_place, place_of, refuse_unlike
 from vyre.std._scanning.compaction import compactor
-from vyre.std.sorting import KEYS, same_place, unsigned, viewed
+from vyre.std.sorting import KEYS, unsigned, viewed
 
 if TYPE_CHECKING:
-    from vyre import Array, DataType, Device, ProcedureArray
+    from vyre import Array, DataType, ProcedureArray
 
 __all__ = ["compact", "nonzero", "partition"]
 
 _MASKS = ["bool", "uint8", "int8", "uint32", "int32"]
 
 
+@step
 def compact(
     x: np.ndarray | Array | ProcedureArray,
     mask: np.ndarray | Array | ProcedureArray,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """The elements whose mask is not 0, in their order.
 
@@ -34,12 +33,9 @@ def compact(
         x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
         mask: as many elements of bool, uint8, int8, uint32 or int32. On a device a mask of uint8 moves the fewest
             bytes.
-        backend, device: where, for numpy arrays.
 
     Gives: a new array of x's dtype. For resident arrays (array, count) without waiting: an array as long as x, with
         zeros behind the selected elements, and a uint32 of one element.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: G. Blelloch, Prefix Sums and Their Applications, 1990, section 1.5.
 
@@ -48,18 +44,16 @@ def compact(
     >>> compact(x, x % 2 == 0, backend="cpu")
     array([6, 8], dtype=uint32)
     """
-    place, (y, count) = _selected("compact", False, x, mask, backend, device)
+    place, (y, count) = _selected(False, x, mask, at)
     return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
 
 
-def nonzero(
-    mask: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
-) -> Any:
+@step
+def nonzero(mask: np.ndarray | Array | ProcedureArray, **at: Unpack[At]) -> Any:
     """The positions of the elements that are not 0, in ascending order.
 
     Args:
         mask: an array of one axis, of bool, uint8, int8, uint32 or int32, with at most 2^32 - 1 elements.
-        backend, device: where, for numpy arrays.
 
     Gives: a uint32 array. For a resident array (array, count) without waiting, as compact does.
 
@@ -69,18 +63,17 @@ def nonzero(
     >>> nonzero(np.array([0, 3, 0, 1], np.uint32), backend="cpu")
     array([1, 3], dtype=uint32)
     """
-    selected, kind = mask_of(mask, "argument `mask` of vyre.std.nonzero")
-    place = place_of("vyre.std.nonzero", backend, device, selected, can_be_step=True)
+    selected, kind = mask_of(mask, argument(at, "mask"))
+    place = place_of(at, selected)
     y, count = compactor(None, kind)(place.array(selected))
     return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
 
 
+@step
 def partition(
     x: np.ndarray | Array | ProcedureArray,
     mask: np.ndarray | Array | ProcedureArray,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> tuple[Any, Any]:
     """The elements whose mask is not 0, followed by the others, each part in its order.
 
@@ -94,7 +87,7 @@ def partition(
     >>> partition(x, x % 2 == 0, backend="cpu")
     (array([6, 8, 5, 7], dtype=uint32), 2)
     """
-    place, (y, count) = _selected("partition", True, x, mask, backend, device)
+    place, (y, count) = _selected(True, x, mask, at)
     return (y.numpy(), int(count.numpy()[0])) if place.on_host else (y, count)
 
 
@@ -114,22 +107,17 @@ def _is_mask(x: Any) -> bool:
     return hasattr(x, "dtype") and x.dtype == bool
 
 
-def _selected(function: str, rest_too: bool, x: Any, mask: Any, backend: Any, device: Any) -> tuple[Place, Any]:
-    where = f"vyre.std.{function}"
-    check_order(_is_mask(x) and hasattr(mask, "dtype") and not _is_mask(mask), function, "x", "mask")
-    x = elements(x, f"argument `x` of {where}", KEYS)
-    mask, kind = mask_of(mask, f"argument `mask` of {where}")
-    place = place_of(where, backend, device, x, mask, can_be_step=True)
-    same_place(where, place, x, mask)
+def _selected(rest_too: bool, x: Any, mask: Any, at: At) -> tuple[Place, Any]:
+    check_order(_is_mask(x) and hasattr(mask, "dtype") and not _is_mask(mask), at, "x", "mask")
+    x = elements(x, argument(at, "x"), KEYS)
+    mask, kind = mask_of(mask, argument(at, "mask"))
+    place = one_place(at, x, mask)
     refuse_unlike(
         mask,
         x,
-        f"argument `mask` of {where} must have one element for each of the {x.shape[0]} of `x`, got "
+        f"{argument(at, 'mask')} must have one element for each of the {x.shape[0]} of `x`, got "
         f"{mask.shape[0]}. Fix: pass arrays of one length.",
     )
     words, element = unsigned(x)
     y, count = compactor(element, kind, rest_too)(place.array(words), place.array(mask))
     return place, (viewed(y, x.dtype), count)
-
-
-explain_calls(globals(), "vyre.std")

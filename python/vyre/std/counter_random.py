@@ -5,19 +5,16 @@ The functions of one counter are the operations ``primitive.rng.philox4x32_10`` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
 from vyre import In, Out, u32
-from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError, BindingError
+from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import count_of, elements, place_of, refuse_other_length
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = ["philox4x32_10", "random_u32", "threefry2x32_20"]
 
@@ -109,29 +106,27 @@ def random_of_key(count: u32, key: In[u32]) -> vyre.ProcedureArray:
     return _random(count, philox_row_of, philox_end_of, key)
 
 
-def _all(function: str, run: Any, width: int, counter: Any, key: Any, backend: Any, device: Any) -> Any:
-    counter = elements(counter, f"argument `counter` of {function}", ["uint32"], axes=2)
-    key = elements(key, f"argument `key` of {function}", ["uint32"])
+def _all(run: Any, width: int, counter: Any, key: Any, at: At) -> Any:
+    counter = elements(counter, argument(at, "counter"), ["uint32"], axes=2)
+    key = elements(key, argument(at, "key"), ["uint32"])
     for name, given, axis, extent in (("counter", counter, 1, width), ("key", key, 0, 2)):
         wanted = f"(n, {width})" if name == "counter" else "(2,)"
-        problem = f"argument `{name}` of {function} must have shape {wanted}"
+        problem = f"{argument(at, name)} must have shape {wanted}"
         words = f"pass {width if name == 'counter' else 2} words{' a row' if name == 'counter' else ''}"
         refuse_other_length(given, axis, extent, problem, words)
-    place = place_of(function, backend, device, counter, key, can_be_step=True)
+    place = place_of(at, counter, key)
     return place.result(run(place.array(counter), place.array(key)))
 
 
-def philox4x32_10(counter: Any, key: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@step
+def philox4x32_10(counter: Any, key: Any, **at: Unpack[At]) -> Any:
     """Four random words for each counter: Philox 4x32 with 10 rounds.
 
     Args:
         counter: uint32 of shape (n, 4), numpy's or resident.
         key: uint32 of shape (2,).
-        backend, device: where; resident arrays are used where they are.
 
     Returns: uint32 of shape (n, 4), resident where an argument is.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
 
@@ -139,20 +134,18 @@ def philox4x32_10(counter: Any, key: Any, *, backend: str | None = None, device:
     >>> [hex(each) for each in philox4x32_10(np.zeros((1, 4), np.uint32), np.zeros(2, np.uint32), backend="cpu")[0]]
     ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
     """
-    return _all("vyre.std.philox4x32_10", philox_all, 4, counter, key, backend, device)
+    return _all(philox_all, 4, counter, key, at)
 
 
-def threefry2x32_20(counter: Any, key: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@step
+def threefry2x32_20(counter: Any, key: Any, **at: Unpack[At]) -> Any:
     """Two random words for each counter: Threefry 2x32 with 20 rounds.
 
     Args:
         counter: uint32 of shape (n, 2), numpy's or resident.
         key: uint32 of shape (2,).
-        backend, device: where; resident arrays are used where they are.
 
     Returns: uint32 of shape (n, 2), resident where an argument is.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
 
@@ -160,10 +153,11 @@ def threefry2x32_20(counter: Any, key: Any, *, backend: str | None = None, devic
     >>> [hex(each) for each in threefry2x32_20(np.zeros((1, 2), np.uint32), np.zeros(2, np.uint32), backend="cpu")[0]]
     ['0x6b200159', '0x99ba4efe']
     """
-    return _all("vyre.std.threefry2x32_20", threefry_all, 2, counter, key, backend, device)
+    return _all(threefry_all, 2, counter, key, at)
 
 
-def random_u32(n: int, seed: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@step
+def random_u32(n: int, seed: Any, **at: Unpack[At]) -> Any:
     """Random words: the same ones for a seed everywhere, and the first of them for a smaller n.
 
     Element i is word i % 4 of Philox 4x32-10 at the counter (i // 4, 0, 0, 0) with the key (seed % 2^32, seed // 2^32).
@@ -171,33 +165,28 @@ def random_u32(n: int, seed: Any, *, backend: str | None = None, device: int | D
     Args:
         n: how many, from 0 to 2^32 - 4.
         seed: from 0 to 2^64 - 1, or a resident array of its low and its high word, uint32 of shape (2,).
-        backend, device: where; a resident seed is used where it is.
 
     Returns: uint32 of shape (n,), of numpy; resident for a resident seed, without waiting.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> random_u32(3, 1, backend="cpu").tolist() == random_u32(5, 1, backend="reference")[:3].tolist()
     True
     >>> random_u32(10**6, vyre.array([1, 0], dtype=vyre.u32, backend="cpu")).shape
     (1000000,)
     """
-    function = "vyre.std.random_u32"
-    where = place_of(function, backend, device, seed, can_be_step=True)
+    where = place_of(at, seed)
     if where.is_step and isinstance(n, vyre.Size):
-        what = f"argument `n` of {function} must be an integer from 0 to {_MOST}"
+        what = f"{argument(at, 'n')} must be an integer from 0 to {_MOST}"
         vyre.require(n <= _MOST, f"{what}. Fix: write an integer in that range.")
     else:
-        n = count_of(n, f"argument `n` of {function}", 0, _MOST)
+        n = count_of(n, argument(at, "n"), 0, _MOST)
     if isinstance(seed, (vyre.Array, vyre.ProcedureArray)):
-        return random_of_key(n, where.array(_key(seed, function)))
-    seed = _number(seed, function)
+        return random_of_key(n, where.array(_key(seed, argument(at, "seed"))))
+    seed = _number(seed, argument(at, "seed"))
     return random_all(n, seed & 0xFFFFFFFF, seed >> 32, backend=where.backend, device=where.device)
 
 
-def _number(seed: Any, function: str) -> int:
+def _number(seed: Any, where: str) -> int:
     """A seed that is an integer; the two words of one have to be a resident array."""
-    where = f"argument `seed` of {function}"
     if isinstance(seed, (np.ndarray, list, tuple)) and len(np.shape(seed)) == 1:
         resident = "vyre.array(np.asarray(seed).astype(np.uint32))"
         raise ArgumentError(
@@ -207,9 +196,8 @@ def _number(seed: Any, function: str) -> int:
     return count_of(seed, where, 0, 2**64 - 1)
 
 
-def _key(seed: Any, function: str) -> Any:
+def _key(seed: Any, where: str) -> Any:
     """The two words of a seed that is an array."""
-    where = f"argument `seed` of {function}"
     if isinstance(seed, vyre.Array):
         has_two_words = seed.ndim == 1 and seed.dtype != np.uint32 and seed.nbytes == 8
     else:
@@ -223,6 +211,3 @@ def _key(seed: Any, function: str) -> Any:
     problem = f"{where} must be an integer or an array of shape (2,)"
     refuse_other_length(key, 0, 2, problem, "pass the low word and the high word of the seed", "got shape")
     return key
-
-
-explain_calls(globals(), "vyre.std")

@@ -11,6 +11,7 @@ from vyre._base.absent import refuse_of_regex
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError, BindingError
+from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import bytes_of, count_of, place_of
 from vyre.std._calls.text import padded
 from vyre.std._graphs.walks import PIECE
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from vyre._core import Array
-    from vyre._devices import Device
     from vyre.std._calls.host import Place
 
 __all__ = ["Regex", "regex"]
@@ -77,14 +77,15 @@ class Regex:
             known = self._tables[key] = place.array(made.first), place.array(made.second)
         return made, known
 
-    def _counted(self, where: str, data: Any, kind: Any, backend: Any, device: Any) -> Any:
+    def _counted(self, data: Any, kind: Any, at: At) -> Any:
         if not isinstance(kind, str) or kind not in _KINDS:
             raise ArgumentError(
-                f'argument `kind` of {where} must be "leftmost-longest" or "earliest", got {shown(kind)}. '
+                f'{argument(at, "kind")} must be "leftmost-longest" or "earliest", '
+                f"got {shown(kind)}. "
                 'Fix: write kind="earliest".'
             )
-        text = bytes_of(data, f"argument `data` of {where}")
-        place = place_of(where, backend, device, text)
+        text, where = bytes_of(data, argument(at, "data")), name_of(at)
+        place = place_of(at, text)
         made, tables = self._on(kind, place)
         vectors = padded(text, place, where)
         count = vectors.shape[0]
@@ -95,31 +96,24 @@ class Regex:
         found = counter(made.backward)(vectors, *tables, *numbers)
         return place, made, tables, (text.shape[0], made.shifts[1], piece), found
 
-    def count(
-        self,
-        data: Any,
-        kind: str = "leftmost-longest",
-        *,
-        backend: str | None = None,
-        device: int | Device | None = None,
-    ) -> Any:
+    @call
+    def count(self, data: Any, kind: str = "leftmost-longest", **at: Unpack[At]) -> Any:
         """How many matches `find` gives; of resident data as an array of one uint32.
 
         >>> import vyre.std
         >>> vyre.std.regex(b"[a-z]+").count(b"two words", backend="cpu")
         2
         """
-        place, _, _, _, (_, _, _, total) = self._counted("vyre.std.Regex.count", data, kind, backend, device)
+        place, _, _, _, (_, _, _, total) = self._counted(data, kind, at)
         return int(total.numpy()[0]) if place.on_host else total
 
+    @call
     def find(
         self,
         data: Any,
         kind: str = "leftmost-longest",
         limit: int | None = None,
-        *,
-        backend: str | None = None,
-        device: int | Device | None = None,
+        **at: Unpack[At],
     ) -> Any:
         """All matches that do not overlap, from left to right; none of them is empty.
 
@@ -137,8 +131,6 @@ class Regex:
             more, and `.count` how many there are. Of resident data ResidentMatches; without a limit the call then waits
             for their number.
 
-        Raises: BindingError, ArgumentError.
-
         >>> import vyre.std
         >>> pattern = vyre.std.regex(b"ab*|c")
         >>> pattern.find(b"abbcab", backend="cpu").tolist()
@@ -146,12 +138,11 @@ class Regex:
         >>> pattern.find(b"abbcab", "earliest", backend="cpu").tolist()
         [(0, 1), (3, 4), (4, 5)]
         """
-        where = "vyre.std.Regex.find"
         if limit is not None:
-            limit = count_of(limit, f"argument `limit` of {where}", 0, 2**30)
-        place, made, tables, sizes, found = self._counted(where, data, kind, backend, device)
+            limit = count_of(limit, argument(at, "limit"), 0, 2**30)
+        place, made, tables, sizes, found = self._counted(data, kind, at)
         symbols, begins, offsets, total = found
-        most = most_of(total, limit, place, where)
+        most = most_of(total, limit, place, name_of(at))
         words = writer(made.backward)(symbols, tables[1], begins, offsets, total, *sizes, most)
         if not place.on_host:
             return ResidentMatches(words.reshape(most, 2), total)

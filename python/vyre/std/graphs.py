@@ -8,9 +8,9 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, boolean, u32
-from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
+from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import count_of
 from vyre.std._graphs import bfs as _bfs
 from vyre.std._graphs import components as _components
@@ -20,7 +20,6 @@ from vyre.std._graphs.pagerank import ranked
 
 if TYPE_CHECKING:
     from vyre._core import Array
-    from vyre._devices import Device
 
 __all__ = ["bfs", "components", "pagerank", "reachable"]
 
@@ -36,12 +35,13 @@ def _is_reached(levels: In[u32], reached: Out[boolean]) -> None:
         reached[i] = vyre.boolean(levels[i] != UNREACHED)
 
 
-def _levels(where: str, offsets: Any, targets: Any, source: Any, backend: Any, device: Any) -> tuple[Array, Any]:
-    rows, edges, place = graph_of(where, offsets, targets, backend, device)
+def _levels(offsets: Any, targets: Any, source: Any, at: At) -> tuple[Array, Any]:
+    rows, edges, place = graph_of(offsets, targets, at)
     vertices = rows.shape[0] - 1
     if vertices == 0:
+        where = name_of(at)
         raise ArgumentError(f"the graph of {where} has no vertices. Fix: pass two offsets or more.")
-    source = count_of(source, f"argument `source` of {where}", 0, vertices - 1)
+    source = count_of(source, argument(at, "source"), 0, vertices - 1)
     levels, items, state = _bfs.begun(rows, source, _bfs.most_items(vertices, edges.shape[0]))
     turns = _FIRST
     while int(state.numpy()[0]):
@@ -50,14 +50,8 @@ def _levels(where: str, offsets: Any, targets: Any, source: Any, backend: Any, d
     return levels, place
 
 
-def bfs(
-    offsets: Any,
-    targets: Any,
-    source: int,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
-) -> Any:
+@call
+def bfs(offsets: Any, targets: Any, source: int, **at: Unpack[At]) -> Any:
     """Distance of every vertex from one, in edges: a breadth-first search.
 
     Args:
@@ -78,18 +72,12 @@ def bfs(
     >>> vyre.std.bfs(offsets, targets, 0, backend="cpu")
     array([         0,          1,          1, 4294967295], dtype=uint32)
     """
-    levels, place = _levels("vyre.std.bfs", offsets, targets, source, backend, device)
+    levels, place = _levels(offsets, targets, source, at)
     return place.result(levels)
 
 
-def reachable(
-    offsets: Any,
-    targets: Any,
-    source: int,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
-) -> Any:
+@call
+def reachable(offsets: Any, targets: Any, source: int, **at: Unpack[At]) -> Any:
     """Which vertices can be reached from one, as an array of bool; arguments and errors are those of ``bfs``.
 
     >>> import numpy as np
@@ -98,13 +86,14 @@ def reachable(
     >>> vyre.std.reachable(offsets, targets, 0, backend="cpu")
     array([ True,  True, False])
     """
-    levels, place = _levels("vyre.std.reachable", offsets, targets, source, backend, device)
+    levels, place = _levels(offsets, targets, source, at)
     reached = place.empty(levels.shape[0], np.bool_)
     _is_reached(levels, reached)
     return place.result(reached)
 
 
-def components(offsets: Any, targets: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+@call
+def components(offsets: Any, targets: Any, **at: Unpack[At]) -> Any:
     """The connected component of each vertex, as its least vertex; edges join both ways.
 
     Args:
@@ -125,21 +114,20 @@ def components(offsets: Any, targets: Any, *, backend: str | None = None, device
     >>> vyre.std.components(offsets, targets, backend="cpu")
     array([0, 1, 1, 0], dtype=uint32)
     """
-    rows, edges, place = graph_of("vyre.std.components", offsets, targets, backend, device)
+    rows, edges, place = graph_of(offsets, targets, at)
     sources, parents, labels, active = _components.begun(rows, edges.shape[0])
     while int(active.numpy()[0]):
         _components.continued(sources, edges, parents, labels, active, _FIRST)
     return place.result(labels)
 
 
+@call
 def pagerank(
     offsets: Any,
     targets: Any,
     rounds: int = 20,
     damping: float = 0.85,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """PageRank of each vertex, as a fraction of 2^32.
 
@@ -167,14 +155,9 @@ def pagerank(
     >>> vyre.std.pagerank(offsets, targets, backend="cpu") / 2**32
     array([0.48055034, 0.46944966, 0.05      ])
     """
-    rounds = count_of(rounds, "argument `rounds` of vyre.std.pagerank", 0, _MOST_ROUNDS)
+    rounds = count_of(rounds, argument(at, "rounds"), 0, _MOST_ROUNDS)
     if isinstance(damping, bool) or not isinstance(damping, (int, float, np.floating)) or not 0 <= damping < 1:
-        raise ArgumentError(
-            f"argument `damping` of vyre.std.pagerank must be a number from 0 to less than 1, got {shown(damping)}. "
-            "Fix: write 0.85."
-        )
-    rows, edges, place = graph_of("vyre.std.pagerank", offsets, targets, backend, device)
+        problem = f"{argument(at, 'damping')} must be a number from 0 to less than 1"
+        raise ArgumentError(f"{problem}, got {shown(damping)}. Fix: write 0.85.")
+    rows, edges, place = graph_of(offsets, targets, at)
     return place.result(ranked(rows, edges, rounds, int(float(damping) * 2**32)))
-
-
-explain_calls(globals(), "vyre.std")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._base.calls import explain_calls
+from vyre._procedure.recorder import active
 from vyre.errors import ArgumentError
+from vyre.std._calls.declared import At, Unpack, argument, call, name_of, step
 from vyre.std._calls.host import Place, check_order, count_of, elements, place_of
 from vyre.std._calls.waiting import waited
 from vyre.std._scanning.histograms import copies_of, histogrammer
@@ -15,27 +16,21 @@ from vyre.std.reducing import max as largest_of
 from vyre.std.sorting import KEYS, unsigned
 
 if TYPE_CHECKING:
-    from vyre import Array, Device, ProcedureArray
+    from vyre import Array, ProcedureArray
 
 __all__ = ["bincount", "histogram"]
 
 _MOST_BINS = 2**32 - 1
 
 
-def bincount(
-    x: np.ndarray | Array | ProcedureArray,
-    minlength: int = 0,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
-) -> Any:
+@call
+def bincount(x: np.ndarray | Array | ProcedureArray, minlength: int = 0, **at: Unpack[At]) -> Any:
     """How often each number from 0 on occurs.
 
     Args:
         x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements from 0 to
             2^32 - 2.
         minlength: how many counts there are at least.
-        backend, device: where, for numpy arrays.
 
     Gives: uint32 counts, as many as the largest element and 1, or `minlength`. A resident x gives a resident array,
         and is waited for: the largest element says how long it is. ``histogram`` does not wait.
@@ -47,27 +42,26 @@ def bincount(
     >>> bincount(np.array([1, 3, 1], np.uint32), minlength=6, backend="cpu")
     array([0, 2, 0, 1, 0, 0], dtype=uint32)
     """
-    where = "vyre.std.bincount"
-    x = elements(x, f"argument `x` of {where}", KEYS)
-    least = count_of(minlength, f"argument `minlength` of {where}", 0, _MOST_BINS)
-    place = place_of(where, backend, device, x, can_be_step=True)
-    if place.is_step:
+    where = name_of(at)
+    x = elements(x, argument(at, "x"), KEYS)
+    least = count_of(minlength, argument(at, "minlength"), 0, _MOST_BINS)
+    if active() is not None:
         raise ArgumentError(
             f"{where} is called in the body of a procedure, and the length of its result depends on the elements. "
             "Fix: write vyre.std.histogram(x, bins, 0, bins), where every element is below `bins`."
         )
+    place = place_of(at, x)
     length = max(least, _needed(x, where))
     return place.result(_counts(place, x, length, 0, 1))
 
 
+@step
 def histogram(
     x: np.ndarray | Array | ProcedureArray,
     bins: int,
     lo: int = 0,
     hi: int = 2**32,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """How many elements are in each of some bins of one width.
 
@@ -77,29 +71,26 @@ def histogram(
         lo: the first number of the first bin.
         hi: the number behind the last bin; a bin has (hi - lo) // bins numbers. What is left of the division, and what
             is not from lo to hi - 1, is not counted.
-        backend, device: where, for numpy arrays.
 
     Gives: uint32 counts; a resident array for a resident one, without waiting.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> import numpy as np
     >>> histogram(np.array([1, 3, 7, 200], np.uint8), 2, 0, 8, backend="cpu")
     array([2, 1], dtype=uint32)
     """
-    where = "vyre.std.histogram"
-    check_order(isinstance(x, int) and hasattr(bins, "dtype"), "histogram", "x", "bins")
-    x = elements(x, f"argument `x` of {where}", KEYS)
-    bins = count_of(bins, f"argument `bins` of {where}", 1, _MOST_BINS)
+    check_order(isinstance(x, int) and hasattr(bins, "dtype"), at, "x", "bins")
+    x = elements(x, argument(at, "x"), KEYS)
+    bins = count_of(bins, argument(at, "bins"), 1, _MOST_BINS)
     info = np.iinfo(x.dtype)
-    low = count_of(lo, f"argument `lo` of {where}", int(info.min), int(info.max))
-    high = count_of(hi, f"argument `hi` of {where}", low + 1, 2**64)
+    low = count_of(lo, argument(at, "lo"), int(info.min), int(info.max))
+    high = count_of(hi, argument(at, "hi"), low + 1, 2**64)
     if high - low < bins:
         raise ArgumentError(
-            f"argument `bins` of {where} is {bins}, and there are {high - low} numbers from `lo` to `hi` - 1. "
+            f"{argument(at, 'bins')} is {bins}, and there are {high - low} numbers "
+            "from `lo` to `hi` - 1. "
             f"Fix: write bins={high - low} or fewer."
         )
-    place = place_of(where, backend, device, x, can_be_step=True)
+    place = place_of(at, x)
     return place.result(_counts(place, x, bins, low, (high - low) // bins))
 
 
@@ -133,6 +124,3 @@ def _needed(x: Any, where: str) -> int:
             "Fix: subtract the smallest element, or call vyre.std.histogram."
         )
     return largest + 1
-
-
-explain_calls(globals(), "vyre.std")

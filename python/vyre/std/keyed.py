@@ -98,7 +98,7 @@ def pbkdf2_hmac(
         for each in (passwords, salts)
         if isinstance(each, (Messages, vyre.Array))
     ]
-    place = place_of(function, at.get("backend"), at.get("device"), *resident)
+    place = place_of(at, *resident)
     there = at_of(function, *place[:2])
     one, salt = (
         taken(each, at if isinstance(each, (Messages, vyre.Array)) else there, name)

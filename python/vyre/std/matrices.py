@@ -8,34 +8,30 @@ import numpy as np
 
 import vyre
 from vyre import u8, u32
-from vyre._base.calls import explain_calls
 from vyre.errors import BindingError
-from vyre.std._calls.host import elements, place_of, refuse_unlike
+from vyre.std._calls.declared import At, Unpack, argument, step
+from vyre.std._calls.host import elements, one_place, place_of, refuse_unlike
 from vyre.std._calls.recorded import recorded
 from vyre.std._graphs.matmul import multiplier
 from vyre.std._graphs.transpose import transposer
-from vyre.std.sorting import KEYS, same_place, unsigned, viewed, where_of
+from vyre.std.sorting import KEYS, unsigned, viewed, where_of
 
 if TYPE_CHECKING:
-    from vyre import Array, Device, ProcedureArray
+    from vyre import Array, ProcedureArray
 
 __all__ = ["matmul", "transpose"]
 
 _FACTORS = ["uint32", "uint8"]
 
 
-def transpose(
-    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
-) -> Any:
+@step
+def transpose(x: np.ndarray | Array | ProcedureArray, **at: Unpack[At]) -> Any:
     """The matrix with rows and columns exchanged, in memory too.
 
     Args:
         x: a matrix, an array of two axes, of uint32, int32, uint64, uint8, int8, uint16 or int16.
-        backend, device: where, for a numpy array.
 
     Gives: a new array of x's dtype, contiguous; a resident one for a resident one, without waiting.
-
-    Raises: BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> import numpy as np
     >>> transpose(np.array([[1, 2, 3], [4, 5, 6]], np.uint8), backend="cpu")
@@ -43,8 +39,8 @@ def transpose(
            [2, 5],
            [3, 6]], dtype=uint8)
     """
-    x = elements(x, "argument `x` of vyre.std.transpose", KEYS, axes=2)
-    place = place_of("vyre.std.transpose", backend, device, x, can_be_step=True)
+    x = elements(x, argument(at, "x"), KEYS, axes=2)
+    place = place_of(at, x)
     words, element = unsigned(x)
     if isinstance(words, vyre.Array):
         words = words.reshape(*x.shape)  # a view of a resident array has one axis
@@ -52,24 +48,20 @@ def transpose(
     return made.reshape(x.shape[1], x.shape[0]) if isinstance(made, vyre.Array) else made
 
 
+@step
 def matmul(
     a: np.ndarray | Array | ProcedureArray,
     b: np.ndarray | Array | ProcedureArray,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """The product of two matrices modulo 2^32.
 
     Args:
         a: a matrix of m rows and k columns, of uint32 or uint8.
         b: a matrix of k rows and n columns, of a's dtype.
-        backend, device: where, for numpy arrays.
 
     Gives: a matrix of m rows and n columns, of uint32; a resident one for resident ones, without waiting. Sums of
         fewer than 66,052 products of uint8 are exact.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> import numpy as np
     >>> a = np.array([[1, 2], [3, 4]], np.uint32)
@@ -77,8 +69,8 @@ def matmul(
     array([[ 7, 10],
            [15, 22]], dtype=uint32)
     """
-    a = elements(a, "argument `a` of vyre.std.matmul", _FACTORS, axes=2)
-    b = elements(b, "argument `b` of vyre.std.matmul", _FACTORS, axes=2)
+    a = elements(a, argument(at, "a"), _FACTORS, axes=2)
+    b = elements(b, argument(at, "b"), _FACTORS, axes=2)
     if a.dtype != b.dtype:
         raise BindingError(
             f"vyre.std.matmul got matrices of {a.dtype} and {b.dtype}. "
@@ -87,15 +79,11 @@ def matmul(
     refuse_unlike(
         a,
         b,
-        f"argument `b` of vyre.std.matmul must have {a.shape[1]} rows, one for each column of `a`, got shape "
+        f"{argument(at, 'b')} must have {a.shape[1]} rows, one for each column of `a`, got shape "
         f"{b.shape}. Fix: pass a matrix of shape ({a.shape[1]}, n).",
         1,
         0,
     )
-    place = place_of("vyre.std.matmul", backend, device, a, b, can_be_step=True)
-    same_place("vyre.std.matmul", place, a, b)
+    place = one_place(at, a, b)
     element = u32 if a.dtype == np.uint32 else u8
     return multiplier(element)(recorded(a), recorded(b), **where_of(place))
-
-
-explain_calls(globals(), "vyre.std")

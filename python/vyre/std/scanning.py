@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.calls import explain_calls
-from vyre._base.text import shown
 from vyre.errors import ArgumentError
-from vyre.std._calls.host import check_order, elements, place_of
+from vyre.std._calls.declared import At, Unpack, argument, step
+from vyre.std._calls.host import check_order, elements, flag_of, place_of
 from vyre.std._scanning.operators import TYPES, operator_of
 from vyre.std._scanning.scans import scanner
 
 if TYPE_CHECKING:
-    from vyre import Array, Device, ProcedureArray
+    from vyre import Array, ProcedureArray
 
 __all__ = ["cumsum", "scan"]
 
 
+@step
 def scan(
     x: np.ndarray | Array | ProcedureArray,
     op: str = "add",
     inclusive: bool = True,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """Element i of the result combines the elements 0 to i by an associative operator; integers wrap around.
 
@@ -36,12 +34,9 @@ def scan(
             elements.
         inclusive: False combines the elements 0 to i - 1, and element 0 is the operator's identity; a registered
             operation has none.
-        backend, device: where, for numpy arrays.
 
     Gives: an array of x's length and dtype; a resident one for a resident one, without waiting. On a GPU 3 n elements
         are moved.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: reduce, then scan, of G. Blelloch, Prefix Sums and Their Applications, 1990.
 
@@ -51,26 +46,21 @@ def scan(
     >>> scan(np.array([3, 1, 2], np.uint32), "max", inclusive=False, backend="cpu")
     array([0, 3, 3], dtype=uint32)
     """
-    check_order(isinstance(x, str) and not isinstance(op, str), "scan", "x", "op")
-    values: Any = elements(x, "argument `x` of vyre.std.scan", list(TYPES))
-    if not isinstance(inclusive, (bool, np.bool_)):
-        raise ArgumentError(
-            f"argument `inclusive` of vyre.std.scan must be True or False, got {shown(inclusive)}. "
-            "Fix: write inclusive=False."
-        )
+    check_order(isinstance(x, str) and not isinstance(op, str), at, "x", "op")
+    values: Any = elements(x, argument(at, "x"), list(TYPES))
+    inclusive = flag_of(inclusive, at, "inclusive", other=False)
     operator = operator_of(op, TYPES[dtype_name(values.dtype)], None, "vyre.std.scan")
     if not inclusive and operator.identity is None:
         raise ArgumentError(
             f"vyre.std.scan with inclusive=False begins with the identity, and `{op}` has none. "
             "Fix: write inclusive=True."
         )
-    place = place_of("vyre.std.scan", backend, device, values, can_be_step=True)
-    return place.result(scanner(operator, bool(inclusive))(place.array(values)))
+    place = place_of(at, values)
+    return place.result(scanner(operator, inclusive)(place.array(values)))
 
 
-def cumsum(
-    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
-) -> Any:
+@step
+def cumsum(x: np.ndarray | Array | ProcedureArray, **at: Unpack[At]) -> Any:
     """The sums of the elements up to each one, modulo 2 to the bits of x's type.
 
     Args, gives and raises: as scan.
@@ -79,11 +69,8 @@ def cumsum(
     >>> cumsum(np.array([3, 1, 2], np.uint32), backend="cpu")
     array([3, 4, 6], dtype=uint32)
     """
-    values: Any = elements(x, "argument `x` of vyre.std.cumsum", list(TYPES))
-    place = place_of("vyre.std.cumsum", backend, device, values, can_be_step=True)
+    values: Any = elements(x, argument(at, "x"), list(TYPES))
+    place = place_of(at, values)
     return place.result(
         scanner(operator_of("add", TYPES[dtype_name(values.dtype)], None, ""), True)(place.array(values))
     )
-
-
-explain_calls(globals(), "vyre.std")

@@ -9,6 +9,7 @@ import numpy as np
 from vyre._base.calls import explain_calls
 from vyre._core import Array
 from vyre.errors import ArgumentError, BindingError
+from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import Place, bytes_of, check_order, count_of, place_of
 from vyre.std._calls.offsets import MOST
 from vyre.std._calls.routes import ROUTES
@@ -21,8 +22,6 @@ from vyre.std._searching.find_kernels import counted, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from vyre._devices import Device
 
 __all__ = ["Matches", "Patterns", "ResidentMatches", "find"]
 
@@ -193,15 +192,17 @@ class Patterns:
         """
         return _MOST_TURNS // (UNIT * (2 * self._longest + trie.most + 4))
 
-    def find(
-        self, data: Any, limit: int | None = None, *, backend: str | None = None, device: int | Device | None = None
-    ) -> Any:
+    @call
+    def find(self, data: Any, limit: int | None = None, **at: Unpack[At]) -> Any:
         """Find them; see ``vyre.std.find``."""
-        text = bytes_of(data, "argument `data` of vyre.std.find")
+        return find(self, data, limit, backend=at["backend"], device=at["device"])
+
+    def _find(self, data: Any, limit: int | None, at: At) -> Any:
+        text = bytes_of(data, argument(at, "data"))
         if limit is not None:
-            limit = count_of(limit, "argument `limit` of vyre.std.find", 0, 2**30)
-        place = place_of("vyre.std.find", backend, device, text)
-        n, vectors = text.shape[0], padded(text, place, "vyre.std.find")
+            limit = count_of(limit, argument(at, "limit"), 0, 2**30)
+        place, where = place_of(at, text), name_of(at)
+        n, vectors = text.shape[0], padded(text, place, where)
         made = self._chosen(vectors.backend)
         classes, table, chains, *filters = self._on(made, (vectors.backend, vectors.device))
         if isinstance(made, Trie):
@@ -211,14 +212,14 @@ class Patterns:
             begins, offsets, total = filtering(made.mask == 2**32 - 1)(
                 vectors, *filters, classes, table, *sizes, *looked, units
             )
-            most = most_of(total, limit, place, "vyre.std.find")
+            most = most_of(total, limit, place, where)
             found = filtered_matches(vectors, classes, table, chains, begins, offsets, *sizes, units, most)
         else:
             lead = -(-(self._longest - 1) // 16)
             piece = _piece_of(lead, made.most)
             walk = n, piece, lead, made.stride
             counts, offsets, total = counted(vectors, classes, table, *walk)
-            most = most_of(total, limit, place, "vyre.std.find")
+            most = most_of(total, limit, place, where)
             # A walk along a chain takes a turn to find its end.
             if piece * (1 + 16 * (made.most + 1)) + lead + 1 <= _MOST_TURNS:
                 found = written(vectors, classes, table, chains, counts, offsets, *walk, most)
@@ -231,13 +232,12 @@ class Patterns:
         return matches_of(found.numpy()[: 3 * min(most, count)], count, _RECORD)
 
 
+@call
 def find(
     patterns: Patterns | Iterable[Any],
     data: Any,
     limit: int | None = None,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """Find all places of many byte strings in a text, overlapping ones too, with the automaton of Aho and Corasick.
 
@@ -250,8 +250,6 @@ def find(
         pattern. With a limit `.overflow` says whether there are more, and `.count` how many there are. Of resident data
         ResidentMatches; without a limit the call then waits for their number.
 
-    Raises: BindingError, ArgumentError.
-
     Source: A. Aho, M. Corasick, "Efficient string matching: an aid to bibliographic search", 1975.
 
     >>> import vyre.std
@@ -263,9 +261,10 @@ def find(
     ([1, 3], True, 3)
     """
     is_text = isinstance(patterns, (bytes, bytearray, memoryview, np.ndarray, Array))
-    check_order(is_text and isinstance(data, (Patterns, list, tuple, set, frozenset)), "find", "patterns", "data")
+    is_swapped = is_text and isinstance(data, (Patterns, list, tuple, set, frozenset))
+    check_order(is_swapped, at, "patterns", "data")
     made = patterns if isinstance(patterns, Patterns) else Patterns(patterns)
-    return made.find(data, limit, backend=backend, device=device)
+    return made._find(data, limit, at)
 
 
 explain_calls(globals(), "vyre.std")

@@ -8,28 +8,25 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._calls.host import elements, place_of, refuse_empty
+from vyre.std._calls.declared import At, Unpack, argument, name_of, step
+from vyre.std._calls.host import Place, elements, one_place, refuse_empty
 from vyre.std._scanning.operators import TYPES, operator_of
 from vyre.std._scanning.segments import segmented_reducer, segmented_scanner
-from vyre.std.sorting import same_place
 
 if TYPE_CHECKING:
-    from vyre import Array, Device, ProcedureArray
-    from vyre.std._calls.host import Place
+    from vyre import Array, ProcedureArray
     from vyre.std._scanning.operators import Operator
 
 __all__ = ["segmented_reduce", "segmented_scan"]
 
 
+@step
 def segmented_reduce(
     x: np.ndarray | Array | ProcedureArray,
     offsets: np.ndarray | Array | ProcedureArray,
     op: str,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """The elements of each segment combined by an associative operator, from the first to the last.
 
@@ -38,12 +35,9 @@ def segmented_reduce(
         offsets: n + 1 uint32 for n segments, ascending: segment i is ``x[offsets[i]:offsets[i + 1]]``. Resident ones
             are not checked, because that would wait; if they fall, the segments' values mean nothing.
         op: as for reduce.
-        backend, device: where, for numpy arrays.
 
     Gives: n elements of x's dtype; a resident array for resident ones, without waiting. An empty segment gives the
         identity of the operator: for "min" the largest number of the dtype, and 0 for a registered operation.
-
-    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: G. Blelloch, Prefix Sums and Their Applications, 1990, section 1.5: segmented scans.
 
@@ -52,22 +46,21 @@ def segmented_reduce(
     >>> segmented_reduce(x, np.array([0, 2, 2, 5], np.uint32), "add", backend="cpu")
     array([ 3,  0, 12], dtype=uint32)
     """
-    place, operator, given = _arguments("segmented_reduce", x, offsets, op, backend, device)
+    place, operator, given = _arguments(x, offsets, op, at)
     return place.result(segmented_reducer(operator)(*given))
 
 
+@step
 def segmented_scan(
     x: np.ndarray | Array | ProcedureArray,
     offsets: np.ndarray | Array | ProcedureArray,
     op: str,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """Every element combined with the elements before it in its segment, by an associative operator.
 
     Args:
-        x, offsets, op, backend, device: as for segmented_reduce. Elements before the first offset are a segment too,
+        x, offsets, op: as for segmented_reduce. Elements before the first offset are a segment too,
             and so are those from the last offset on.
 
     Gives: an array of x's length and dtype; a resident one for resident ones, without waiting.
@@ -79,18 +72,15 @@ def segmented_scan(
     >>> segmented_scan(x, np.array([0, 2, 2, 5], np.uint32), "add", backend="cpu")
     array([ 1,  3,  3,  7, 12], dtype=uint32)
     """
-    place, operator, given = _arguments("segmented_scan", x, offsets, op, backend, device)
+    place, operator, given = _arguments(x, offsets, op, at)
     return place.result(segmented_scanner(operator)(*given))
 
 
-def _arguments(
-    function: str, x: Any, offsets: Any, op: Any, backend: Any, device: Any
-) -> tuple[Place, Operator, tuple[Any, Any]]:
-    where = f"vyre.std.{function}"
-    x = elements(x, f"argument `x` of {where}", list(TYPES))
-    offsets = elements(offsets, f"argument `offsets` of {where}", ["uint32"])
-    place = place_of(where, backend, device, x, offsets, can_be_step=True)
-    same_place(where, place, x, offsets)
+def _arguments(x: Any, offsets: Any, op: Any, at: At) -> tuple[Place, Operator, tuple[Any, Any]]:
+    where = name_of(at)
+    x = elements(x, argument(at, "x"), list(TYPES))
+    offsets = elements(offsets, argument(at, "offsets"), ["uint32"])
+    place = one_place(at, x, offsets)
     refuse_empty(
         offsets,
         f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n segments, np.zeros(1, np.uint32) for "
@@ -114,6 +104,3 @@ def _check(offsets: np.ndarray, size: int, where: str) -> None:
             f"argument `offsets` of {where} ends with {offsets[-1]}, and `x` has {size} elements. "
             "Fix: end with len(x) or less."
         )
-
-
-explain_calls(globals(), "vyre.std")

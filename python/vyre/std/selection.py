@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError
+from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import check_order, count_of, elements, place_of
 from vyre.std._calls.recorded import recorded
 from vyre.std._sorting.selection import selector
@@ -15,20 +15,18 @@ from vyre.std.sorting import KEYS, flip_of, unsigned, viewed, where_of
 if TYPE_CHECKING:
     import numpy as np
 
-    from vyre import Array, Device, ProcedureArray
+    from vyre import Array, ProcedureArray
 
 __all__ = ["topk"]
 
 
-def topk(
-    x: np.ndarray | Array | ProcedureArray, k: int, *, backend: str | None = None, device: int | Device | None = None
-) -> tuple[Any, Any]:
+@step
+def topk(x: np.ndarray | Array | ProcedureArray, k: int, **at: Unpack[At]) -> tuple[Any, Any]:
     """The k largest elements, the largest first, and their positions.
 
     Args:
         x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
         k: how many, from 0 to the length of x.
-        backend, device: where, for numpy arrays.
 
     Gives: (values, positions), arrays of k elements of x's dtype and of uint32; resident ones for a resident one,
         without waiting. Of equal elements the first position comes first.
@@ -39,11 +37,11 @@ def topk(
     >>> topk(np.array([3, 9, 4, 9], np.uint32), 3, backend="cpu")
     (array([9, 9, 4], dtype=uint32), array([1, 3, 2], dtype=uint32))
     """
-    check_order(isinstance(x, int) and hasattr(k, "dtype"), "topk", "x", "k")
-    x = elements(x, "argument `x` of vyre.std.topk", KEYS)
-    count = k if isinstance(k, vyre.Size) else count_of(k, "argument `k` of vyre.std.topk", 0, 2**32 - 1)
-    place = place_of("vyre.std.topk", backend, device, x, can_be_step=True)
-    told = f"argument `k` of vyre.std.topk is {count}, and `x` has {x.shape[0]} elements. Fix: write "
+    check_order(isinstance(x, int) and hasattr(k, "dtype"), at, "x", "k")
+    x = elements(x, argument(at, "x"), KEYS)
+    count = k if isinstance(k, vyre.Size) else count_of(k, argument(at, "k"), 0, 2**32 - 1)
+    place = place_of(at, x)
+    told = f"{argument(at, 'k')} is {count}, and `x` has {x.shape[0]} elements. Fix: write "
     if place.is_step:
         vyre.require(count <= x.shape[0], f"{told}vyre.size_min(k, x.length).")
     elif count > len(x):
@@ -51,6 +49,3 @@ def topk(
     keys, key = unsigned(x)
     values, positions = selector(key)(recorded(keys), count, flip_of(x.dtype, True), **where_of(place))
     return viewed(values, x.dtype), positions
-
-
-explain_calls(globals(), "vyre.std")

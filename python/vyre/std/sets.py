@@ -8,30 +8,28 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre._base.types import INTEGERS
 from vyre.errors import ArgumentError
-from vyre.std._calls.host import elements, place_of
+from vyre.std._calls.declared import At, Unpack, argument, step
+from vyre.std._calls.host import Place, elements, flag_of, one_place, place_of
 from vyre.std._sorting.sets import comparer, merger, searcher
 from vyre.std._sorting.unique import uniquer
-from vyre.std.sorting import KEYS, flip_of, same_place, unsigned, viewed
+from vyre.std.sorting import KEYS, flip_of, unsigned, viewed
 
 if TYPE_CHECKING:
-    from vyre import Array, DataType, Device, ProcedureArray
-    from vyre.std._calls.host import Place
+    from vyre import Array, DataType, ProcedureArray
 
 __all__ = ["intersect1d", "searchsorted", "setdiff1d", "union1d", "unique"]
 
 
+@step
 def unique(
     x: np.ndarray | Array | ProcedureArray,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """The distinct elements in ascending order.
 
@@ -40,29 +38,21 @@ def unique(
         return_index: whether to give the first position of each distinct element too.
         return_inverse: whether to give for each element of x where its value is in the result.
         return_counts: whether to give how often each distinct element occurs.
-        backend, device: where, for numpy arrays.
 
     Gives: a new array of x's dtype, or a tuple of it and what is asked for, in this order, as uint32. For a resident
         array a tuple of those and at last the count, a uint32 of one element, without waiting: the arrays are as
         long as x, with zeros behind the distinct elements.
 
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
-
     >>> import numpy as np
     >>> unique(np.array([5, 3, 5], np.uint32), return_inverse=True, backend="cpu")
     (array([3, 5], dtype=uint32), array([1, 0, 1], dtype=uint32))
     """
-    where = "vyre.std.unique"
-    x = elements(x, f"argument `x` of {where}", KEYS)
+    x = elements(x, argument(at, "x"), KEYS)
     asked = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
-    for name, value in asked.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise ArgumentError(
-                f"argument `{name}` of {where} must be True or False, got {shown(value)}. Fix: write {name}=True."
-            )
-    place = place_of(where, backend, device, x, can_be_step=True)
+    flags = [flag_of(value, at, name) for name, value in asked.items()]
+    place = place_of(at, x)
     keys, key = unsigned(x)
-    find = uniquer(key, *(bool(value) for value in asked.values()))
+    find = uniquer(key, *flags)
     values, *others, count = find(place.array(keys), flip_of(x.dtype, False))
     results = [viewed(values, x.dtype), *others]
     if not place.on_host:
@@ -73,13 +63,12 @@ def unique(
     return tuple(found) if len(found) > 1 else found[0]
 
 
+@step
 def searchsorted(
     a: np.ndarray | Array | ProcedureArray,
     v: np.ndarray | Array | ProcedureArray,
     side: str = "left",
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """Where elements go in a sorted array so that it stays sorted.
 
@@ -88,31 +77,23 @@ def searchsorted(
             resident one is not checked, because that would wait; if it falls, the places mean nothing.
         v: an array of a's dtype.
         side: "left" for the first place, in front of equal elements, "right" for the last one, behind them.
-        backend, device: where, for numpy arrays.
 
     Gives: uint32 places, 0 to len(a), one for each element of v; a resident array for resident ones, without waiting.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> import numpy as np
     >>> searchsorted(np.array([10, 20, 20], np.uint32), np.array([20, 5, 99], np.uint32), backend="cpu")
     array([1, 0, 3], dtype=uint32)
     """
     if not isinstance(side, str) or side not in ("left", "right"):
-        raise ArgumentError(
-            f'argument `side` of vyre.std.searchsorted must be "left" or "right", got {shown(side)}. '
-            'Fix: write side="left".'
-        )
-    place, element, given = _both("searchsorted", ("a", "v"), a, v, backend, device)
+        problem = f'{argument(at, "side")} must be "left" or "right", got {shown(side)}'
+        raise ArgumentError(f'{problem}. Fix: write side="left".')
+    place, element, given = _both(("a", "v"), a, v, at)
     return place.result(searcher(element, side == "right")(*given))
 
 
+@step
 def intersect1d(
-    a: np.ndarray | Array | ProcedureArray,
-    b: np.ndarray | Array | ProcedureArray,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    a: np.ndarray | Array | ProcedureArray, b: np.ndarray | Array | ProcedureArray, **at: Unpack[At]
 ) -> Any:
     """The distinct elements that are in both of two sorted arrays.
 
@@ -121,26 +102,22 @@ def intersect1d(
             gives one of any array. Resident ones are not checked, because that would wait; if one falls, the result
             means nothing.
         b: an ascending array of a's dtype.
-        backend, device: where, for numpy arrays.
 
     Gives: an ascending array of their dtype. For resident arrays (array, count) without waiting: an array as long as
         a, with zeros behind the elements, and a uint32 of one element.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> import numpy as np
     >>> intersect1d(np.array([1, 2, 2, 4], np.uint32), np.array([2, 3, 4], np.uint32), backend="cpu")
     array([2, 4], dtype=uint32)
     """
-    return _set("intersect1d", lambda element: comparer(element, True), a, b, backend, device)
+    return _set(lambda element: comparer(element, True), a, b, at)
 
 
+@step
 def union1d(
     a: np.ndarray | Array | ProcedureArray,
     b: np.ndarray | Array | ProcedureArray,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """The distinct elements of two sorted arrays.
 
@@ -152,15 +129,14 @@ def union1d(
     >>> union1d(np.array([1, 2, 2, 4], np.uint32), np.array([2, 3, 4], np.uint32), backend="cpu")
     array([1, 2, 3, 4], dtype=uint32)
     """
-    return _set("union1d", merger, a, b, backend, device)
+    return _set(merger, a, b, at)
 
 
+@step
 def setdiff1d(
     a: np.ndarray | Array | ProcedureArray,
     b: np.ndarray | Array | ProcedureArray,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """The distinct elements of a sorted array that another one has not.
 
@@ -170,38 +146,29 @@ def setdiff1d(
     >>> setdiff1d(np.array([1, 2, 2, 4], np.uint32), np.array([2, 3], np.uint32), backend="cpu")
     array([1, 4], dtype=uint32)
     """
-    return _set("setdiff1d", lambda element: comparer(element, False), a, b, backend, device)
+    return _set(lambda element: comparer(element, False), a, b, at)
 
 
-def _set(function: str, procedure_of: Any, a: Any, b: Any, backend: Any, device: Any) -> Any:
-    place, element, given = _both(function, ("a", "b"), a, b, backend, device)
+def _set(procedure_of: Any, a: Any, b: Any, at: At) -> Any:
+    place, element, given = _both(("a", "b"), a, b, at)
     y, count = procedure_of(element)(*given)
     return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
 
 
-def _both(
-    function: str, names: tuple[str, str], a: Any, b: Any, backend: Any, device: Any
-) -> tuple[Place, DataType, list[Any]]:
+def _both(names: tuple[str, str], a: Any, b: Any, at: At) -> tuple[Place, DataType, list[Any]]:
     """Two arrays of one dtype on the device."""
-    where = f"vyre.std.{function}"
-    a = elements(a, f"argument `{names[0]}` of {where}", KEYS)
-    b = elements(b, f"argument `{names[1]}` of {where}", [dtype_name(a.dtype)])
-    place = place_of(where, backend, device, a, b, can_be_step=True)
-    same_place(where, place, a, b)
+    a = elements(a, argument(at, names[0]), KEYS)
+    b = elements(b, argument(at, names[1]), [dtype_name(a.dtype)])
+    place = one_place(at, a, b)
     if place.on_host:
         for name, each in zip(names, (a, b), strict=True):
             if name != "v":
-                _check_ascending(each, name, where)
+                _check_ascending(each, name, at)
     return place, INTEGERS[dtype_name(a.dtype)], [place.array(each) for each in (a, b)]
 
 
-def _check_ascending(x: np.ndarray, name: str, where: str) -> None:
-    at = _core._first_descent(x)
-    if at is not None:
-        raise ArgumentError(
-            f"argument `{name}` of {where} falls from {x[at - 1]} to {x[at]} at element {at}. "
-            f"Fix: pass vyre.std.sort({name})."
-        )
-
-
-explain_calls(globals(), "vyre.std")
+def _check_ascending(x: np.ndarray, name: str, at: At) -> None:
+    k = _core._first_descent(x)
+    if k is not None:
+        problem = f"{argument(at, name)} falls from {x[k - 1]} to {x[k]} at element {k}"
+        raise ArgumentError(f"{problem}. Fix: pass vyre.std.sort({name}).")

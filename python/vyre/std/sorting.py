@@ -9,21 +9,19 @@ import numpy as np
 import vyre
 from vyre import u32
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.calls import explain_calls
-from vyre._base.text import shown
 from vyre._base.types import INTEGERS
 from vyre._core import Array
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import with_elements
-from vyre.errors import ArgumentError, BindingError
-from vyre.std._calls.host import elements, place_of, refuse_unlike
+from vyre.std._calls.declared import At, Unpack, argument, step
+from vyre.std._calls.host import elements, flag_of, one_place, refuse_unlike
 from vyre.std._calls.recorded import recorded
 from vyre.std._calls.routes import ROUTES
 from vyre.std._scanning.operators import TYPES
 from vyre.std._sorting.sorter import sorter
 
 if TYPE_CHECKING:
-    from vyre import DataType, Device, ProcedureArray
+    from vyre import DataType, ProcedureArray
 
 __all__ = ["argsort", "sort", "sort_pairs"]
 
@@ -39,24 +37,16 @@ def unsigned(array: Any) -> tuple[Any, DataType]:
     return viewed(array, name), INTEGERS[name]
 
 
-def sort(
-    x: np.ndarray | Array | ProcedureArray,
-    descending: bool = False,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
-) -> Any:
+@step
+def sort(x: np.ndarray | Array | ProcedureArray, descending: bool = False, **at: Unpack[At]) -> Any:
     """The elements in ascending order, or in descending order.
 
     Args:
         x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
         descending: whether the largest comes first.
-        backend, device: where, for numpy arrays.
 
     Gives: a new array of x's dtype; a resident one for a resident one, without waiting. The device needs room for
         another array like x, and for 2,048 bytes of counters for every 2,048 elements.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: the radix sort of D. Knuth, The Art of Computer Programming, volume 3, section 5.2.5, 8 bits a pass.
 
@@ -66,45 +56,40 @@ def sort(
     >>> sort(np.array([3, -1, 2], np.int32), descending=True, backend="cpu")
     array([ 3,  2, -1], dtype=int32)
     """
-    x = elements(x, "argument `x` of vyre.std.sort", KEYS, flat=_TOGETHER)
-    keys, key, flip, where = _keys_of(x, "sort", descending, backend, device)
+    x = elements(x, argument(at, "x"), KEYS, flat=_TOGETHER)
+    keys, key, flip, where = _keys_of(x, descending, at)
     return viewed(sorter(key, exchange=_exchanges(keys))(keys, flip, **where), x.dtype)
 
 
+@step
 def argsort(
     x: np.ndarray | Array | ProcedureArray,
     descending: bool = False,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> Any:
     """The positions of the elements in their sorted order; of equal elements the first position comes first.
 
     Args:
         x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
         descending: whether the largest element's position comes first.
-        backend, device: where, for numpy arrays.
 
     Gives: a new array of uint32 with x's length; a resident one for a resident one, without waiting.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> import numpy as np
     >>> argsort(np.array([30, 10, 20, 10], np.uint32), backend="cpu")
     array([1, 3, 2, 0], dtype=uint32)
     """
-    x = elements(x, "argument `x` of vyre.std.argsort", KEYS, flat=_TOGETHER)
-    keys, key, flip, where = _keys_of(x, "argsort", descending, backend, device)
+    x = elements(x, argument(at, "x"), KEYS, flat=_TOGETHER)
+    keys, key, flip, where = _keys_of(x, descending, at)
     return sorter(key, u32, positions=True, exchange=_exchanges(keys))(keys, flip, **where)[1]
 
 
+@step
 def sort_pairs(
     keys: np.ndarray | Array | ProcedureArray,
     values: np.ndarray | Array | ProcedureArray,
     descending: bool = False,
-    *,
-    backend: str | None = None,
-    device: int | Device | None = None,
+    **at: Unpack[At],
 ) -> tuple[Any, Any]:
     """The keys in sorted order, and the values in the order of their keys.
 
@@ -112,23 +97,20 @@ def sort_pairs(
         keys: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
         values: one for each key, of uint32, int32 or uint64. Values of equal keys keep their order.
         descending: whether the largest key comes first.
-        backend, device: where, for numpy arrays.
 
     Gives: two new arrays, (keys, values); resident ones for resident ones, without waiting.
-
-    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
     >>> import numpy as np
     >>> sort_pairs(np.array([2, 1, 2], np.uint8), np.array([5, 6, 7], np.uint32), backend="cpu")
     (array([1, 2, 2], dtype=uint8), array([6, 5, 7], dtype=uint32))
     """
-    values = elements(values, "argument `values` of vyre.std.sort_pairs", list(TYPES))
-    keys = elements(keys, "argument `keys` of vyre.std.sort_pairs", KEYS)
-    compared, key, flip, where = _keys_of(keys, "sort_pairs", descending, backend, device, values)
+    values = elements(values, argument(at, "values"), list(TYPES))
+    keys = elements(keys, argument(at, "keys"), KEYS)
+    compared, key, flip, where = _keys_of(keys, descending, at, values)
     refuse_unlike(
         values,
         keys,
-        f"argument `values` of vyre.std.sort_pairs must have one value for each of the {keys.shape[0]} keys, got "
+        f"{argument(at, 'values')} must have one value for each of the {keys.shape[0]} keys, got "
         f"{values.shape[0]}. Fix: pass arrays of one length.",
     )
     carried, value = unsigned(values)
@@ -140,25 +122,12 @@ def _exchanges(keys: Any) -> bool:
     return isinstance(keys, Array) and ROUTES[keys.backend].exchange
 
 
-def _keys_of(
-    x: Any, function: str, descending: Any, backend: Any, device: Any, *others: Any
-) -> tuple[Any, DataType, int, dict[str, Any]]:
+def _keys_of(x: Any, descending: Any, at: At, *others: Any) -> tuple[Any, Any, int, dict[str, Any]]:
     """The keys as unsigned ones, their type, `flip` of the procedure, and where it runs."""
-    if not isinstance(descending, (bool, np.bool_)):
-        raise ArgumentError(
-            f"argument `descending` of vyre.std.{function} must be True or False, got {shown(descending)}. "
-            "Fix: write descending=True."
-        )
-    place = place_of(f"vyre.std.{function}", backend, device, x, *others, can_be_step=True)
-    same_place(f"vyre.std.{function}", place, x, *others)
+    reverse = flag_of(descending, at, "descending")
+    place = one_place(at, x, *others)
     keys, key = unsigned(x)
-    return recorded(keys), key, flip_of(x.dtype, bool(descending)), where_of(place)
-
-
-def same_place(function: str, place: Any, *arrays: Any) -> None:
-    """Refuse numpy arrays beside resident ones."""
-    if not place.on_host and not place.is_step and any(isinstance(each, np.ndarray) for each in arrays):
-        raise BindingError(f"{function} got a numpy array beside a resident one. Fix: write vyre.array(x) for it.")
+    return recorded(keys), key, flip_of(x.dtype, reverse), where_of(place)
 
 
 def flip_of(dtype: Any, descending: bool) -> int:
@@ -180,6 +149,3 @@ def viewed(array: Any, dtype: Any) -> Any:
     if dtype_name(array.dtype) == name:
         return array
     return array.view(INTEGERS[name]) if isinstance(array, vyre.Array) else array.view(name)
-
-
-explain_calls(globals(), "vyre.std")

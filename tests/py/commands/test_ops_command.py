@@ -44,7 +44,7 @@ def test_a_call_has_its_parameters_with_types_and_defaults(capsys):
     }
     assert (descending["type"], descending["default"]) == ("bool", "False")
     assert backend["by_name"]
-    assert device["description"] == "where, for numpy arrays."
+    assert device["description"].startswith("where, as for vyre.run; resident arrays ")
 
 
 def test_a_call_and_an_operation_are_shown_in_full(capsys):

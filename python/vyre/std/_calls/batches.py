@@ -11,7 +11,7 @@ from vyre import In, Out, _core, u8, u32
 from vyre._base.calls import explain_calls
 from vyre.errors import ArgumentError, VyreError
 from vyre.std._calls.chunks import Cut, Form
-from vyre.std._calls.declared import At, name_of
+from vyre.std._calls.declared import At, argument
 from vyre.std._calls.host import elements, place_of
 from vyre.std._calls.messages import Messages, _words, octets
 
@@ -134,18 +134,17 @@ class Batch:
             raise DecodeError(f"{self.where} {problem} at position {status - 1}. Fix: {fix}.", status - 1)
 
 
-def batch(data: Any, at: At, argument: str = "data") -> Batch:
+def batch(data: Any, at: At, name: str = "data") -> Batch:
     """The byte strings that a host call got as an argument.
 
     Args:
         data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
         at: of the call. Data of the host goes there; what is resident stays where it is.
-        argument: the argument's name, for messages.
+        name: the argument's name, for messages.
     """
-    function, backend, device = name_of(at), at.get("backend"), at.get("device")
-    where = f"argument `{argument}` of {function}"
+    where, backend, device = argument(at, name), at["backend"], at["device"]
     if isinstance(data, Messages):
-        place_of(function, backend, device, data.words)
+        place_of(at, data.words)
         starts, lengths = (each.numpy().astype(np.int64) for each in (data.starts, data.lengths))
         _check(int(lengths.sum()), where)
         return Batch(data.words, starts, lengths, "messages", data.aligned, where)
@@ -154,7 +153,7 @@ def batch(data: Any, at: At, argument: str = "data") -> Batch:
         starts, lengths = (each.numpy().astype(np.int64) for each in (messages.starts, messages.lengths))
         return Batch(messages.words, starts, lengths, "list", True, where)
     if isinstance(data, vyre.Array):
-        place_of(function, backend, device, data)
+        place_of(at, data)
         elements(data, where, ["uint8"])
         _check(data.size, where)
         words = data.view(vyre.u32) if data.size % 4 == 0 else _as_words(data)

@@ -40,7 +40,7 @@ Raises: BindingError for arguments of other types, ArgumentError for other value
 
 
 class At(TypedDict, total=False):
-    """Where a call runs: what its caller names. A declared function gets its `function` too."""
+    """Where a call runs; a declared function gets both keys, and its name as `function`."""
 
     backend: str | None
     device: int | Device | None
@@ -58,7 +58,7 @@ def name_of(at: At) -> str:
 
 def argument(at: At, name: str) -> str:
     """An argument of the call, as messages name it."""
-    return f"argument `{name}` of {name_of(at)}"
+    return f"argument `{name}` of {at['function']}"  # type: ignore[typeddict-item]
 
 
 def call(function: _Function) -> _Function:
@@ -77,17 +77,24 @@ def call(function: _Function) -> _Function:
         key: each for key, each in function.__annotations__.items() if key != "at"
     }
     declared.__doc__ = _told(function.__doc__ or "")
-    names, type_error, refusal = frozenset(declared.__signature__.parameters), TypeError, refusal_of
+    # `at` becomes a keyword with a default: a call that names no place takes no longer for it.
+    code, type_error, refusal = declared.__code__, TypeError, refusal_of
+    flags = code.co_flags & ~inspect.CO_VARKEYWORDS
+    declared.__code__ = code.replace(co_flags=flags, co_kwonlyargcount=1)
+    declared.__kwdefaults__ = {"at": at_of(name)}
 
-    def made(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs or names.issuperset(kwargs):
-            try:
-                return function(*args, function=name, **kwargs)
-            except type_error as error:
-                # A call that did not begin has no frame below this one; any other has.
-                trace = error.__traceback__
-                if trace is not None and trace.tb_next is not None:
-                    raise
+    def made(*args: Any, backend: Any = None, device: Any = None, **kwargs: Any) -> Any:
+        try:
+            if "at" not in kwargs:
+                if backend is None and device is None:
+                    return function(*args, **kwargs)
+                at = {"function": name, "backend": backend, "device": device}
+                return function(*args, at=at, **kwargs)
+        except type_error as error:
+            # A call that did not begin has no frame below this one; any other has.
+            trace = error.__traceback__
+            if trace is not None and trace.tb_next is not None:
+                raise
         raise refusal(declared, name, owner, args, kwargs)
 
     result: Any = wrapped_as(made, declared)

@@ -21,6 +21,7 @@ from vyre._procedure.blocks import require
 from vyre._procedure.recorder import active
 from vyre._procedure.sizes import known_difference
 from vyre.errors import ArgumentError, BindingError
+from vyre.std._calls.declared import STEPS, At, argument, name_of
 from vyre.std._calls.recorded import RecordedArray, recorded
 
 if TYPE_CHECKING:
@@ -35,8 +36,10 @@ __all__ = [
     "check_order",
     "count_of",
     "elements",
+    "flag_of",
     "host_bytes",
     "is_empty",
+    "one_place",
     "place_of",
     "refuse_empty",
     "refuse_in_body",
@@ -80,61 +83,59 @@ class Place(NamedTuple):
         return array.numpy() if self.on_host else array
 
 
-def place_of(
-    where: str, backend: str | None, device: int | Device | None, *values: Any, can_be_step: bool = False
-) -> Place:
+def place_of(at: At, *values: Any) -> Place:
     """Where a call runs: with the first resident array among its arguments, else where it says.
 
     Args:
-        where: the call's name.
-        backend, device: of the call.
+        at: of the call.
         values: the arrays that it got.
-        can_be_step: whether the call can be a step of the procedure that is recorded.
 
     Raises: BindingError for arrays of two devices, ArgumentError for a place beside resident arrays, and in the body
         of a procedure for calls that cannot be steps.
     """
+    backend, device = at["backend"], at["device"]
     recorder = active()
     if recorder is not None:
-        return _place_of_step(recorder, where, backend, device, can_be_step)
+        return _place_of_step(recorder, at)
     resident = [each for each in values if isinstance(each, Array)]
     if not resident:
         if backend is not None:
-            check_backend(backend, f"argument `backend` of {where}", "None takes the best one")
+            check_backend(backend, argument(at, "backend"), "None takes the best one")
         if isinstance(device, str):
             fix = f'write backend="{device}"' if device in _core._tables["backends"] else "leave it out"
             raise ArgumentError(
-                f"argument `device` of {where} must be an index into vyre.devices(), or one of its elements, got "
-                f"{shown(device)}. Fix: {fix}."
+                f"{argument(at, 'device')} must be an index into vyre.devices(), or one of its "
+                f"elements, got {shown(device)}. Fix: {fix}."
             )
         return Place(*place(backend, device), True)
     for name, value in (("backend", backend), ("device", device)):
         if value is not None:
             raise ArgumentError(
-                f"argument `{name}` of {where} is for numpy arrays; resident ones are used where they are. "
+                f"{argument(at, name)} is for numpy arrays; resident ones are used where they are. "
                 f"Fix: leave `{name}` out."
             )
     first = resident[0]
     for each in resident:
         if (each.backend, each.device) != (first.backend, first.device):
             raise BindingError(
-                f"{where} got arrays of two devices: {device_of(first)} and {device_of(each)}. Fix: make all with the "
-                "same `backend` and `device`."
+                f"{name_of(at)} got arrays of two devices: {device_of(first)} and "
+                f"{device_of(each)}. Fix: make all with the same `backend` and `device`."
             )
     return Place(first.backend, first.device, False)
 
 
-def _place_of_step(recorder: Recorder, where: str, backend: Any, device: Any, can_be_step: bool) -> Place:
-    if not can_be_step:
+def _place_of_step(recorder: Recorder, at: At) -> Place:
+    if name_of(at) not in STEPS:
         raise ArgumentError(
-            f"{where} is called in the body of procedure `{recorder.name}`, and cannot be a step. Fix: call it outside "
-            "of the procedure, before or after, on a numpy array or a vyre.Array."
+            f"{name_of(at)} is called in the body of procedure `{recorder.name}`, and cannot be a "
+            "step. Fix: call it outside of the procedure, before or after, on a numpy array or a "
+            "vyre.Array."
         )
-    for name, value in (("backend", backend), ("device", device)):
+    for name, value in (("backend", at["backend"]), ("device", at["device"])):
         if value is not None:
             raise ArgumentError(
-                f"argument `{name}` of {where} is given in a procedure, which runs as a whole. Fix: give `{name}` to "
-                "the procedure's call."
+                f"{argument(at, name)} is given in a procedure, which runs as a whole. "
+                f"Fix: give `{name}` to the procedure's call."
             )
     return Place(None, None, on_host=False, is_step=True)
 
@@ -314,13 +315,30 @@ def host_bytes(value: Any, where: str) -> bytes:
     return bytes(bytes_of(value, where))
 
 
-def check_order(is_swapped: bool, function: str, first: str, second: str) -> None:
+def check_order(is_swapped: bool, at: At, first: str, second: str) -> None:
     """A BindingError for a call whose first two arguments stand in each other's place."""
     if is_swapped:
         raise BindingError(
-            f"argument `{first}` of vyre.std.{function} is what `{second}` takes, and `{second}` what `{first}` takes: "
-            f"`{first}` comes first. Fix: write vyre.std.{function}({first}, {second})."
+            f"{argument(at, first)} is what `{second}` takes, and `{second}` what `{first}` takes: "
+            f"`{first}` comes first. Fix: write {name_of(at)}({first}, {second})."
         )
+
+
+def flag_of(value: Any, at: At, name: str, other: bool = True) -> bool:
+    """An argument that is True or False; ``other`` is what the Fix writes."""
+    if not isinstance(value, (bool, np.bool_)):
+        problem = f"{argument(at, name)} must be True or False, got {shown(value)}"
+        raise ArgumentError(f"{problem}. Fix: write {name}={other}.")
+    return bool(value)
+
+
+def one_place(at: At, *values: Any) -> Place:
+    """The place of a call that takes no numpy arrays beside resident ones."""
+    place = place_of(at, *values)
+    if not place.on_host and not place.is_step and any(isinstance(x, np.ndarray) for x in values):
+        problem = f"{name_of(at)} got a numpy array beside a resident one"
+        raise BindingError(f"{problem}. Fix: write vyre.array(x) for it.")
+    return place
 
 
 def count_of(value: Any, where: str, low: int, high: int) -> int:

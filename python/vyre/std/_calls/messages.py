@@ -17,7 +17,7 @@ from vyre._arrays.graph import is_recording
 from vyre._base.calls import explain_calls
 from vyre._default import place
 from vyre.errors import ArgumentError, BindingError, DeviceMemoryError
-from vyre.std._calls.declared import At, name_of
+from vyre.std._calls.declared import At, argument, at_of
 from vyre.std._calls.host import bytes_of, elements, place_of, refuse_in_body
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Messages:
         function = "vyre.std.Messages"
         resident = isinstance(data, vyre.Array)
         if resident:
-            place_of(function, backend, device, data)
+            place_of(at_of(function, backend, device), data)
             size = elements(data, f"argument `data` of {function}", ["uint8"]).size
         else:
             data = octets(data, f"argument `data` of {function}")
@@ -228,25 +228,24 @@ class Taken:
         return int(host[0]) if self.one else host
 
 
-def taken(data: Any, at: At, argument: str = "data") -> Taken:
+def taken(data: Any, at: At, name: str = "data") -> Taken:
     """The messages that a host call got as an argument.
 
     Args:
         data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
         at: of the call. Data of the host goes there; what is resident stays where it is.
-        argument: the argument's name, for messages.
+        name: the argument's name, for messages.
 
     >>> from vyre.std._calls.declared import at_of
     >>> taken([b"hello", b"hi"], at_of("vyre.std.sha256", "cpu")).messages
     <vyre.std.Messages: 2 messages of 2 to 5 bytes on cpu>
     """
-    function, backend, device = name_of(at), at.get("backend"), at.get("device")
-    where = f"argument `{argument}` of {function}"
+    where, backend, device = argument(at, name), at["backend"], at["device"]
     if isinstance(data, Messages):
-        place_of(function, backend, device, data.words)
+        place_of(at, data.words)
         return Taken(data, one=False, resident=True)
     if isinstance(data, vyre.Array):
-        place_of(function, backend, device, data)
+        place_of(at, data)
         elements(data, where, ["uint8"])
         _check_total(data.size, where, "pass slices of it")
         return Taken(Messages(data, [0, data.size]), one=True, resident=True)

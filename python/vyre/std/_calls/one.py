@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vyre import Array
-from vyre.std._calls.declared import At, argument, name_of
+from vyre.std._calls.declared import At, argument
 from vyre.std._calls.host import elements, place_of
 from vyre.std._calls.messages import _check_total, _resident_words
 
@@ -20,7 +20,7 @@ def one_resident(data: Any, least: int, at: At) -> tuple[Array, int] | None:
     if not isinstance(data, Array) or data.size < least:
         return None
     where = argument(at, "data")
-    place_of(name_of(at), at.get("backend"), at.get("device"), data)
+    place_of(at, data)
     elements(data, where, ["uint8"])
     _check_total(data.size, where, "pass slices of it")
     return _resident_words(data), data.size

@@ -8,13 +8,14 @@ import vyre
 from vyre import In, InOut, Out, u32
 from vyre._arrays.dtype_names import dtype_name
 from vyre.errors import ArgumentError
+from vyre.std._calls.declared import At, argument, name_of
 from vyre.std._calls.host import elements, place_of
 from vyre.std._calls.waiting import waited
 
 if TYPE_CHECKING:
     from vyre._core import Array
-    from vyre._devices import Device
-    from vyre.std._calls.host import Place
+    from vyre.std._calls.declared import At, argument, name_of
+from vyre.std._calls.host import Place
 
 __all__ = ["OUTSIDE", "graph_of", "sources_of"]
 
@@ -77,20 +78,19 @@ def sources_of(offsets: In[u32], sources: Out[u32]) -> None:
         sources[edge] = low - 1
 
 
-def graph_of(
-    where: str, offsets: Any, targets: Any, backend: str | None, device: int | Device | None
-) -> tuple[Array, Array, Place]:
+def graph_of(offsets: Any, targets: Any, at: At) -> tuple[Array, Array, Place]:
     """The arrays of a graph on the device, checked.
 
     The check runs on the device, and the call waits for what it finds.
 
     Raises: BindingError for arrays of other types, ArgumentError for rows that are no graph.
     """
+    where = name_of(at)
     shape: Any = getattr(offsets, "shape", ())
     flat = _OF_MATRIX if len(shape) == 2 and shape[0] == shape[1] else "write .ravel()"
-    offsets = elements(offsets, f"argument `offsets` of {where}", ["uint32", "int32"], flat=flat)
-    targets = elements(targets, f"argument `targets` of {where}", ["uint32", "int32"])
-    place = place_of(where, backend, device, offsets, targets)
+    offsets = elements(offsets, argument(at, "offsets"), ["uint32", "int32"], flat=flat)
+    targets = elements(targets, argument(at, "targets"), ["uint32", "int32"])
+    place = place_of(at, offsets, targets)
     if offsets.shape[0] == 0:
         raise ArgumentError(
             f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n vertices, np.zeros(1, np.uint32) "
