@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from vyre import std
+from vyre.std._calls.declared import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,7 @@ __all__ = ["call_names", "call_row", "shown", "written"]
 
 def call_names() -> list[str]:
     """The functions of the library."""
-    return [name for name in std.__all__ if inspect.isfunction(getattr(std, name))]
+    return [name for name in sorted(std._HOMES) if inspect.isfunction(getattr(std, name))]
 
 
 def shown(row: dict[str, Any]) -> str:
@@ -55,7 +56,7 @@ def call_row(name: str) -> dict[str, Any]:
             for each in inspect.signature(function).parameters.values()
         ],
         "summary": text.partition("\n\n")[0].replace("\n", " "),
-        "is_step": name in std._STEPS,
+        "is_step": f"vyre.std.{name}" in STEPS,
     }
 
 

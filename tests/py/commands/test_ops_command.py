@@ -8,6 +8,7 @@ import pytest
 import vyre
 from vyre import std
 from vyre.__main__ import main
+from vyre.std._calls.declared import STEPS
 
 
 def listed(capsys, *arguments):
@@ -21,7 +22,7 @@ def test_every_operation_and_every_call_is_listed(capsys):
     functions = {f"vyre.std.{name}" for name in std.__all__ if inspect.isfunction(getattr(std, name))}
     assert {row["name"] for row in found["library"]} == functions
     assert all(row["summary"] for row in found["library"])
-    assert {row["name"] for row in found["library"] if row["is_step"]} == {f"vyre.std.{name}" for name in std._STEPS}
+    assert {row["name"] for row in found["library"] if row["is_step"]} == STEPS
     lines = listed(capsys).splitlines()
     assert (
         "vyre.std.sort(x, descending, backend, device): The elements in ascending order, or in descending order."

@@ -18,8 +18,7 @@ from vyre.errors import ArgumentError
 from vyre.std import search
 from vyre.std._calls import offsets as _offsets
 from vyre.std._calls import text as _text
-from vyre.std._calls.declared import at_of
-from vyre.std._calls.host import place_of
+from vyre.std._calls.host import Place
 from vyre.std._calls.routes import ROUTES
 from vyre.std._searching import automaton as _automaton
 from vyre.std._searching.filter_kernels import LANES, UNIT, filtered_matches, filtering
@@ -101,7 +100,7 @@ def test_the_filter_looks_twice_where_patterns_are_long_enough(rng, shortest, lo
 def test_a_text_that_changes_between_counting_and_writing_ends_the_call(target):
     data = b"..ab" * UNIT
     trie = _automaton.Trie([b"ab"])
-    place = place_of(at_of("vyre.std.find", **target))
+    place = Place(target["backend"], target.get("device"), on_host=True)
     text, changed = (_text.padded(np.frombuffer(each, np.uint8), place, "") for each in (data, bytes(len(data))))
     classes, table, chains, filter = (
         vyre.array(x, **target) for x in (trie.classes, trie.table, trie.chains, trie.filter)
@@ -247,9 +246,7 @@ def test_patterns_that_need_too_much_memory(monkeypatch):
 
 def test_a_text_whose_places_are_no_u32():
     text = np.broadcast_to(np.uint8(0), 2**32)  # which takes no memory
-    assert message(
-        lambda: _text.padded(text, place_of(at_of("vyre.std.find", "cpu")), "vyre.std.find"), ArgumentError
-    ) == (
+    assert message(lambda: _text.padded(text, Place("cpu", None, on_host=True), "vyre.std.find"), ArgumentError) == (
         "argument `data` of vyre.std.find has 4294967296 bytes, and a search takes at most 4294967295. "
         "Fix: search parts that overlap by the longest match."
     )
