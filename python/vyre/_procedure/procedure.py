@@ -131,11 +131,9 @@ class ProcedureFunction:
                     self._made.popitem(last=False)
         return known
 
-    def _record(self, constants: dict[str, Any]) -> Recorded:
-        outer = ACTIVE.recorder
-        recorder = Recorder(self.name, self, outer)
-        recorder.known = tuple(self._copies)
-        levels, outermost = 0, recorder
+    def _refuse_deep(self, recorder: Recorder) -> None:
+        """Refuse a recording within one of the same procedure, or within too many."""
+        levels, outermost, outer = 0, recorder, recorder.outer
         while outer is not None:
             if outer.function is self:
                 raise ArgumentError(
@@ -148,6 +146,11 @@ class ProcedureFunction:
                 f"procedure `{outermost.name}` nests invocations more than {_MOST_RECORDINGS} deep, and at most 32 are "
                 "allowed. Fix: invoke fewer levels."
             )
+
+    def _record(self, constants: dict[str, Any]) -> Recorded:
+        recorder = Recorder(self.name, self, ACTIVE.recorder)
+        recorder.known = tuple(self._copies)
+        self._refuse_deep(recorder)
         arguments: dict[str, Any] = {}
         numbers: list[tuple[str, DataType]] = []
         for each in self._parameters:

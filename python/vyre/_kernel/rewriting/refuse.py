@@ -121,13 +121,9 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
     def visit_loop(node: ast.For | ast.While) -> bool:
         """Return whether its parts were visited."""
         if node.orelse:
-            word = "for" if isinstance(node, ast.For) else "while"
-            add(
-                node.orelse[0],
-                f"{where} has `{word} ... else`",
-                "set a variable in the loop, and test it after the loop",
-                spot=_else_of(node, file),
-            )
+            problem = f"{where} has `{'for' if isinstance(node, ast.For) else 'while'} ... else`"
+            fix = "set a variable in the loop, and test it after the loop"
+            add(node.orelse[0], problem, fix, spot=_else_of(node, file))
         if isinstance(node, ast.While):
             return False
         if not is_range(node.iter):
