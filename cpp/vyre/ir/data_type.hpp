@@ -14,6 +14,7 @@ enum class DataType : std::uint8_t {
 };
 
 enum class TypeKind : std::uint8_t { Unsigned, Signed, Boolean, Opaque };
+enum class Extend : std::uint8_t { Zero, Sign };
 
 // The columns are described in types.def.
 struct TypeInfo {
@@ -24,6 +25,7 @@ struct TypeInfo {
   TypeKind kind;
   std::string_view kind_name;  // "Unsigned"
   DataType value;
+  Extend extend;
   DataType component;
   std::uint32_t components;
   std::uint32_t bytes;
@@ -38,11 +40,11 @@ struct TypeInfo {
 };
 
 inline constexpr std::array kTypes = {
-#define TYPE(enumerator, number, text, kind, value, component, components, bytes, lanes, literal, wgsl, numpy_kind, numpy_bytes, numpy, \
-             also, meaning)                                                                                                             \
-  TypeInfo{DataType::enumerator, #enumerator, number, text,   TypeKind::kind, #kind, DataType::value,                                   \
-           DataType::component,  components,  bytes,  lanes,  literal,        wgsl,  numpy_kind,                                        \
-           numpy_bytes,          numpy,       also,   meaning},
+#define TYPE(enumerator, number, text, kind, value, extend, component, components, bytes, lanes, literal, wgsl, numpy_kind, numpy_bytes, \
+             numpy, also, meaning)                                                                                                       \
+  TypeInfo{DataType::enumerator, #enumerator,         number,     text,  TypeKind::kind, #kind,   DataType::value,                       \
+           Extend::extend,       DataType::component, components, bytes, lanes,          literal, wgsl,                                  \
+           numpy_kind,           numpy_bytes,         numpy,      also,  meaning},
 #include "vyre/ir/types.def"
 };
 static_assert([] {

@@ -126,10 +126,17 @@ bool is_packed(Writer& writer, const Memory& memory) {
 
 std::uint32_t narrow_bits(DataType element) { return 8 * ir::min_bytes(element); }
 
-// Sign-extends the low `bits` bits of a word.
-ValueId sign_extended(Writer& writer, ValueId value, std::uint32_t bits) {
+// Fills the bits of a word above a narrow element.
+ValueId extended(Writer& writer, DataType element, ValueId word) {
+  const std::uint32_t bits = narrow_bits(element);
+  switch (ir::info(element).extend) {
+    case ir::Extend::Zero:
+      return writer.once(Opcode::And, word, writer.constant((1u << bits) - 1));
+    case ir::Extend::Sign:
+      break;
+  }
   const ValueId amount = writer.constant(32 - bits);
-  return writer.once(Opcode::SShr, writer.once(Opcode::Shl, value, amount), amount);
+  return writer.once(Opcode::SShr, writer.once(Opcode::Shl, word, amount), amount);
 }
 
 // The position of a narrow element: its word, and its lowest bit there.
@@ -148,10 +155,7 @@ ValueId load_at(Writer& writer, const Memory& memory, ValueId index) {
   if (!is_packed(writer, memory)) return writer.add(load_of(memory, index));
   const BitPosition position = bit_position(writer, memory, index);
   const ValueId word = writer.add(load_of(memory, position.word));
-  const ValueId shifted = writer.once(Opcode::Shr, word, position.shift);
-  const std::uint32_t bits = narrow_bits(memory.element);
-  if (ir::value_type(memory.element) == DataType::I32) return sign_extended(writer, shifted, bits);
-  return writer.once(Opcode::And, shifted, writer.constant((1u << bits) - 1));
+  return extended(writer, memory.element, writer.once(Opcode::Shr, word, position.shift));
 }
 
 // A store whose index is in range. The constructor adds the instructions that compute operands, and add() those with effects.
@@ -255,10 +259,7 @@ void lower_store(Writer& writer, const Target& target, const Memory& memory, Val
 }
 
 ValueId narrowed(Writer& writer, DataType element, ValueId value) {
-  if (!ir::is_narrow(element)) return value;
-  const std::uint32_t bits = narrow_bits(element);
-  if (ir::value_type(element) == DataType::I32) return sign_extended(writer, value, bits);
-  return writer.once(Opcode::And, value, writer.constant((1u << bits) - 1));
+  return ir::is_narrow(element) ? extended(writer, element, value) : value;
 }
 
 ValueId lower_atomic(Writer& writer, const Target& target, AtomicOp op, const Memory& memory, ValueId index, ValueId expected,

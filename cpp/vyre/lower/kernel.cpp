@@ -95,9 +95,10 @@ std::string to_text(const Kernel& kernel) {
   fmt::format_to(out, "kernel {} {} {}\n", size[0], size[1], size[2]);
   for (std::size_t slot = 0; slot < kernel.buffers.size(); ++slot) {
     const KernelBuffer& buffer = kernel.buffers[slot];
+    const std::string_view sign = buffer.extend == ir::Extend::Sign ? "signed " : "";
     fmt::format_to(out, "buffer b{}: {}{}{}{}{}\n", slot, lanes_text(buffer.lanes),
-                   buffer.narrow != 0 ? fmt::format(" of {}{} bits", buffer.is_signed ? "signed " : "", 8 * buffer.narrow) : "",
-                   buffer.packed ? ", packed" : "", buffer.writable ? ", writable" : "", buffer.atomic ? ", atomic" : "");
+                   buffer.narrow != 0 ? fmt::format(" of {}{} bits", sign, 8 * buffer.narrow) : "", buffer.packed ? ", packed" : "",
+                   buffer.writable ? ", writable" : "", buffer.atomic ? ", atomic" : "");
   }
   for (std::size_t array = 0; array < kernel.shared.size(); ++array) {
     fmt::format_to(out, "shared s{}: {} x {}{}\n", array, kernel.shared[array].count, lanes_text(kernel.shared[array].lanes),

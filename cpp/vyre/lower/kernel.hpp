@@ -39,10 +39,10 @@ struct KernelBuffer {
   std::uint32_t lanes = 1;  // u32 lanes of an element; 1 for Bytes
   bool writable = false;    // ReadWrite
   bool atomic = false;      // some atomic targets it
-  bool is_signed = false;   // its elements are signed: some targets declare them so, and a load of a narrow element extends its sign
   // The size of a narrow element in bytes, 1 or 2, if the target accesses such elements itself; otherwise 0. A load extends the element to
-  // a lane, with its sign if `is_signed`, and a store keeps the low bits of a lane.
+  // a lane, and a store keeps the low bits of a lane.
   std::uint32_t narrow = 0;
+  ir::Extend extend{};  // of the elements' type
   // The buffer has narrow elements, but the code accesses the words that contain them. Opcode::Length still counts the narrow elements.
   bool packed = false;
   std::uint32_t bytes() const { return narrow != 0 ? narrow : 4 * lanes; }
@@ -52,7 +52,7 @@ struct KernelBuffer {
 struct SharedArray {
   std::uint32_t lanes = 1;
   std::uint32_t count = 1;  // elements; zero when a workgroup starts
-  bool is_signed = false;   // as for buffers
+  ir::Extend extend{};      // as for buffers
   bool atomic = false;      // some atomic targets it
   bool operator==(const SharedArray&) const = default;
 };
@@ -61,7 +61,7 @@ struct SharedArray {
 struct PrivateArray {
   std::uint32_t lanes = 1;
   std::uint32_t count = 1;  // elements; zero when an invocation starts
-  bool is_signed = false;   // as for buffers
+  ir::Extend extend{};      // as for buffers
   bool operator==(const PrivateArray&) const = default;
 };
 

@@ -49,21 +49,20 @@ class Lowering {
       const bool narrow = ir::is_narrow(buffer.element), packed = narrow && !target.accesses(buffer.element);
       kernel.buffers.push_back({.lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element),
                                 .writable = buffer.access == ir::BufferAccess::ReadWrite,
-                                .is_signed = ir::value_type(buffer.element) == ir::DataType::I32 && !packed,
                                 .narrow = narrow && !packed ? ir::min_bytes(buffer.element) : 0,
+                                .extend = packed ? ir::Extend::Zero : info(buffer.element).extend,
                                 .packed = packed});
     }
     for (std::uint32_t index = 0; index < program_.buffers().size(); ++index) {
       const ir::BufferDecl& buffer = program_.buffers()[index];
-      const bool is_signed = ir::value_type(buffer.element) == ir::DataType::I32;
       if (buffer.access == ir::BufferAccess::Workgroup) {
         memory_[BufferId{index}] = {Space::Shared, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element, buffer.count};
-        kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
+        kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .extend = info(buffer.element).extend});
       } else if (buffer.access == ir::BufferAccess::Private && shape.order == Order::Canonical && can_become_variables(BufferId{index})) {
         for (std::uint32_t k = 0; k < buffer.count; ++k) elements_[BufferId{index}].push_back(writer_.variable(ir::lanes(buffer.element)));
       } else if (buffer.access == ir::BufferAccess::Private) {
         memory_[BufferId{index}] = {Space::Private, static_cast<std::uint32_t>(kernel.privates.size()), buffer.element, buffer.count};
-        kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
+        kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .extend = info(buffer.element).extend});
       }
     }
     if (shape.proofs) {

@@ -238,7 +238,7 @@ TEST(Ptx, narrow_elements_are_accessed_as_they_are) {
   kernel.store(1, zero, kernel.constant(0x12345));
   Kernel made = kernel.finish();
   made.buffers[0].narrow = 1;
-  made.buffers[0].is_signed = true;
+  made.buffers[0].extend = ir::Extend::Sign;
   made.buffers[1].narrow = 2;
   const std::string text = text_of(made);
   EXPECT_TRUE(contains(text, "ld.global.nc.s8 %r0, [%a0+0];\n")) << text;

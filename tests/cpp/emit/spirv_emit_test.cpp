@@ -87,7 +87,7 @@ TEST(SpirvEmit, loads_of_narrow_elements_keep_the_sign_of_their_type) {
     for (const std::uint8_t narrow : {1, 2}) {
       lower::Kernel kernel = xor_kernel();
       kernel.buffers[0].narrow = narrow;
-      kernel.buffers[0].is_signed = is_signed;
+      kernel.buffers[0].extend = is_signed ? ir::Extend::Sign : ir::Extend::Zero;
       const std::vector<std::uint32_t> words = spirv::emit(kernel);
       EXPECT_TRUE(test::is_valid_spirv(words));
       EXPECT_EQ(count(words, spv::OpSConvert), is_signed ? 1u : 0u);

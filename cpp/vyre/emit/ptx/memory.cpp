@@ -201,7 +201,7 @@ void Emitter::load(std::uint32_t at) {
     const lower::KernelBuffer& buffer = kernel_.buffers[code.imm];
     others_write = buffer.writable;
     space = buffer.writable ? "global" : "global.nc";
-    if (buffer.narrow != 0) type = fmt::format("{}{}", buffer.is_signed ? 's' : 'u', 8 * buffer.narrow);
+    if (buffer.narrow != 0) type = fmt::format("{}{}", buffer.extend == ir::Extend::Sign ? 's' : 'u', 8 * buffer.narrow);
   }
   const std::string_view order = others_write && uses_.as_index(at) ? "relaxed.cta." : "";
   line("{}ld.{}{}{}.{} {}, {}", from.guard, order, space, vector(code.lanes), type, operand(words, code.lanes), from.address);

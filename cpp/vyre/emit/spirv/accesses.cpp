@@ -80,7 +80,7 @@ Word Emitter::load_buffer(const Instruction& code, Word volatility) {
     return result(spv::OpLoad, type, {element, access});
   };
   if (buffer.narrow == 0) return load();
-  return result(buffer.is_signed ? spv::OpSConvert : spv::OpUConvert, uint(), {load()});
+  return result(buffer.extend == ir::Extend::Sign ? spv::OpSConvert : spv::OpUConvert, uint(), {load()});
 }
 
 Word Emitter::load_shared(const Instruction& code, Word volatility) {

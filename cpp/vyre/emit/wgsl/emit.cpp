@@ -18,6 +18,7 @@
 namespace vyre::wgsl {
 namespace {
 
+using ir::Extend;
 using lower::Instruction;
 using lower::Kernel;
 using lower::Opcode;
@@ -42,7 +43,7 @@ std::string_view type(std::uint32_t lanes) {
 }
 
 // The type of an array's elements, as the type document maps it. Values are u32 lanes, whatever array they were loaded from.
-std::string_view element(std::uint32_t lanes, bool is_signed) { return is_signed ? "i32" : type(lanes); }
+std::string_view element(std::uint32_t lanes, Extend extend) { return extend == Extend::Sign ? "i32" : type(lanes); }
 
 std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", word / 4, kAxes[word % 4]); }
 
@@ -68,7 +69,7 @@ class Emitter {
     // Without an initialiser they are zeros.
     for (std::size_t k = 0; k < kernel_.privates.size(); ++k) {
       const lower::PrivateArray& array = kernel_.privates[k];
-      line("var p{}: array<{}, {}>;", k, element(array.lanes, array.is_signed), array.count);
+      line("var p{}: array<{}, {}>;", k, element(array.lanes, array.extend), array.count);
     }
     for (std::size_t k = 0; k < kernel_.variables.size(); ++k) line("var x{}: {};", k, type(kernel_.variables[k]));
     for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) instruction(at, kernel_.code[at]);
@@ -115,12 +116,12 @@ class Emitter {
     for (std::size_t k = 0; k < count; ++k) {
       const lower::KernelBuffer& buffer = kernel_.buffers[k];
       put("@group(0) @binding({}) var<storage, {}> b{}: array<{}>;\n", k, buffer.writable ? "read_write" : "read", k,
-          buffer.atomic ? "atomic<u32>" : element(buffer.lanes, buffer.is_signed));
+          buffer.atomic ? "atomic<u32>" : element(buffer.lanes, buffer.extend));
     }
     put("@group(0) @binding({}) var<uniform> params: array<vec4<u32>, {}>;\n", count, (kWgslFirstLengthWord + count + 3) / 4);
     for (std::size_t k = 0; k < kernel_.shared.size(); ++k) {
       const lower::SharedArray& array = kernel_.shared[k];
-      put("var<workgroup> s{}: array<{}, {}>;\n", k, array.atomic ? "atomic<u32>" : element(array.lanes, array.is_signed), array.count);
+      put("var<workgroup> s{}: array<{}, {}>;\n", k, array.atomic ? "atomic<u32>" : element(array.lanes, array.extend), array.count);
     }
     if (std::ranges::any_of(kernel_.code, [](const Instruction& code) { return code.op == Opcode::MulHigh; })) text_.append(kMulHigh);
   }
@@ -138,20 +139,20 @@ class Emitter {
         continue;
       }
       line("for (var k = local_index; k < {}u; k += {}u) {{ s{}[k] = {}(); }}", array.count, invocations, k,
-           element(array.lanes, array.is_signed));
+           element(array.lanes, array.extend));
     }
     line("workgroupBarrier();");
   }
 
   // `memory` is the letter of the arrays of a kind of memory, which their numbers follow.
-  void load(std::uint32_t at, char memory, const Instruction& code, bool is_signed, bool atomic) {
+  void load(std::uint32_t at, char memory, const Instruction& code, Extend extend, bool atomic) {
     if (atomic) return line("let v{} = atomicLoad(&{}{}[v{}]);", at, memory, code.imm, code.a.index);
-    if (is_signed) return line("let v{} = bitcast<u32>({}{}[v{}]);", at, memory, code.imm, code.a.index);
+    if (extend == Extend::Sign) return line("let v{} = bitcast<u32>({}{}[v{}]);", at, memory, code.imm, code.a.index);
     line("let v{} = {}{}[v{}];", at, memory, code.imm, code.a.index);
   }
-  void store(char memory, const Instruction& code, bool is_signed, bool atomic) {
+  void store(char memory, const Instruction& code, Extend extend, bool atomic) {
     if (atomic) return line("atomicStore(&{}{}[v{}], v{});", memory, code.imm, code.a.index, code.b.index);
-    if (is_signed) return line("{}{}[v{}] = bitcast<i32>(v{});", memory, code.imm, code.a.index, code.b.index);
+    if (extend == Extend::Sign) return line("{}{}[v{}] = bitcast<i32>(v{});", memory, code.imm, code.a.index, code.b.index);
     line("{}{}[v{}] = v{};", memory, code.imm, code.a.index, code.b.index);
   }
 
@@ -183,17 +184,17 @@ class Emitter {
       case Opcode::WriteVariable:
         return line("x{} = v{};", code.imm, a);
       case Opcode::LoadBuffer:
-        return load(at, 'b', code, kernel_.buffers[code.imm].is_signed, kernel_.buffers[code.imm].atomic);
+        return load(at, 'b', code, kernel_.buffers[code.imm].extend, kernel_.buffers[code.imm].atomic);
       case Opcode::StoreBuffer:
-        return store('b', code, kernel_.buffers[code.imm].is_signed, kernel_.buffers[code.imm].atomic);
+        return store('b', code, kernel_.buffers[code.imm].extend, kernel_.buffers[code.imm].atomic);
       case Opcode::LoadPrivate:
-        return load(at, 'p', code, kernel_.privates[code.imm].is_signed, false);
+        return load(at, 'p', code, kernel_.privates[code.imm].extend, false);
       case Opcode::StorePrivate:
-        return store('p', code, kernel_.privates[code.imm].is_signed, false);
+        return store('p', code, kernel_.privates[code.imm].extend, false);
       case Opcode::LoadShared:
-        return load(at, 's', code, kernel_.shared[code.imm].is_signed, kernel_.shared[code.imm].atomic);
+        return load(at, 's', code, kernel_.shared[code.imm].extend, kernel_.shared[code.imm].atomic);
       case Opcode::StoreShared:
-        return store('s', code, kernel_.shared[code.imm].is_signed, kernel_.shared[code.imm].atomic);
+        return store('s', code, kernel_.shared[code.imm].extend, kernel_.shared[code.imm].atomic);
       case Opcode::AtomicCompareExchange:
         // WGSL's may fail although the value is the expected one: then it is tried again.
         line("var v{}: u32;", at);

@@ -382,7 +382,7 @@ class CpuExecutable : public Executable {
         words = copies[slot]->data();
         host_copy(words, bytes.data(), bytes.size());
       }
-      memory[slot] = {words, buffers[slot].length, buffer.lanes, buffer.atomic, static_cast<std::uint8_t>(buffer.narrow), buffer.is_signed};
+      memory[slot] = {words, buffers[slot].length, buffer.lanes, buffer.atomic, static_cast<std::uint8_t>(buffer.narrow), buffer.extend};
     }
 
     {

@@ -19,9 +19,9 @@ struct Memory {
   Word length = 0;  // elements
   Word lanes = 1;   // of an element
   bool atomic = false;
-  // The size of an element of 1 or 2 bytes, or 0 for elements of words; and whether loads extend small elements by their sign.
+  // The size of an element of 1 or 2 bytes, or 0 for elements of words; and how loads extend small elements.
   std::uint8_t narrow = 0;
-  bool is_signed = false;
+  ir::Extend extend{};
 };
 
 // An array of words that starts at a multiple of kAlignment. Throws std::bad_alloc when there is no memory. The last kGroup words are

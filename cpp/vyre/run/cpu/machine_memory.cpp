@@ -38,8 +38,9 @@ Element* elements_of(const Memory& memory) {
 // Calls visit(element) with a zero of the type that the elements of a narrow memory have.
 template <class Visit>
 void with_element_of(const Memory& memory, Visit&& visit) {
-  if (memory.narrow == 1) return memory.is_signed ? visit(std::int8_t{}) : visit(std::uint8_t{});
-  memory.is_signed ? visit(std::int16_t{}) : visit(std::uint16_t{});
+  const bool is_signed = memory.extend == ir::Extend::Sign;
+  if (memory.narrow == 1) return is_signed ? visit(std::int8_t{}) : visit(std::uint8_t{});
+  is_signed ? visit(std::int16_t{}) : visit(std::uint16_t{});
 }
 
 template <class Choose>

@@ -37,7 +37,7 @@ class Checker {
     const Table& table = tables_[i.b];
     if (table.shadows == nullptr && table.written == nullptr) return;
     const bool narrow = i.code == Opcode::LoadNarrow;
-    const std::uint32_t raw = narrow ? table.memory->read_narrow(index, i.lanes, i.d != 0) : table.memory->read(index * i.lanes);
+    const std::uint32_t raw = narrow ? table.memory->read_narrow(index, i.lanes, i.extend()) : table.memory->read(index * i.lanes);
     const std::uint32_t value = i.code == Opcode::LoadBool ? raw != 0 : raw;
     if (table.written != nullptr && !wrote(table, index)) unwritten(i, index, value);
     if (table.shadows == nullptr) return;
@@ -98,7 +98,7 @@ class Checker {
 
   // The value that the element has after a store.
   static std::uint32_t stored(const Instruction& i, const std::uint32_t* slots) {
-    return i.code == Opcode::StoreNarrow ? narrowed(slots[i.c], i.lanes, i.d != 0) : slots[i.c];
+    return i.code == Opcode::StoreNarrow ? narrowed(slots[i.c], i.lanes, i.extend()) : slots[i.c];
   }
 
   static bool wrote(const Table& table, std::size_t index) {

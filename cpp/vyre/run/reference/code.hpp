@@ -34,10 +34,10 @@ enum class Opcode : std::uint8_t {
   Load,         // dest = buffer b at index a; zero when out of bounds
   LoadLanes,
   LoadBool,     // 0 or 1, whatever the host stored
-  LoadNarrow,   // an element of `lanes` bytes, sign-extended if d is not 0
+  LoadNarrow,   // an element of `lanes` bytes, extended as extend() says
   Store,        // buffer b at index a = c; nothing when out of bounds
   StoreLanes,
-  StoreNarrow,  // the low `lanes` bytes of c; d as above
+  StoreNarrow,  // the low `lanes` bytes of c
   Atomic,       // dest = the element of buffer b at index a; element = `op` of it, expected d and value c
   Jump,         // to a
   JumpIfZero,   // to b when a == 0
@@ -56,6 +56,8 @@ struct Instruction {
   ir::AtomicOp op = ir::AtomicOp::Add;
   Slot dest = 0;
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
+
+  ir::Extend extend() const { return static_cast<ir::Extend>(d); }  // of LoadNarrow and StoreNarrow
 };
 static_assert(sizeof(Instruction) == 24);
 

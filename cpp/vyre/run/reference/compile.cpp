@@ -332,7 +332,7 @@ class Compiler {
   static void make_narrow(Instruction& access, Opcode code, DataType element) {
     access.code = code;
     access.lanes = static_cast<std::uint8_t>(ir::min_bytes(element));
-    access.d = ir::value_type(element) == DataType::I32;
+    access.d = static_cast<std::uint32_t>(info(element).extend);
   }
 
   static std::uint8_t lane_count(DataType type) { return static_cast<std::uint8_t>(ir::lanes(type)); }

@@ -136,7 +136,7 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
         const std::size_t index = slot[i.a];
         if (index < buffer.length) {
           observer.load(i, index);
-          slot[i.dest] = buffer.read_narrow(index, i.lanes, i.d != 0);
+          slot[i.dest] = buffer.read_narrow(index, i.lanes, i.extend());
         } else {
           observer.outside(i, index, slot);
           slot[i.dest] = 0;

@@ -12,11 +12,11 @@
 
 namespace vyre::run::reference {
 
-// Returns the low `width` bytes of a word (1 or 2 bytes), extended to a word again: by their sign if `is_signed`, else by zeros.
-inline std::uint32_t narrowed(std::uint32_t value, std::size_t width, bool is_signed) {
+// Returns the low `width` bytes of a word (1 or 2 bytes), extended to a word again.
+inline std::uint32_t narrowed(std::uint32_t value, std::size_t width, ir::Extend extend) {
   const std::size_t unused = 32 - 8 * width;
   const std::uint32_t high = value << unused;
-  return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(high) >> unused) : high >> unused;
+  return extend == ir::Extend::Sign ? static_cast<std::uint32_t>(static_cast<std::int32_t>(high) >> unused) : high >> unused;
 }
 
 // A buffer's memory. Lanes are read and written as bytes, because host arrays may lie at any address.
@@ -33,10 +33,10 @@ struct Memory {
   void write(std::size_t lane, std::uint32_t value) const { std::memcpy(bytes + lane * sizeof value, &value, sizeof value); }
 
   // An element of `width` bytes, 1 or 2, extended to a word.
-  std::uint32_t read_narrow(std::size_t index, std::size_t width, bool is_signed) const {
+  std::uint32_t read_narrow(std::size_t index, std::size_t width, ir::Extend extend) const {
     std::uint32_t value = 0;
     std::memcpy(&value, bytes + index * width, width);
-    return narrowed(value, width, is_signed);
+    return narrowed(value, width, extend);
   }
   // Keeps the low bytes of the value.
   void write_narrow(std::size_t index, std::size_t width, std::uint32_t value) const { std::memcpy(bytes + index * width, &value, width); }

@@ -64,7 +64,7 @@ Shader loop() {
 Shader narrow_accesses(std::uint32_t bytes) {
   using lower::Opcode;
   lower::Writer writer({1, 1, 1});
-  writer.kernel().buffers = {{.writable = true, .narrow = bytes}, {.is_signed = true, .narrow = bytes}, {.writable = true}};
+  writer.kernel().buffers = {{.writable = true, .narrow = bytes}, {.narrow = bytes, .extend = ir::Extend::Sign}, {.writable = true}};
   const auto load = [&](std::uint32_t buffer, std::uint32_t index) {
     return writer.add({.op = Opcode::LoadBuffer, .lanes = 1, .imm = buffer, .a = writer.constant(index)});
   };

@@ -38,7 +38,7 @@ Translator::AccessedArray Translator::accessed_array(const Instruction& i, bool 
     accessed.extent = i.imm;
     accessed.lanes = buffer.lanes;
     accessed.narrow = buffer.narrow;
-    accessed.is_signed = buffer.is_signed;
+    accessed.extend = buffer.extend;
   }
   return accessed;
 }
@@ -155,15 +155,18 @@ Translator::Address Translator::word_of_element(const Instruction& i, const Acce
   return a_.dword[a_.rdx + a_.rax * 4 + std::size_t{4} * lane];
 }
 
+// Loads the narrow element at `index` of the array at rdx.
+void Translator::load_narrow(const Reg32& to, const AccessedArray& accessed, const Reg64& index) {
+  const Address from = accessed.narrow == 1 ? a_.byte[a_.rdx + index] : a_.word[a_.rdx + index * 2];
+  accessed.extend == ir::Extend::Sign ? a_.movsx(to, from) : a_.movzx(to, from);
+}
+
 void Translator::load_word(std::uint32_t position, const AccessedArray& accessed) {
   const Instruction& i = at(position);
   Label outside, end;
   index_of_word(i, accessed, outside);
-  if (accessed.narrow == 1) {
-    accessed.is_signed ? a_.movsx(a_.ecx, a_.byte[a_.rdx + a_.rax]) : a_.movzx(a_.ecx, a_.byte[a_.rdx + a_.rax]);
-    put(cell_of_result(position, 0), a_.ecx);
-  } else if (accessed.narrow == 2) {
-    accessed.is_signed ? a_.movsx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]) : a_.movzx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]);
+  if (accessed.narrow != 0) {
+    load_narrow(a_.ecx, accessed, a_.rax);
     put(cell_of_result(position, 0), a_.ecx);
   } else {
     for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
@@ -236,12 +239,13 @@ void Translator::load_vector(std::uint32_t position, const AccessedArray& access
   if (accessed.lanes != 1) return load_pieces(position, accessed, part, elements);
   const CellId dest = cell_of_result(position, 0);
   const Xmm to = target(dest, part, 1);
+  const bool is_signed = accessed.extend == ir::Extend::Sign;
   if (accessed.narrow == 1) {
     const Address from = a_.ptr[a_.rdx + a_.rax + elements];
-    accessed.is_signed ? a_.vpmovsxbd(to, from) : a_.vpmovzxbd(to, from);
+    is_signed ? a_.vpmovsxbd(to, from) : a_.vpmovzxbd(to, from);
   } else if (accessed.narrow == 2) {
     const Address from = a_.ptr[a_.rdx + a_.rax * 2 + std::size_t{2} * elements];
-    accessed.is_signed ? a_.vpmovsxwd(to, from) : a_.vpmovzxwd(to, from);
+    is_signed ? a_.vpmovsxwd(to, from) : a_.vpmovzxwd(to, from);
   } else {
     a_.load(to, a_.ptr[a_.rdx + a_.rax * 4 + std::size_t{4} * elements]);
   }
@@ -403,11 +407,7 @@ void Translator::load_each(std::uint32_t position, const AccessedArray& accessed
   a_.store(frame(scratch_memory_ + kResults), a_.v(1));
   base_to_rdx(accessed);
   for_each_lane(index, accessed, &index, part, [&] {
-    if (accessed.narrow == 1) {
-      accessed.is_signed ? a_.movsx(a_.r11d, a_.byte[a_.rdx + a_.r11]) : a_.movzx(a_.r11d, a_.byte[a_.rdx + a_.r11]);
-    } else {
-      accessed.is_signed ? a_.movsx(a_.r11d, a_.word[a_.rdx + a_.r11 * 2]) : a_.movzx(a_.r11d, a_.word[a_.rdx + a_.r11 * 2]);
-    }
+    load_narrow(a_.r11d, accessed, a_.r11);
     a_.mov(a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kResults)], a_.r11d);
   });
   const Xmm to = target(dest, part, 1);

@@ -130,7 +130,7 @@ class Translator : KernelReader {
     std::uint32_t extent = 0;  // the index in Context::extents
     std::uint32_t lanes = 1;   // words of an element
     std::uint32_t narrow = 0;  // bytes of an element that is shorter than a word
-    bool is_signed = false;
+    ir::Extend extend{};
     bool bounded = false;
     bool shared = false;
     std::optional<std::uint32_t> count = std::nullopt;  // the number of elements, if it is a constant
@@ -142,6 +142,7 @@ class Translator : KernelReader {
   bool has_constant_index(const Instruction& i, const AccessedArray& accessed) const;
   void index_of_word(const Instruction& i, const AccessedArray& accessed, Label& outside);
   Address word_of_element(const Instruction& i, const AccessedArray& accessed, std::uint32_t lane);
+  void load_narrow(const Reg32& to, const AccessedArray& accessed, const Reg64& index);
   void load_word(std::uint32_t position, const AccessedArray& accessed);
   // Whether the lanes of a group access consecutive elements, a row. The functions that load and store rows expect the base of the array in
   // rdx and the index of the row's first element in rax. Their parameter `elements` says how many elements after that a part begins.
