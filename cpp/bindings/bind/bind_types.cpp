@@ -7,6 +7,7 @@
 #include "bindings/bindings.hpp"
 #include "vyre/ir/handles/by_type.hpp"
 #include "vyre/ir/handles/infix.hpp"
+#include "vyre/ir/semantics.hpp"
 
 namespace vyre::python {
 

@@ -17,7 +17,7 @@
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ir/handles/infix.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/validate/finding.hpp"
 #include "vyre/validate/uniformity.hpp"
 

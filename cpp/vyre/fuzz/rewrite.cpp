@@ -11,7 +11,7 @@
 #include "vyre/fuzz/edit.hpp"
 #include "vyre/fuzz/random.hpp"
 #include "vyre/ir/builder.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 

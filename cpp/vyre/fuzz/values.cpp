@@ -6,7 +6,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/fuzz/generator.hpp"
 #include "vyre/fuzz/operations.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 
 namespace vyre::fuzz {
 

@@ -1,4 +1,4 @@
-// The value types, the access modes and the calling conventions, with the facts of types.def and casts.def.
+// The value types, the access modes and the calling conventions, with the facts of types.def.
 #pragma once
 
 #include <array>
@@ -72,27 +72,6 @@ constexpr bool has_integers(DataType type) {
   return !is_vector(type) && (info(type).kind == TypeKind::Unsigned || info(type).kind == TypeKind::Signed);
 }
 std::optional<DataType> parse_type(std::string_view text);
-
-enum class CastKind : std::uint8_t { Identity, AnyNonZero, ZeroExtend, SignExtend, Splat, LowLanes };
-
-struct CastRow {
-  DataType source, target;
-  CastKind kind;
-  std::string_view kind_name;  // "ZeroExtend"
-};
-
-inline constexpr std::array kCasts = {
-#define CAST(source, target, kind) CastRow{DataType::source, DataType::target, CastKind::kind, #kind},
-#include "vyre/ir/casts.def"
-};
-
-// Nothing when the cast document has no such row.
-constexpr std::optional<CastKind> cast_kind(DataType source, DataType target) {
-  for (const CastRow& row : kCasts) {
-    if (row.source == source && row.target == target) return row.kind;
-  }
-  return std::nullopt;
-}
 
 enum class BufferAccess : std::uint8_t { ReadOnly, ReadWrite, Uniform, Workgroup, Private };
 

@@ -2,9 +2,12 @@
 // and every backend is compared with it.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/data_type.hpp"
@@ -67,29 +70,74 @@ constexpr std::uint32_t evaluate(AtomicOp op, std::uint32_t old, [[maybe_unused]
   return old;
 }
 
-// Writes the lanes of the target, of which there may be any number; `to` may be `from`.
-constexpr void cast(CastKind kind, std::span<const std::uint32_t> from, std::span<std::uint32_t> to) {
-  const std::uint32_t first = from[0];
-  switch (kind) {
-    case CastKind::Identity:
-    case CastKind::LowLanes:
-      for (std::size_t lane = 0; lane < to.size(); ++lane) to[lane] = from[lane];
-      return;
-    case CastKind::AnyNonZero: {
-      std::uint32_t any = 0;
-      for (const std::uint32_t lane : from) any |= lane;
-      to[0] = any != 0;
-      return;
-    }
-    case CastKind::ZeroExtend:
-    case CastKind::SignExtend:
-      to[0] = first;
-      for (std::uint32_t& lane : to.subspan(1)) lane = kind == CastKind::SignExtend && first >> 31 != 0 ? 0xFFFFFFFFu : 0u;
-      return;
-    case CastKind::Splat:
-      for (std::uint32_t& lane : to) lane = first;
-      return;
+// A cast that is an operator has the operator's number.
+enum class CastKind : std::uint8_t {
+#define UNOP(enumerator, ...) enumerator,
+#include "vyre/ir/ops.def"
+#define LANES(kind, ...) kind,
+#include "vyre/ir/casts.def"
+};
+
+struct CastRow {
+  DataType source, target;
+  CastKind kind;
+  std::string_view kind_name;  // "ZeroExtend"
+};
+
+inline constexpr std::array kCasts = {
+#define CAST(source, target, kind) CastRow{DataType::source, DataType::target, CastKind::kind, #kind},
+#include "vyre/ir/casts.def"
+};
+
+// Nothing when the cast document has no such row.
+constexpr std::optional<CastKind> cast_kind(DataType source, DataType target) {
+  for (const CastRow& row : kCasts) {
+    if (row.source == source && row.target == target) return row.kind;
   }
+  return std::nullopt;
+}
+
+// The bits that are set in any lane.
+[[gnu::always_inline]] constexpr auto any_lane(const auto& from) {
+  auto any = from.lane(0);
+  for (std::uint32_t k = 1; k < from.count; ++k) any = from.either(any, from.lane(k));
+  return any;
+}
+
+// Lane `k` of the result of a cast. `from` is its operand, of `count` lanes; lane(k) is one of them, and its other functions compute lanes
+// from lanes.
+[[gnu::always_inline]] constexpr auto cast_lane(CastKind kind, const auto& from, std::uint32_t k) {
+  switch (kind) {
+#define UNOP(enumerator, ...) \
+  case CastKind::enumerator:  \
+    return from.apply(UnOp::enumerator, from.lane(k));
+#include "vyre/ir/ops.def"
+#define LANES(kind, value) \
+  case CastKind::kind:     \
+    return value;
+#include "vyre/ir/casts.def"
+  }
+  return from.zero();
+}
+
+// The operand of a cast, as cast_lane() wants it.
+struct CastBits {
+  const std::uint32_t* lanes;
+  std::size_t count;
+
+  constexpr std::uint32_t lane(std::uint32_t k) const { return lanes[k]; }
+  static constexpr std::uint32_t zero() { return 0; }
+  static constexpr std::uint32_t sign(std::uint32_t a) { return evaluate(BinOp::SShr, a, 31); }
+  static constexpr std::uint32_t either(std::uint32_t a, std::uint32_t b) { return a | b; }
+  static constexpr std::uint32_t truth(std::uint32_t a) { return a != 0; }
+  static constexpr std::uint32_t apply(UnOp op, std::uint32_t a) { return evaluate(op, a); }
+};
+
+// Writes the lanes of the target, of which there may be any number; `to` may be `from`.
+[[gnu::always_inline]] constexpr void cast(CastKind kind, std::span<const std::uint32_t> from, std::span<std::uint32_t> to) {
+  const CastBits operand{from.data(), from.size()};
+  to[0] = cast_lane(kind, operand, 0);
+  for (std::uint32_t k = 1; k < to.size(); ++k) to[k] = cast_lane(kind, operand, k);
 }
 
 // `from` and `to` are the lane counts of source and target.

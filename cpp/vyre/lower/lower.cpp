@@ -238,7 +238,7 @@ ValueId Lowering::expression(const validate::Step& step) {
       },
       [&](const ir::Cast& it) {
         const ir::DataType source = values_[it.value].type;
-        return lower_cast(writer_, *ir::cast_kind(source, it.target), value(it.value), ir::lanes(source), it.target);
+        return lower_cast(writer_, target_, *ir::cast_kind(source, it.target), value(it.value), ir::lanes(source), it.target);
       },
       [&](const ir::Call&) {
         VYRE_ASSERT(!"a call after inlining");

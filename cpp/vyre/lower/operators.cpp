@@ -7,13 +7,11 @@
 #include "vyre/lower/operators.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
 #include <span>
 #include <utility>
-
-#include "vyre/base/assert.hpp"
-#include "vyre/ir/ops.hpp"
 
 namespace vyre::lower {
 namespace {
@@ -242,6 +240,21 @@ std::optional<Rotation> spelled_rotation(const Writer& writer, ValueId a, ValueI
   return Rotation{left.a, left.b};
 }
 
+// The operand of a cast, as ir::cast_lane() wants it: its functions add instructions.
+struct Operand {
+  Writer& writer;
+  const Target& target;
+  ValueId value;
+  std::uint32_t count;
+
+  ValueId lane(std::uint32_t k) const { return count == 1 ? value : writer.add({.op = Opcode::Lane, .lanes = 1, .imm = k, .a = value}); }
+  ValueId zero() const { return writer.constant(0); }
+  ValueId sign(ValueId a) const { return plain(writer, Opcode::SShr, a, writer.constant(31)); }
+  ValueId either(ValueId a, ValueId b) const { return plain(writer, Opcode::Or, a, b); }
+  ValueId truth(ValueId a) const { return lower::truth(writer, a); }
+  ValueId apply(UnOp op, ValueId a) const { return lower_unary(writer, target, op, a); }
+};
+
 }  // namespace
 
 ValueId lower_binary(Writer& writer, const Target& target, BinOp op, ValueId a, ValueId b) {
@@ -259,34 +272,14 @@ ValueId lower_unary(Writer& writer, const Target& target, UnOp op, ValueId a) {
   return (*rule.expansion)(writer, a);
 }
 
-ValueId lower_cast(Writer& writer, ir::CastKind kind, ValueId value, std::uint32_t lanes, DataType type) {
-  const auto lane = [&](std::uint32_t k) {
-    return lanes == 1 ? value : writer.add({.op = Opcode::Lane, .lanes = 1, .imm = k, .a = value});
-  };
-  const std::uint32_t wanted = ir::lanes(type);
-  switch (kind) {
-    case ir::CastKind::Identity:
-      return value;
-    case ir::CastKind::AnyNonZero: {
-      ValueId any = lane(0);
-      for (std::uint32_t k = 1; k < lanes; ++k) any = plain(writer, Opcode::Or, any, lane(k));
-      return truth(writer, any);
-    }
-    case ir::CastKind::ZeroExtend:
-      return writer.add({.op = Opcode::Pack, .lanes = 2, .a = value, .b = writer.constant(0)});
-    case ir::CastKind::SignExtend:
-      return writer.add({.op = Opcode::Pack, .lanes = 2, .a = value, .b = plain(writer, Opcode::SShr, value, writer.constant(31))});
-    case ir::CastKind::Splat:
-      if (wanted == 2) return writer.add({.op = Opcode::Pack, .lanes = 2, .a = value, .b = value});
-      return writer.add({.op = Opcode::Pack, .lanes = 4, .a = value, .b = value, .c = value, .d = value});
-    case ir::CastKind::LowLanes: {
-      const ValueId low = lane(0);
-      if (wanted == 1) return low;
-      return writer.add({.op = Opcode::Pack, .lanes = 2, .a = low, .b = lane(1)});
-    }
-  }
-  VYRE_ASSERT(!"a kind of cast");
-  return {};
+ValueId lower_cast(Writer& writer, const Target& target, ir::CastKind kind, ValueId value, std::uint32_t lanes, DataType type) {
+  if (kind == ir::CastKind::Identity) return value;
+  const Operand from{writer, target, value, lanes};
+  std::array<ValueId, 4> to;
+  for (std::uint32_t k = 0; k < ir::lanes(type); ++k) to[k] = ir::cast_lane(kind, from, k);
+  if (ir::lanes(type) == 1) return to[0];
+  const auto count = static_cast<std::uint8_t>(ir::lanes(type));
+  return writer.add({.op = Opcode::Pack, .lanes = count, .a = to[0], .b = to[1], .c = to[2], .d = to[3]});
 }
 
 }  // namespace vyre::lower

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "vyre/ir/data_type.hpp"
-#include "vyre/ir/ops_fwd.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/lower/target.hpp"
 #include "vyre/lower/writer.hpp"
 
@@ -14,6 +13,6 @@ namespace vyre::lower {
 ValueId lower_binary(Writer& writer, const Target& target, ir::BinOp op, ValueId a, ValueId b);
 ValueId lower_unary(Writer& writer, const Target& target, ir::UnOp op, ValueId a);
 // `lanes` is the number of lanes of the value that is cast.
-ValueId lower_cast(Writer& writer, ir::CastKind kind, ValueId value, std::uint32_t lanes, ir::DataType type);
+ValueId lower_cast(Writer& writer, const Target& target, ir::CastKind kind, ValueId value, std::uint32_t lanes, ir::DataType type);
 
 }  // namespace vyre::lower

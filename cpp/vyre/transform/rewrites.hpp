@@ -8,8 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "vyre/ir/data_type.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 
 namespace vyre::transform {
 

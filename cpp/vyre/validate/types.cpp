@@ -1,5 +1,5 @@
 // V012 V015 V021 V022 V023 V027 V028 V029 V030: what operands are. A type that an earlier error hides is never judged.
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/validate/checks.hpp"
 
 namespace vyre::validate {

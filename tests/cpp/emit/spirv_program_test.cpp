@@ -12,7 +12,7 @@
 #include "support/run_program.hpp"
 #include "support/small_stack.hpp"
 #include "support/spirv.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/lower/lower.hpp"
 
 namespace vyre {

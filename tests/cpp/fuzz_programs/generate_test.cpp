@@ -12,7 +12,7 @@
 #include "vyre/base/diagnostic.hpp"
 #include "vyre/fuzz/compare.hpp"
 #include "vyre/fuzz/operations.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/ir/text/print.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/validate/validate.hpp"

@@ -93,6 +93,7 @@ TEST(Semantics, the_definition_is_constexpr) {
   static_assert(evaluate(BinOp::MulHigh, 0xFFFFFFFF, 0xFFFFFFFF) == 0xFFFFFFFE);
   static_assert(evaluate(UnOp::Clz, 0) == 32);
   static_assert(cast(CastKind::SignExtend, scalar(0xFFFFFFFF), 1, 2) == Value{{0xFFFFFFFF, 0xFFFFFFFF, 0, 0}});
+  static_assert(cast(CastKind::Popcount, scalar(7), 1, 1) == scalar(3), "a cast may be a unary operator");
 }
 
 // --- Laws: what ops.def claims, on edge and random values ---

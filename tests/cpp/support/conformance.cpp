@@ -7,7 +7,7 @@
 #include "support/expected_values.hpp"
 #include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/handles/resolve.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 
 namespace vyre::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "../support/found.hpp"
 #include "../support/programs/programs.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 
 namespace vyre {
 namespace {

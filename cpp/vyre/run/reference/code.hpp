@@ -11,7 +11,7 @@
 
 #include "vyre/base/id.hpp"
 #include "vyre/ir/grid_id.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 
 namespace vyre::run::reference {
 
@@ -23,14 +23,12 @@ enum class Opcode : std::uint8_t {
 #define BINOP(enumerator, ...) Binary##enumerator,  // dest = op(a, b)
 #define UNOP(enumerator, ...) Unary##enumerator,    // dest = op(a)
 #include "vyre/ir/ops.def"
+#define LANES(kind, ...) Cast##kind,                // dest, `lanes` slots, is the cast of the b slots at a
+#include "vyre/ir/casts.def"
   Copy,         // dest = a
   CopyLanes,    // dest = a, `lanes` slots
   Select,       // dest = a != 0 ? b : c
   SelectLanes,
-  AnyNonZero,   // dest = 1 if one of the `lanes` at a is non-zero, else 0 (casts.md, rule 3)
-  ZeroExtend,   // dest = a, then zeros, `lanes` in all
-  SignExtend,   // dest = a, then a < 0 ? ~0 : 0, `lanes` in all
-  Splat,        // dest = a in each of `lanes`
   Load,         // dest = buffer b at index a; zero when out of bounds
   LoadLanes,
   LoadBool,     // 0 or 1, whatever the host stored

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "vyre/base/assert.hpp"
-#include "vyre/ir/ops.hpp"
 #include "vyre/ir/program.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/run/checks/checks.hpp"
 
 namespace vyre::run::reference {
@@ -277,25 +277,11 @@ class Compiler {
         },
         [&](const ir::Cast& cast) {
           const DataType source = types_[cast.value];
-          const Slot value = at(cast.value);
-          auto convert = [&](Opcode code, std::uint8_t count) {
-            const Slot dest = fresh();
-            emit({.code = code, .lanes = count, .dest = dest, .a = value});
-            values_[step.expr] = dest;
-          };
-          switch (ir::cast_kind(source, cast.target).value()) {
-            case ir::CastKind::Identity:  // no code: the first lanes of the operand are the result
-            case ir::CastKind::LowLanes:
-              values_[step.expr] = value;
-              return;
-            case ir::CastKind::AnyNonZero:
-              return convert(Opcode::AnyNonZero, lane_count(source));
-            case ir::CastKind::ZeroExtend:
-              return convert(Opcode::ZeroExtend, lanes);
-            case ir::CastKind::SignExtend:
-              return convert(Opcode::SignExtend, lanes);
-            case ir::CastKind::Splat:
-              return convert(Opcode::Splat, lanes);
+          const ir::CastKind kind = ir::cast_kind(source, cast.target).value();
+          if (kind == ir::CastKind::Identity || kind == ir::CastKind::LowLanes) {
+            values_[step.expr] = at(cast.value);  // no code: the first lanes of the operand are the result
+          } else {
+            result({.code = opcode(kind), .a = at(cast.value), .b = lane_count(source)});
           }
         },
         [&](const ir::Call& call) {
@@ -336,9 +322,10 @@ class Compiler {
   }
 
   static std::uint8_t lane_count(DataType type) { return static_cast<std::uint8_t>(ir::lanes(type)); }
-  // The operators come first in Opcode, in the order of ops.def.
+  // The operators come first in Opcode, in the order of ops.def. The kinds of casts follow, in the order of casts.def.
   static Opcode opcode(ir::BinOp op) { return static_cast<Opcode>(op); }
-  static Opcode opcode(ir::UnOp op) { return static_cast<Opcode>(ir::kBinOps.size() + static_cast<std::size_t>(op)); }
+  static Opcode opcode(ir::CastKind kind) { return static_cast<Opcode>(ir::kBinOps.size() + static_cast<std::size_t>(kind)); }
+  static Opcode opcode(ir::UnOp op) { return opcode(static_cast<ir::CastKind>(op)); }
 
   void copy(Slot dest, Slot source, std::uint32_t lanes) {
     emit({.code = lanes == 1 ? Opcode::Copy : Opcode::CopyLanes, .lanes = static_cast<std::uint8_t>(lanes), .dest = dest, .a = source});

@@ -65,6 +65,11 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
     slot[i.dest] = evaluate(ir::UnOp::enumerator, slot[i.a]); \
     break;
 #include "vyre/ir/ops.def"
+#define LANES(kind, ...)                                                       \
+  case Opcode::Cast##kind:                                                     \
+    ir::cast(ir::CastKind::kind, {slot + i.a, i.b}, {slot + i.dest, i.lanes}); \
+    break;
+#include "vyre/ir/casts.def"
       case Opcode::Copy:
         slot[i.dest] = slot[i.a];
         break;
@@ -79,18 +84,6 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
         for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = slot[chosen + lane];
         break;
       }
-      case Opcode::AnyNonZero:
-        ir::cast(ir::CastKind::AnyNonZero, {slot + i.a, i.lanes}, {slot + i.dest, 1});
-        break;
-      case Opcode::ZeroExtend:
-        ir::cast(ir::CastKind::ZeroExtend, {slot + i.a, 1}, {slot + i.dest, i.lanes});
-        break;
-      case Opcode::SignExtend:
-        ir::cast(ir::CastKind::SignExtend, {slot + i.a, 1}, {slot + i.dest, i.lanes});
-        break;
-      case Opcode::Splat:
-        ir::cast(ir::CastKind::Splat, {slot + i.a, 1}, {slot + i.dest, i.lanes});
-        break;
       case Opcode::Load: {
         const Memory& buffer = memory[i.b];
         if (pause(buffer)) return static_cast<Address>(next - 1 - code);

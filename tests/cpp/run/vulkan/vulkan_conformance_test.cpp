@@ -19,7 +19,7 @@
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/emit/spirv/emit.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/reference/reference.hpp"
