@@ -4,7 +4,6 @@
 #include "bindings/bindings.hpp"
 #include "vyre/ir/handles/by_type.hpp"
 #include "vyre/ir/handles/infix.hpp"
-#include "vyre/ir/text/literal_text.hpp"
 
 namespace vyre::python {
 namespace {
@@ -35,7 +34,7 @@ class Brief {
       return;
     }
     if (data.infix) return infix(ir::info(*data.infix), data, depth);
-    if (data.adapts) return put(data.negative ? fmt::format("{}", static_cast<std::int64_t>(data.bits)) : fmt::format("{}", data.bits));
+    if (data.adapts) return put(data.number().text());
     const auto word = static_cast<std::uint32_t>(data.bits);
     switch (data.kind) {
       case ir::ExprKind::Literal: {

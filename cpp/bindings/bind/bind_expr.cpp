@@ -262,7 +262,7 @@ Expr(i32(-8) // 3))");
       [](py::handle value, std::string group) {
         const ir::ExprHandle given = to_adapting(value, argument("value", "_open_integer"));
         if (!given->adapts) return wrap(given);
-        return wrap(ir::expr::open_integer(given->bits, given->negative, std::move(group), caller()));
+        return wrap(ir::expr::open_integer(given->number(), std::move(group), caller()));
       },
       py::arg("value"), py::arg("group"));
   m.def("_expr_from_bytes", [](const py::bytes& data) { return wrap(unpickle_expr(data)); });

@@ -51,7 +51,7 @@ ir::ExprHandle quick_operand(PyObject* object, const ir::SourcePlace& place) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow != 0) return {};
-  return ir::expr::integer(static_cast<std::uint64_t>(number), number < 0, place);
+  return ir::expr::integer(ir::Number::of(static_cast<std::uint64_t>(number), number < 0), place);
 }
 
 // Returns null without an exception if the operands have to go to the method.

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "bindings/resident.hpp"
@@ -159,29 +158,31 @@ py::int_ to_int(py::handle object) {
   return py::reinterpret_steal<py::int_>(number);
 }
 
-std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix) {
-  const std::string wanted = fmt::format("an integer from 0 to {}", last);
-  const std::string action = with_fix(fix, kInRange);
-  if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
-  const py::int_ value = to_int(object);
-  const unsigned long long result = PyLong_AsUnsignedLongLong(value.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    reject(where, wanted, object, action);
-  }
-  if (result > last) reject(where, wanted, object, action);
-  return result;
+std::optional<ir::Number> to_number(py::handle integer) {
+  const py::int_ value = to_int(integer);
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow == 0) return ir::Number::of(static_cast<std::uint64_t>(number), number < 0);
+  const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
+  if (PyErr_Occurred() == nullptr) return ir::Number{large};
+  PyErr_Clear();
+  return std::nullopt;
 }
 
-std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last, const std::string& where, const std::string& fix) {
-  const std::string wanted = fmt::format("an integer from {} to {}", first, last);
-  const std::string action = with_fix(fix, kInRange);
+std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix) {
+  const std::string wanted = fmt::format("an integer from 0 to {}", last);
   if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
-  const py::int_ value = to_int(object);
-  int overflow = 0;
-  const long long result = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow != 0 || result < first || result > last) reject(where, wanted, object, action);
-  return result;
+  const std::optional<ir::Number> number = to_number(object);
+  if (!number || number->negative || number->magnitude > last) reject(where, wanted, object, with_fix(fix, kInRange));
+  return number->magnitude;
+}
+
+ir::Number to_number(py::handle object, ir::DataType type, const std::string& where, const std::string& fix) {
+  const std::string wanted = fmt::format("an integer from {}", ir::range_text(type));
+  if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
+  const std::optional<ir::Number> number = to_number(object);
+  if (!number || !number->fits(type)) reject(where, wanted, object, with_fix(fix, kInRange));
+  return *number;
 }
 
 bool to_bool(py::handle object, const std::string& where) {
@@ -234,17 +235,12 @@ ir::ExprHandle quick_expr(py::handle object) {
 ir::ExprHandle to_adapting(py::handle object, const std::string& where) {
   if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
   if (!is_integer(object)) return to_expr(object, where);
-  const py::int_ value = to_int(object);
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow == 0) return ir::expr::integer(static_cast<std::uint64_t>(number), number < 0, caller());
-  const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
+  const std::optional<ir::Number> number = to_number(object);
+  if (!number) {
     reject(where, "an Expr, a bool or an integer from -9223372036854775808 to 18446744073709551615", object,
            "write an integer that one of the types holds");
   }
-  return ir::expr::integer(large, false, caller());
+  return ir::expr::integer(*number, caller());
 }
 
 ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix) {
@@ -252,16 +248,17 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::s
   if (is_boolean(object)) return ir::expr::boolean(PyObject_IsTrue(object.ptr()) == 1, caller());
   constexpr const char* kWanted = "an Expr, an integer from 0 to 4294967295 or a bool";
   if (is_integer(object)) {
-    const py::int_ value = to_int(object);
-    int overflow = 0;
-    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    if (overflow == 0 && number >= 0 && number <= 0xFFFFFFFFll) return ir::expr::u32(static_cast<std::uint32_t>(number), caller());
+    const std::optional<ir::Number> number = to_number(object);
+    if (number && number->fits(ir::DataType::U32)) return ir::expr::literal(number->literal(ir::DataType::U32), caller());
     if (!fix.empty()) reject(where, kWanted, object, fix);
-    if (overflow == 0 && number < 0 && number >= std::numeric_limits<std::int32_t>::min()) {
+    if (number && number->fits(ir::DataType::I32)) {
       reject(where, kWanted, object,
-             fmt::format("write Expr.i32({}) for an I32, or {} for the same bits as a U32", number, static_cast<std::uint32_t>(number)));
+             fmt::format("write Expr.i32({}) for an I32, or {} for the same bits as a U32", number->text(),
+                         static_cast<std::uint32_t>(number->bits())));
     }
-    if (overflow == 0 && number > 0) reject(where, kWanted, object, fmt::format("write Expr.u64({}) for a 64-bit literal", number));
+    if (number && !number->negative && number->magnitude >> 63 == 0) {
+      reject(where, kWanted, object, fmt::format("write Expr.u64({}) for a 64-bit literal", number->text()));
+    }
     reject(where, kWanted, object, "write Expr.i32(v), Expr.u32(v) or Expr.u64(v) with a value of that type");
   }
   // The caller forgot the parentheses, as in Expr.gid_x.

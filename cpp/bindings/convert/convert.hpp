@@ -27,12 +27,15 @@ bool is_masked(py::handle object);
 bool is_boolean(py::handle object);
 // Converts what is_integer accepts to a Python int. An exception that a user's class raises in `__index__` is passed on.
 py::int_ to_int(py::handle object);
+// The same as a Number; nothing for one that has more than 64 bits.
+std::optional<ir::Number> to_number(py::handle integer);
 
 // The Fix for a float where an integer must stand.
 inline constexpr const char* kDivideIntegers = "write an integer; `//` divides integers, and -(-n // 64) rounds up";
 
 std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix = {});
-std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last, const std::string& where, const std::string& fix = {});
+// A number of the type, which has integers.
+ir::Number to_number(py::handle object, ir::DataType type, const std::string& where, const std::string& fix = {});
 inline std::uint32_t to_u32(py::handle object, const std::string& where, const std::string& fix = {}) {
   return static_cast<std::uint32_t>(to_unsigned(object, 0xFFFFFFFFu, where, fix));
 }

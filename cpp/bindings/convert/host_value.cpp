@@ -32,15 +32,6 @@ bool is_shape(py::handle object) {
   return true;
 }
 
-// Returns nothing for an integer that does not fit 64 bits.
-std::optional<std::int64_t> small(py::handle integer) {
-  const py::int_ number = to_int(integer);
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow != 0) return std::nullopt;
-  return value;
-}
-
 const char* numpy_name(const BufferDecl& decl) { return element_type(decl.element).numpy; }
 
 py::object array_of(py::handle value, const BufferDecl& decl) {
@@ -105,13 +96,13 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
   std::vector<py::ssize_t> shape;
   std::uint64_t count = 1;
   const auto add = [&](py::handle extent) {
-    const auto size = small(extent);
-    if (!size || *size < 0 || static_cast<std::uint64_t>(*size) > kLongestBuffer) {
+    const std::optional<ir::Number> size = to_number(extent);
+    if (!size || !size->fits(DataType::U32)) {
       refuse(decl, "from 0 to 4294967295 zero elements", given(object), "write a number in that range, or an array");
     }
-    shape.push_back(static_cast<py::ssize_t>(*size));
+    shape.push_back(static_cast<py::ssize_t>(size->magnitude));
     // An empty axis counts as 1, so that the other axes are still checked: numpy refuses a large array with an empty axis, too.
-    count = std::min(count * static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1)), kLongestBuffer + 1);
+    count = std::min(count * std::max<std::uint64_t>(size->magnitude, 1), kLongestBuffer + 1);
   };
   if (number) {
     add(object);

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "bindings/convert/convert.hpp"
-#include "bindings/resident.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/ops/body.hpp"
 
 namespace vyre::python {
 namespace {
@@ -51,39 +49,17 @@ A U64 literal, 0 to 2^64 - 1. 64-bit arithmetic is the operations primitive.u64.
 Expr(u64(1099511627776)))"},
 };
 
-std::uint32_t bits_of(DataType element) { return 8 * element_type(element).bytes; }
-bool is_signed(DataType element) { return element_type(element).kind == 'i'; }
-
-bool fits(DataType element, py::handle integer) {
-  if (!has_integers(element)) return false;
-  const py::int_ number = to_int(integer);
-  const std::uint32_t bits = bits_of(element);
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow < 0) return false;
-  if (is_signed(element)) return overflow == 0 && value >> (bits - 1) == (value < 0 ? -1 : 0);
-  if (overflow == 0) return value >= 0 && (bits == 64 || value >> bits == 0);
-  PyLong_AsUnsignedLongLong(number.ptr());
-  const bool in_range = bits == 64 && PyErr_Occurred() == nullptr;
-  PyErr_Clear();
-  return in_range;
-}
-
-std::string range_of(DataType element) {
-  const std::uint64_t last = ~std::uint64_t{0} >> (64 - bits_of(element) + (is_signed(element) ? 1 : 0));
-  return is_signed(element) ? fmt::format("-{} to {}", last + 1, last) : fmt::format("0 to {}", last);
-}
-
 }  // namespace
 
 bool holds(DataType element, py::handle number) {
   if (ir::info(element).kind == ir::TypeKind::Boolean) return is_boolean(number);
-  return is_integer(number) && fits(element, number);
+  const std::optional<ir::Number> integer = is_integer(number) ? to_number(number) : std::nullopt;
+  return integer && integer->fits(element);
 }
 
 std::string numbers_of(DataType element) {
   if (ir::info(element).kind == ir::TypeKind::Boolean) return "True, False";
-  return fmt::format("an integer from {}", range_of(element));
+  return fmt::format("an integer from {}", ir::range_text(element));
 }
 
 py::object to_python(const ir::Value& value, DataType type) {
@@ -94,16 +70,9 @@ py::object to_python(const ir::Value& value, DataType type) {
     for (std::size_t lane = 0; lane < row.components; ++lane) result[lane] = py::int_(lanes[lane]);
     return result;
   }
-  switch (row.kind) {
-    case ir::TypeKind::Signed:
-      return py::int_(static_cast<std::int32_t>(lanes[0]));
-    case ir::TypeKind::Boolean:
-      return py::bool_(lanes[0] != 0);
-    case ir::TypeKind::Unsigned:
-    case ir::TypeKind::Opaque:
-      break;
-  }
-  return py::int_(row.lanes == 2 ? lanes[0] | std::uint64_t{lanes[1]} << 32 : lanes[0]);
+  if (row.kind == ir::TypeKind::Boolean) return py::bool_(lanes[0] != 0);
+  const auto number = ir::Number::of(ir::Literal{type, lanes[0], row.lanes == 2 ? lanes[1] : 0});
+  return number.negative ? py::int_(static_cast<std::int64_t>(number.bits())) : py::int_(number.magnitude);
 }
 
 ir::Value to_value(py::handle object, DataType type, const std::string& where, const std::string& fix) {
@@ -116,17 +85,12 @@ ir::Value to_value(py::handle object, DataType type, const std::string& where, c
     for (std::size_t lane = 0; lane < items.size(); ++lane) value.lanes[lane] = to_u32(items[lane], where);
     return value;
   }
-  switch (row.kind) {
-    case ir::TypeKind::Unsigned:
-      return row.lanes == 1 ? ir::scalar(to_u32(object, where, fix)) : ops::u64(to_unsigned(object, ~std::uint64_t{0}, where, fix));
-    case ir::TypeKind::Signed:
-      return ir::scalar(static_cast<std::uint32_t>(to_signed(object, -0x80000000ll, 0x7FFFFFFFll, where, fix)));
-    case ir::TypeKind::Boolean:
-      return ir::scalar(to_bool(object, where) ? 1 : 0);
-    case ir::TypeKind::Opaque:
-      break;
+  if (row.kind == ir::TypeKind::Boolean) return ir::scalar(to_bool(object, where) ? 1 : 0);
+  if (row.kind == ir::TypeKind::Opaque) {
+    throw ArgumentError(fmt::format("{} has type Bytes, which is no value. Fix: use another type in the signature.", where));
   }
-  throw ArgumentError(fmt::format("{} has type Bytes, which is no value. Fix: use another type in the signature.", where));
+  const ir::Literal literal = to_number(object, type, where, fix).literal(type);
+  return {{literal.low, literal.high}};
 }
 
 void bind_literals(py::class_<PyExpr>& expr) {

@@ -16,29 +16,13 @@ namespace {
 
 using ir::DataType;
 using ir::Infix;
-using ir::Integer;
 using ir::Mistake;
 
-std::string digits(const Integer& integer) {
-  return integer.negative ? fmt::format("{}", static_cast<std::int64_t>(integer.bits)) : fmt::format("{}", integer.bits);
-}
-
-struct Range {
-  std::string least, greatest;
-};
-
-Range range(DataType type) {
-  const ir::TypeInfo& component = ir::info(ir::info(type).component);
-  const bool is_signed = component.kind == ir::TypeKind::Signed;
-  const std::uint64_t last = ~std::uint64_t{0} >> (64 - 8 * component.bytes + (is_signed ? 1 : 0));
-  return {is_signed ? fmt::format("-{}", last + 1) : "0", fmt::format("{}", last)};
-}
-
 std::string literal_fix(const Mistake& mistake) {
-  const std::uint64_t opposite = std::uint64_t{0} - mistake.integer.bits;
+  const ir::Number opposite{mistake.number.magnitude};
   const bool is_added = mistake.op == Infix::Add || mistake.op == Infix::Sub;
-  if (is_added && !mistake.on_the_left && mistake.integer.negative && Integer{opposite, false}.fits(mistake.left)) {
-    return fmt::format("write `{} {}`", mistake.op == Infix::Add ? '-' : '+', opposite);
+  if (is_added && !mistake.on_the_left && mistake.number.negative && opposite.fits(mistake.left)) {
+    return fmt::format("write `{} {}`", mistake.op == Infix::Add ? '-' : '+', opposite.text());
   }
   return "write an integer of that range";
 }
@@ -75,8 +59,8 @@ Diagnostics diagnose(const ir::Resolved& resolved, const ir::OpTable& ops) {
         report.add<Message::InfixUndefined>(site, op, left, undefined_fix(mistake.left));
         break;
       case Mistake::Kind::Literal:
-        report.add<Message::LiteralRange>(site, digits(mistake.integer), left, range(mistake.left).least, range(mistake.left).greatest,
-                                          literal_fix(mistake));
+        report.add<Message::LiteralRange>(site, mistake.number.text(), left, ir::range(mistake.left).least.text(),
+                                          ir::range(mistake.left).greatest.text(), literal_fix(mistake));
         break;
       case Mistake::Kind::Truth:
         report.add<Message::InvertedTruth>(site);

@@ -46,8 +46,8 @@ TEST(Resolve, writes_the_operator_of_the_operands_type) {
 }
 
 TEST(Resolve, gives_an_integer_the_type_that_stands_opposite) {
-  const Resolved made = resolved({node::store("out", u32(0), integer(std::uint64_t(-7), true)),
-                                  node::let("a", infix(Infix::Lt, {load("i", u32(0)), integer(5, false)}))});
+  const Resolved made =
+      resolved({node::store("out", u32(0), integer({7, true})), node::let("a", infix(Infix::Lt, {load("i", u32(0)), integer({5})}))});
   ASSERT_TRUE(made.mistakes.empty());
   std::vector<std::pair<DataType, std::uint32_t>> literals;
   for (const Expr& expr : made.program.exprs()) {
@@ -110,27 +110,22 @@ TEST(Resolve, says_a_mistake_once_with_its_place) {
 }
 
 TEST(Resolve, judges_integers_by_the_range_of_a_type) {
-  struct Row {
-    DataType type;
-    std::uint64_t least, greatest;
-    bool signed_least;
-  };
-  for (const Row& row : {Row{DataType::U32, 0, 0xFFFFFFFFu, false}, Row{DataType::I32, std::uint64_t(-0x80000000ll), 0x7FFFFFFFu, true},
-                         Row{DataType::U64, 0, ~std::uint64_t{0}, false}}) {
-    EXPECT_TRUE((Integer{row.least, row.signed_least}).fits(row.type)) << name(row.type);
-    EXPECT_TRUE((Integer{row.greatest, false}).fits(row.type)) << name(row.type);
-    EXPECT_FALSE((Integer{row.least - 1, true}).fits(row.type)) << name(row.type);
-    if (row.greatest != ~std::uint64_t{0}) {
-      EXPECT_FALSE((Integer{row.greatest + 1, false}).fits(row.type)) << name(row.type);
-    }
+  using Row = std::pair<DataType, NumberRange>;
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  for (const auto& [type, numbers] : {Row{DataType::U32, {{0}, {0xFFFFFFFFu}}}, Row{DataType::U64, {{0}, {kMost}}},
+                                      Row{DataType::I32, {{0x80000000u, true}, {0x7FFFFFFFu}}}}) {
+    const std::uint64_t greatest = numbers.greatest.magnitude;
+    EXPECT_TRUE(numbers.least.fits(type) && numbers.greatest.fits(type)) << name(type);
+    EXPECT_FALSE((Number{numbers.least.magnitude + 1, true}).fits(type)) << name(type);
+    EXPECT_TRUE(greatest == kMost || !Number{greatest + 1}.fits(type)) << name(type);
   }
-  EXPECT_FALSE((Integer{1, false}).fits(DataType::Bool));
+  EXPECT_FALSE(Number{1}.fits(DataType::Bool));
 }
 
 // `x` begins as an open integer, is copied to `y` in a loop, and takes the type of what is assigned to it at the end of the loop.
 TEST(Resolve, gives_an_open_integer_the_type_of_the_first_typed_value_assigned) {
   const std::vector<NodeHandle> entry = {
-      node::let("x", expr::open_integer(std::uint64_t(-3), true, "x")),
+      node::let("x", expr::open_integer({3, true}, "x")),
       node::loop("k", u32(0), u32(4), {node::let("y", var("x")), node::assign("x", infix(Infix::Min, {var("y"), load("i", var("k"))}))}),
       node::store("out", u32(0), infix(Infix::Negate, {var("x")}))};
   EXPECT_EQ(text(entry),
@@ -140,7 +135,7 @@ TEST(Resolve, gives_an_open_integer_the_type_of_the_first_typed_value_assigned) 
 }
 
 TEST(Resolve, takes_an_open_integer_for_u32_where_nothing_says_otherwise) {
-  const std::vector<NodeHandle> entry = {node::let("x", expr::open_integer(0, false, "x")),
+  const std::vector<NodeHandle> entry = {node::let("x", expr::open_integer({0}, "x")),
                                          node::let("y", infix(Infix::Add, {var("x"), load("i", u32(0))}))};
   const Resolved made = resolved(entry);
   ASSERT_EQ(made.mistakes.size(), 1u);
@@ -150,7 +145,7 @@ TEST(Resolve, takes_an_open_integer_for_u32_where_nothing_says_otherwise) {
 }
 
 TEST(Resolve, refuses_an_open_integer_that_is_no_value_of_its_type) {
-  const Resolved made = resolved({node::let("x", expr::open_integer(std::uint64_t(-1), true, "x")), node::assign("x", load("u", u32(0)))});
+  const Resolved made = resolved({node::let("x", expr::open_integer({1, true}, "x")), node::assign("x", load("u", u32(0)))});
   ASSERT_EQ(made.mistakes.size(), 1u);
   EXPECT_EQ(made.mistakes[0].kind, Mistake::Kind::Literal);
   EXPECT_EQ(made.mistakes[0].left, DataType::U32);
@@ -158,14 +153,13 @@ TEST(Resolve, refuses_an_open_integer_that_is_no_value_of_its_type) {
 
 TEST(Resolve, fills_the_lanes_of_a_vector_with_an_open_integer) {
   const ExprHandle vector = expr::pack(DataType::Vec2U32, {load("u", u32(0)), load("u", u32(1))});
-  const Resolved made = resolved({node::let("x", expr::open_integer(7, false, "x")), node::assign("x", vector)});
+  const Resolved made = resolved({node::let("x", expr::open_integer({7}, "x")), node::assign("x", vector)});
   ASSERT_TRUE(made.mistakes.empty());
   EXPECT_NE(to_text(made.program).find("%0 = 7\nlet x = pack(vec2<u32>, %0, %0)\n"), std::string::npos) << to_text(made.program);
 }
 
 TEST(Resolve, spells_operators_and_integers_so_that_handles_come_back) {
-  const NodeHandle statement =
-      node::store("out", u32(0), infix(Infix::Shl, {infix(Infix::Negate, {load("i", u32(0))}), integer(5, false)}));
+  const NodeHandle statement = node::store("out", u32(0), infix(Infix::Shl, {infix(Infix::Negate, {load("i", u32(0))}), integer({5})}));
   const std::vector<NodeHandle> again = entry_handles(spell_out(std::array{statement}));
   ASSERT_EQ(again.size(), 1u);
   const ExprHandle& value = again.front()->operands[1];

@@ -38,7 +38,7 @@ Found found(const ExprHandle& value) {
 
 TEST(V039, accepts_operands_of_one_type_and_integers_that_fit) {
   for (const char* name : {"i", "u", "w", "v"}) EXPECT_EQ(found(infix(Infix::Add, {load(name), load(name)})), Found{}) << name;
-  EXPECT_EQ(found(infix(Infix::Mul, {load("i"), integer(std::uint64_t(-3), true)})), Found{});
+  EXPECT_EQ(found(infix(Infix::Mul, {load("i"), integer({3, true})})), Found{});
   EXPECT_EQ(found(infix(Infix::Shl, {load("w"), load("u")})), Found{});
   EXPECT_EQ(found(infix(Infix::Sub, {load("v"), load("u")})), Found{});
 }
@@ -58,7 +58,7 @@ TEST(V039, rejects_an_operator_that_a_type_does_not_have) {
 
 TEST(V039, rejects_an_integer_out_of_range) {
   EXPECT_EQ(
-      found(infix(Infix::Sub, {load("w"), integer(std::uint64_t(-7), true)})),
+      found(infix(Infix::Sub, {load("w"), integer({7, true})})),
       Found{"V039 at entry[0].value.arguments[1]: vyre IR validation: literal -7 does not fit `u64` (0 to 18446744073709551615). Fix: "
             "write `+ 7`."});
 }

@@ -97,21 +97,13 @@ ExprHandle infix(Infix op, std::vector<ExprHandle> operands, SourcePlace place) 
   data->operands = std::move(operands);
   return ExprHandle(data);
 }
-ExprHandle integer(std::uint64_t bits, bool negative, SourcePlace place) {
+ExprHandle integer(Number number, SourcePlace place) { return open_integer(number, {}, place); }
+ExprHandle open_integer(Number number, std::string group, SourcePlace place) {
   auto* data = new ExprData{};
   data->kind = ExprKind::Literal;
   data->adapts = true;
-  data->negative = negative;
-  data->bits = bits;
-  data->place = place;
-  return ExprHandle(data);
-}
-ExprHandle open_integer(std::uint64_t bits, bool negative, std::string group, SourcePlace place) {
-  auto* data = new ExprData{};
-  data->kind = ExprKind::Literal;
-  data->adapts = true;
-  data->negative = negative;
-  data->bits = bits;
+  data->negative = number.negative;
+  data->bits = number.bits();
   data->name = std::move(group);
   data->place = place;
   return ExprHandle(data);
@@ -196,7 +188,7 @@ ExprHandle called(std::string id, std::vector<ExprHandle> arguments, SourcePlace
   }
   const auto is_literal = [](const ExprHandle& each) { return each->kind == ExprKind::Literal && !each->adapts; };
   if (id == spelling::kInteger && arguments.size() == 2 && std::ranges::all_of(arguments, is_literal)) {
-    return expr::integer(arguments[0]->bits, arguments[1]->bits != 0, place);
+    return expr::integer(Number::of(arguments[0]->bits, arguments[1]->bits != 0), place);
   }
   return expr::call(std::move(id), std::move(arguments), place);
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "vyre/ir/number.hpp"
 #include "vyre/ir/ops_fwd.hpp"
 #include "vyre/ir/program.hpp"
 
@@ -73,6 +74,8 @@ struct ExprData {
   std::string name;        // of a variable, buffer or operation; of an integer that open_integer() made, its group
   std::vector<ExprHandle> operands;
   mutable const ExprData* next_dead = nullptr;
+
+  Number number() const { return Number::of(bits, negative); }  // of an integer of Python
 };
 
 enum class NodeKind : std::uint8_t { Let, Assign, Store, If, Loop, Block, Barrier, Return, Break };
@@ -93,10 +96,10 @@ namespace expr {
 ExprHandle literal(const Literal& value, SourcePlace place = {});
 // An operator of Python, and an integer of Python: only resolve() makes Programs of them.
 ExprHandle infix(Infix op, std::vector<ExprHandle> operands, SourcePlace place = {});
-ExprHandle integer(std::uint64_t bits, bool negative, SourcePlace place = {});
+ExprHandle integer(Number number, SourcePlace place = {});
 // An integer that a variable begins with before its type is known. All of a group have one type: that of the first value with a type
 // that is assigned to a variable which began so, else U32.
-ExprHandle open_integer(std::uint64_t bits, bool negative, std::string group, SourcePlace place = {});
+ExprHandle open_integer(Number number, std::string group, SourcePlace place = {});
 ExprHandle u32(std::uint32_t value, SourcePlace place = {});
 ExprHandle i32(std::int32_t value, SourcePlace place = {});
 ExprHandle boolean(bool value, SourcePlace place = {});

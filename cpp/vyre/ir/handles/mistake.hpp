@@ -6,27 +6,18 @@
 
 #include "vyre/base/id.hpp"
 #include "vyre/ir/data_type.hpp"
-#include "vyre/ir/expr.hpp"
 #include "vyre/ir/handles/infix.hpp"
 #include "vyre/ir/node.hpp"
+#include "vyre/ir/number.hpp"
 
 namespace vyre::ir {
-
-// An integer as Python wrote it: below 0 its 64-bit two's complement.
-struct Integer {
-  std::uint64_t bits = 0;
-  bool negative = false;
-
-  // Whether it is a value of a type, or of a vector's components.
-  bool fits(DataType type) const;
-};
 
 // An operator or an integer that has no meaning where it stands (V039).
 struct Mistake {
   enum class Kind : std::uint8_t {
     Operands,   // `left` and `right` are of two types
     Undefined,  // `op` is not defined on `left`
-    Literal,    // `integer` is no value of `left`
+    Literal,    // `number` is no value of `left`
     Truth,      // `~` of a truth
     Amount,     // the amount of a shift is of type `left`
   };
@@ -34,7 +25,7 @@ struct Mistake {
   Kind kind;
   std::optional<Infix> op{};  // nothing for an integer that is no operand of an operator
   DataType left = DataType::U32, right = DataType::U32;
-  Integer integer{};
+  Number number{};
   bool on_the_left = false;  // of the operator
   NodeId statement{};
   ExprId expr;  // what the program has in place of the operator; for an integer, the integer

@@ -42,9 +42,9 @@ ExprId Expressions::stored(const ExprHandle& root, NameId buffer) {
   if (!stored || !is_narrow(*stored) || !root->adapts || !root->name.empty() || surroundings_.spelled) {
     return (*this)(root, value_of(buffer)).id;
   }
-  const Integer value{root->bits, root->negative};
-  const ExprId id = builder_.add(Literal::of(value_type(*stored), static_cast<std::uint32_t>(value.bits)), root->place);
-  if (!value.fits(*stored)) add_mistake({.kind = Mistake::Kind::Literal, .left = *stored, .integer = value, .expr = id});
+  const Number value = root->number();
+  const ExprId id = builder_.add(value.literal(value_type(*stored)), root->place);
+  if (!value.fits(*stored)) add_mistake({.kind = Mistake::Kind::Literal, .left = *stored, .number = value, .expr = id});
   return id;
 }
 
@@ -293,11 +293,10 @@ Made Expressions::spelled_integer(const ExprData& data) {
 Made Expressions::literal(const ExprData& data, DataType type, std::optional<Infix> op, bool on_the_left) {
   if (surroundings_.spelled) return spelled_integer(data);
   if (!has_integers(type)) type = DataType::U32;
-  const Integer value{data.bits, data.negative};
-  const std::uint64_t bits = info(type).lanes == 1 ? static_cast<std::uint32_t>(value.bits) : value.bits;
-  const ExprId id = builder_.add(Literal::of(type, bits), data.place);
+  const Number value = data.number();
+  const ExprId id = builder_.add(value.literal(type), data.place);
   if (!value.fits(type)) {
-    add_mistake({.kind = Mistake::Kind::Literal, .op = op, .left = type, .integer = value, .on_the_left = on_the_left, .expr = id});
+    add_mistake({.kind = Mistake::Kind::Literal, .op = op, .left = type, .number = value, .on_the_left = on_the_left, .expr = id});
   }
   return {.id = id, .type = type};
 }

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <limits>
 #include <optional>
 
 #include "vyre/base/error.hpp"
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/number.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/ir/text/text_form.hpp"
 
@@ -126,6 +128,29 @@ std::uint32_t Lexer::number(std::string_view what) {
     fail(start, fmt::format("{} {} does not fit into 32 bits", what, value), "write a number below 2^32");
   }
   return static_cast<std::uint32_t>(value);
+}
+
+Expr Lexer::literal() {
+  const std::size_t start = at_;
+  const bool negative = accept("-");
+  const Number number{digits("a number"), negative};
+  const std::string_view suffix = word_at(at_);
+  const std::string_view spelt = text_.substr(start, at_ - start);
+  at_ += suffix.size();
+  const auto has_suffix = [&](const TypeInfo& row) { return row.text == suffix && row.literal && has_integers(row.type); };
+  const TypeInfo* const row = suffix.empty() ? &info(DataType::U32) : std::ranges::find_if(kTypes, has_suffix);
+  if (row == kTypes.end()) {
+    fail(start + spelt.size(), fmt::format("unknown suffix {} of a number", shown(suffix)), "use i32, u64, or none for u32");
+  }
+  const bool is_signed = row->kind == TypeKind::Signed;
+  if (negative && !is_signed) fail(start, "a negative number must be i32", "add the suffix i32");
+  if (!number.fits(row->type)) {
+    const auto [least, greatest] = range(row->type);
+    fail(start, fmt::format("{} does not fit into {}", shown(spelt), row->text),
+         is_signed ? fmt::format("write a number from {0}{2} to {1}{2}", least.text(), greatest.text(), row->text)
+                   : "write a number below 2^32, or add the suffix u64");
+  }
+  return number.literal(row->type);
 }
 
 // Between quotes; valid until the next call.

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/number.hpp"
 #include "vyre/ir/ops.hpp"
-#include "vyre/ir/text/literal_text.hpp"
 #include "vyre/ir/text/text_form.hpp"
 
 namespace vyre::ir {

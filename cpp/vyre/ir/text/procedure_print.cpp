@@ -8,7 +8,6 @@
 
 #include "vyre/base/overloaded.hpp"
 #include "vyre/base/utf8.hpp"
-#include "vyre/ir/text/literal_text.hpp"
 #include "vyre/ir/text/print.hpp"
 #include "vyre/ir/text/text_form.hpp"
 
