@@ -13,7 +13,7 @@
 #include "support/programs/valid_program.hpp"
 #include "support/run_program.hpp"
 #include "support/small_stack.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/lower/operators.hpp"
 #include "vyre/transform/coarsen.hpp"
 
 namespace vyre {
@@ -29,6 +29,13 @@ Kernel lowered(const ir::Program& program, bool optimize = false) { return lower
 std::size_t count(const Kernel& kernel, Opcode op) {
   return static_cast<std::size_t>(
       std::count_if(kernel.code.begin(), kernel.code.end(), [op](const lower::Instruction& it) { return it.op == op; }));
+}
+
+TEST(Lower, a_cast_may_be_a_unary_operator) {
+  lower::Writer writer({1, 1, 1});
+  const lower::ValueId id = writer.add({.op = Opcode::InvocationId, .lanes = 1});
+  const lower::ValueId cast = lower::lower_cast(writer, lower::kShaderTarget, ir::CastKind::Popcount, id, 1, ir::DataType::U32);
+  EXPECT_EQ(writer.at(cast).op, Opcode::Popcount);
 }
 
 TEST(Lower, xor_of_two_buffers) {
