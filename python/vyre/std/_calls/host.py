@@ -335,9 +335,10 @@ def flag_of(value: Any, at: At, name: str, other: bool = True) -> bool:
 def one_place(at: At, *values: Any) -> Place:
     """The place of a call that takes no numpy arrays beside resident ones."""
     place = place_of(at, *values)
-    if not place.on_host and not place.is_step and any(isinstance(x, np.ndarray) for x in values):
-        problem = f"{name_of(at)} got a numpy array beside a resident one"
-        raise BindingError(f"{problem}. Fix: write vyre.array(x) for it.")
+    for each in () if place.on_host or place.is_step else values:
+        if isinstance(each, np.ndarray):
+            problem = f"{name_of(at)} got a numpy array beside a resident one"
+            raise BindingError(f"{problem}. Fix: write vyre.array(x) for it.")
     return place
 
 
