@@ -1,9 +1,6 @@
 #include "vyre/emit/known_signs.hpp"
 
-#include <algorithm>
 #include <cstdint>
-
-#include "vyre/emit/places.hpp"
 
 namespace vyre::emit {
 namespace {
@@ -53,14 +50,13 @@ Known known(const Kernel& kernel, const Instruction& it, const std::vector<Known
 
 }  // namespace
 
-std::vector<bool> shifts_of_known_signs(const Kernel& kernel) {
-  const auto is_shift = [](const Instruction& it) { return it.op == Opcode::SShr; };
-  if (std::ranges::none_of(kernel.code, is_shift)) return {};
+std::vector<bool> shifts_of_known_signs(const Kernel& kernel, const Opcodes& opcodes) {
+  if (!has(opcodes, Opcode::SShr)) return {};
   std::vector<Known> values(kernel.code.size()), places(place_count(kernel));
   // What a loop keeps in a place may be read earlier in it.
   int passes = 0;
-  for (bool grew = true; grew && passes < kMostPasses; ++passes) {
-    grew = false;
+  for (bool again = true; again && passes < kMostPasses; ++passes) {
+    bool grew = false;
     for (std::size_t at = 0; at < kernel.code.size(); ++at) {
       const Instruction& it = kernel.code[at];
       const auto place = place_of(kernel, it);
@@ -71,11 +67,12 @@ std::vector<bool> shifts_of_known_signs(const Kernel& kernel) {
         places[*place] = now;
       }
     }
+    again = grew && has(opcodes, Opcode::Loop);
   }
   std::vector<bool> found;
   for (std::size_t at = 0; at < kernel.code.size(); ++at) {
     const Instruction& it = kernel.code[at];
-    if (!is_shift(it) || (passes < kMostPasses && !values[it.a.index].ones)) continue;
+    if (it.op != Opcode::SShr || (passes < kMostPasses && !values[it.a.index].ones)) continue;
     found.resize(kernel.code.size());
     found[at] = true;
   }

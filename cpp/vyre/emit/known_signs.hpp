@@ -4,12 +4,13 @@
 
 #include <vector>
 
+#include "vyre/emit/places.hpp"
 #include "vyre/lower/kernel.hpp"
 
 namespace vyre::emit {
 
 // Returns for each instruction whether it shifts a value with its sign, and a compiler may know the value's uppermost bit to be 1. The
 // list is empty if there is no such instruction.
-std::vector<bool> shifts_of_known_signs(const lower::Kernel& kernel);
+std::vector<bool> shifts_of_known_signs(const lower::Kernel& kernel, const Opcodes& opcodes);
 
 }  // namespace vyre::emit

@@ -44,6 +44,12 @@ std::optional<lower::ValueId> written_value(const Instruction& it) {
   }
 }
 
+Opcodes opcodes_of(const Kernel& kernel) {
+  Opcodes found{};
+  for (const Instruction& it : kernel.code) found[static_cast<std::size_t>(it.op)] = true;
+  return found;
+}
+
 bool is_computed(Opcode op) { return is_lanewise(op) || op == Opcode::Select || op == Opcode::Lane || op == Opcode::Pack; }
 
 }  // namespace vyre::emit

@@ -1,7 +1,9 @@
 // The places of a kernel that hold several values one after the other: its arrays, and its variables.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 
 #include "vyre/lower/kernel.hpp"
@@ -20,6 +22,11 @@ std::optional<std::size_t> place_of(const lower::Kernel& kernel, const lower::In
 
 // What an instruction writes to its place. No atomic is one: its old value is of the place, and its new one is known to nobody.
 std::optional<lower::ValueId> written_value(const lower::Instruction& it);
+
+// Which opcodes a kernel has, by their position in the table: most searches end with this.
+using Opcodes = std::array<bool, std::size(lower::kOpcodes)>;
+Opcodes opcodes_of(const lower::Kernel& kernel);
+constexpr bool has(const Opcodes& opcodes, lower::Opcode op) { return opcodes[static_cast<std::size_t>(op)]; }
 
 // Whether the operands alone decide the result.
 bool is_computed(lower::Opcode op);

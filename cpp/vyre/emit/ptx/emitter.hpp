@@ -143,7 +143,7 @@ class Emitter {
   const Kernel& kernel_;
   const Options& options_;
   const emit::Uses uses_{kernel_};
-  const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_);
+  const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, emit::opcodes_of(kernel_));
   const bool has_minima_;  // the kernel has two or more minima or maxima
   Bindings bindings_;
   std::string entry_, body_;

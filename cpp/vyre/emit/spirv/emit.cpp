@@ -58,7 +58,7 @@ std::vector<Word> Emitter::run() {
       if (closes && skipped_depth > 0) --skipped_depth;
       if (skip) continue;
     }
-    next(at);
+    hides_ ? next(at) : instruction(at);
   }
   VYRE_ASSERT(regions_.empty());
   if (live_) put(spv::OpReturn, {});

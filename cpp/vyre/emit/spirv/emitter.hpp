@@ -142,8 +142,10 @@ class Emitter {
   std::vector<Value> values_;
   const emit::Uses uses_{kernel_};
   std::vector<Region> regions_;
-  const std::vector<ValueId> known_inversions_ = emit::known_inversions(kernel_);
-  const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_);
+  const emit::Opcodes opcodes_ = emit::opcodes_of(kernel_);
+  const std::vector<ValueId> known_inversions_ = emit::known_inversions(kernel_, opcodes_);
+  const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, opcodes_);
+  const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty();
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended

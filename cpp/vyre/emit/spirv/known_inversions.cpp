@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "vyre/emit/places.hpp"
-
 namespace vyre::emit {
 namespace {
 
@@ -24,6 +22,8 @@ std::optional<std::uint32_t> axis_of(const Instruction& it) {
   const bool is_id = it.op == Opcode::WorkgroupId || it.op == Opcode::LocalId || it.op == Opcode::InvocationId;
   return is_id ? std::optional(it.imm) : std::nullopt;
 }
+
+constexpr Opcode kInverting[] = {Opcode::Not, Opcode::Neg, Opcode::AddSat, Opcode::Sub, Opcode::Xor};
 
 std::optional<ValueId> inverted(const Kernel& kernel, const Instruction& it) {
   const auto is_constant = [&](ValueId value, std::uint32_t bits) {
@@ -47,21 +47,19 @@ std::optional<ValueId> inverted(const Kernel& kernel, const Instruction& it) {
 
 class Search {
  public:
-  explicit Search(const Kernel& kernel)
+  Search(const Kernel& kernel, const Opcodes& opcodes)
       : kernel_(kernel),
         decides_(kernel.code.size()),
         told_(kernel.code.size()),
         deciding_places_(place_count(kernel)),
-        told_places_(deciding_places_.size()) {}
+        told_places_(deciding_places_.size()),
+        has_loop_(has(opcodes, Opcode::Loop)) {}
 
   std::vector<ValueId> run() {
-    const auto inverts = [&](const Instruction& it) { return inverted(kernel_, it).has_value(); };
-    const auto is_branch = [](const Instruction& it) { return it.op == Opcode::If; };
-    if (std::ranges::none_of(kernel_.code, is_branch) || std::ranges::none_of(kernel_.code, inverts)) return {};
     // What is kept in a place decides what is read from it, and that may stand earlier in a loop.
     int passes = 0;
-    while (passes < kMostPasses && find_deciding()) ++passes;
-    while (passes < kMostPasses && find_told()) ++passes;
+    while (find_deciding() && has_loop_ && passes < kMostPasses) ++passes;
+    while (find_told() && passes < kMostPasses) ++passes;
     std::vector<ValueId> found;
     for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
       const auto operand = inverted(kernel_, kernel_.code[at]);
@@ -93,10 +91,14 @@ class Search {
     return grew;
   }
 
-  // Returns whether more is told of a place than was known of it.
+  // Returns whether more is told of a place than was known of it. Without a loop, nothing is written to a place behind what reads it.
   bool find_told() {
     bool grew = false;
     std::vector<Told> least(told_places_.size(), Told::FromBranch), most(told_places_.size(), Told::Nothing);
+    // What a branch tells of one of its values may be told of the place; constants must be all that it holds.
+    const auto of_place = [&](std::size_t place) {
+      return most[place] == Told::FromBranch ? most[place] : std::min(least[place], most[place]);
+    };
     for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
       const Instruction& it = kernel_.code[at];
       told_[at] = told(it);
@@ -105,13 +107,11 @@ class Search {
       const std::size_t place = *place_of(kernel_, it);
       least[place] = std::min(least[place], told_[value->index]);
       most[place] = std::max(most[place], told_[value->index]);
+      if (!has_loop_) told_places_[place] = of_place(place);
     }
-    for (std::size_t place = 0; place < told_places_.size(); ++place) {
-      const Told now = most[place] == Told::FromBranch ? most[place] : std::min(least[place], most[place]);
-      if (now > told_places_[place]) {
-        told_places_[place] = now;
-        grew = true;
-      }
+    for (std::size_t place = 0; has_loop_ && place < told_places_.size(); ++place) {
+      grew |= of_place(place) > told_places_[place];
+      told_places_[place] = std::max(told_places_[place], of_place(place));
     }
     return grew;
   }
@@ -141,12 +141,18 @@ class Search {
   std::vector<Told> told_;
   std::vector<bool> deciding_places_;
   std::vector<Told> told_places_;
+  const bool has_loop_;
   std::array<bool, 3> deciding_axes_{};
   bool deciding_length_ = false;
 };
 
 }  // namespace
 
-std::vector<ValueId> known_inversions(const Kernel& kernel) { return Search(kernel).run(); }
+std::vector<ValueId> known_inversions(const Kernel& kernel, const Opcodes& opcodes) {
+  const bool may_invert = std::ranges::any_of(kInverting, [&](Opcode op) { return has(opcodes, op); });
+  if (!may_invert || !has(opcodes, Opcode::If)) return {};
+  const auto inverts = [&](const Instruction& it) { return inverted(kernel, it).has_value(); };
+  return std::ranges::any_of(kernel.code, inverts) ? Search(kernel, opcodes).run() : std::vector<ValueId>();
+}
 
 }  // namespace vyre::emit

@@ -4,12 +4,13 @@
 
 #include <vector>
 
+#include "vyre/emit/places.hpp"
 #include "vyre/lower/kernel.hpp"
 
 namespace vyre::emit {
 
 // Returns for each instruction the operand that it inverts, if the conditions of branches may tell what that is; otherwise an invalid one.
 // The list is empty if there is no such instruction.
-std::vector<lower::ValueId> known_inversions(const lower::Kernel& kernel);
+std::vector<lower::ValueId> known_inversions(const lower::Kernel& kernel, const Opcodes& opcodes);
 
 }  // namespace vyre::emit
