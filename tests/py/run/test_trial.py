@@ -68,7 +68,7 @@ def test_it_leaves_on_disk_what_a_call_leaves_there(tmp_path, monkeypatch):
         monkeypatch.setenv("VYRE_CACHE_DIR", str(tmp_path / way[:3]))
         devices = [device.index for device in SOFTWARE]
         calls = "".join(f"vyre.{way}backend='vulkan', device={index})\n" for index in devices)
-        where = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})"
+        where = f"import sys; sys.path[:0] = {[str(folder) for folder in Path(__file__).parents[:2]]!r}"
         script = f"{where}\nimport vyre\nfrom test_trial import program\n{calls}"
         assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
         left[way] = sorted(path.name for path in (tmp_path / way[:3]).glob("pipelines/*"))
