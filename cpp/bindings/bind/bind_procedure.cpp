@@ -87,6 +87,7 @@ void def_sizes(py::class_<ProcedureBuilder>& builder) {
 void def_steps(py::class_<ProcedureBuilder>& builder) {
   builder.def("word_uses", [](ProcedureBuilder& self, const std::vector<std::pair<std::string, std::string>>& uses) {
     std::vector<ir::WordUse> told;
+    told.reserve(uses.size());
     for (const auto& [what, fix] : uses) told.push_back({what, fix});
     return self.word_uses(std::move(told));
   });

@@ -80,7 +80,7 @@ std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
 bool takes_bytes(const BufferDecl& decl) { return ir::info(decl.element).also == "bytes"; }
 
 std::string wanted_array(const BufferDecl& decl, Home home) {
-  const std::string array = home == Home::Device ? "a vyre.Array" : plain_array(decl);
+  std::string array = home == Home::Device ? "a vyre.Array" : plain_array(decl);
   if (!takes_a_value(decl)) return array;
   return fmt::format("{}, or {}", numbers_of(decl.element), array);
 }

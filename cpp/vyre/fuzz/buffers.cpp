@@ -7,7 +7,6 @@
 namespace vyre::fuzz {
 
 using ir::BufferAccess;
-using ir::BufferDecl;
 using ir::DataType;
 
 namespace {
@@ -108,7 +107,7 @@ void Generator::choose_length(Memory& memory, Role role) {
   memory.part = memory.length;
 }
 
-Memory& Generator::declare(std::string stem, BufferAccess access, DataType element, Role role, bool split) {
+Memory& Generator::declare(const std::string& stem, BufferAccess access, DataType element, Role role, bool split) {
   static constexpr const char* kOdd[] = {"main", "let", "gl_in", "a-b", "日本", "out", "_", "x y", "vyre", "array<u32>"};
   Memory memory;
   memory.decl.name =
@@ -231,7 +230,7 @@ Arrays Generator::arrays() {
     array.zeros = memory.zeros;
     // Bytes: any length, whole words or not.
     const bool bytes = memory.decl.element == DataType::Bytes;
-    const std::size_t size = bytes ? memory.length * 3 : std::size_t{memory.length} * ir::min_bytes(memory.decl.element);
+    const std::size_t size = bytes ? std::size_t{memory.length} * 3 : std::size_t{memory.length} * ir::min_bytes(memory.decl.element);
     array.bytes.resize(size);
     if (!memory.zeros) scramble(array.bytes, random_);
     result.push_back(std::move(array));

@@ -44,7 +44,7 @@ class Generator {
   void choose_sizes();
   void declare_buffers();
   void choose_length(Memory& memory, Role role);
-  Memory& declare(std::string stem, ir::BufferAccess access, ir::DataType element, Role role, bool split);
+  Memory& declare(const std::string& stem, ir::BufferAccess access, ir::DataType element, Role role, bool split);
   void leave_idle(Memory& memory);
   void measure();
   void declare_planted();

@@ -105,6 +105,7 @@ ir::OpTable::Spec registered_op(std::string_view id) {
   if (ir::OpTable::Spec spec = table.find(id)) return spec;
   const std::vector<ir::OpTable::Spec> all = table.all();
   std::vector<std::string_view> known;
+  known.reserve(all.size());
   for (const ir::OpTable::Spec& spec : all) known.push_back(spec->id);
   const std::size_t at = id.find('@');
   const std::string_view name = id.substr(0, at);
@@ -126,7 +127,7 @@ ir::OpTable::Spec registered_op(std::string_view id) {
 ir::OpTable::Spec register_op(ir::OpSpec spec) {
   check_spec(spec);
   const std::string id = fmt::format("{}@{}", spec.id, spec.version);
-  const auto added = std::make_shared<const ir::OpSpec>(std::move(spec));
+  auto added = std::make_shared<const ir::OpSpec>(std::move(spec));
   Registry& all = registry();
   for (;;) {
     const OpSnapshot seen = op_snapshot();
