@@ -101,7 +101,7 @@ def refused(
     assert said == f"{problem}. Fix: {fix}." if fix else problem in (said, said.partition(" Fix: ")[0])
 
 
-def refusals(rows: list[tuple[Any, ...]], error: type[Exception] = Exception) -> Callable[..., None]:
+def refusals(rows: list[tuple[Any, ...]], error: type[Exception] | None = None) -> Callable[..., None]:
     """A test that calls are refused: rows have a call, its error unless all have one, and what `refused` takes."""
 
     @pytest.mark.parametrize("row", rows, ids=range(len(rows)))

@@ -145,9 +145,7 @@ void bind_buffer_decl(py::module_& m) {
 
 >>> vyre.BufferDecl.read("left", 0, vyre.u32)
 BufferDecl.read('left', 0, DataType.U32))");
-  def_no_new(decl,
-             "write BufferDecl.read(name, binding, element), read_write, output, uniform, "
-             "workgroup, private or storage");
+  def_no_new(decl, "write BufferDecl.read(name, binding, element), read_write, output, uniform, workgroup, private or storage");
 
   decl.def_static(
       "storage",

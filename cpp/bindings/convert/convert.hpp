@@ -27,7 +27,7 @@ bool is_masked(py::handle object);
 bool is_boolean(py::handle object);
 // Converts what is_integer accepts to a Python int. An exception that a user's class raises in `__index__` is passed on.
 py::int_ to_int(py::handle object);
-// The same as a Number; nothing for one that has more than 64 bits.
+// Converts what is_integer accepts to a Number. Returns nothing for an integer below -2^63 or above 2^64 - 1.
 std::optional<ir::Number> to_number(py::handle integer);
 
 // The Fix for a float where an integer must stand.

@@ -10,7 +10,7 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-// What a compiler may know of a value's bits without knowing the value.
+// What a compiler may know about the bits of a value that is not constant.
 struct Known {
   bool bits = false;  // some of them
   bool ones = false;  // some that are 1
@@ -53,7 +53,7 @@ Known known(const Kernel& kernel, const Instruction& it, const std::vector<Known
 std::vector<bool> shifts_of_known_signs(const Kernel& kernel, const Opcodes& opcodes) {
   if (!has(opcodes, Opcode::SShr)) return {};
   std::vector<Known> values(kernel.code.size()), places(place_count(kernel));
-  // What a loop keeps in a place may be read earlier in it.
+  // In a loop, a place may be read in front of what writes it, so another pass may find more.
   int passes = 0;
   for (bool again = true; again && passes < kMostPasses; ++passes) {
     bool grew = false;

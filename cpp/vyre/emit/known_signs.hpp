@@ -1,5 +1,5 @@
-// Finds arithmetic shifts that NVIDIA's compilers (ptxas 13.0, and driver 580 for Vulkan) get wrong: where they know that the uppermost bit
-// of x is 1, as that of `y | 0x80000000`, they take the uppermost bit of `x >> 1`, `x >> 2` or `x >> 3` for 0.
+// Finds arithmetic shifts that NVIDIA's compilers (ptxas 13.0, and driver 580 for Vulkan) get wrong. They know that the sign bit of
+// `x = y | 0x80000000` is 1, but then assume that the sign bit of `x >> 1`, `x >> 2` and `x >> 3` is 0.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// The places of a kernel that hold several values one after the other: its arrays, and its variables.
+// What searches over a kernel have in common: its places, which are the arrays and variables that hold one value after the other, and the
+// opcodes that it has.
 #pragma once
 
 #include <array>
@@ -10,8 +11,8 @@
 
 namespace vyre::emit {
 
-// How often a search follows what is kept in places from one to the next. Nests of loops need a few; a kernel that needs more is taken for
-// one with everything that is searched for.
+// A search goes over a kernel with loops until it finds nothing new, at most this often. Nests of loops need a few turns. Where a kernel
+// needs more, the search assumes of every instruction what it looks for.
 constexpr int kMostPasses = 16;
 
 // How many places there are: buffers, shared arrays, private arrays and variables.
@@ -20,7 +21,7 @@ std::size_t place_count(const lower::Kernel& kernel);
 // The place that an instruction reads or writes.
 std::optional<std::size_t> place_of(const lower::Kernel& kernel, const lower::Instruction& it);
 
-// What an instruction writes to its place. No atomic is one: its old value is of the place, and its new one is known to nobody.
+// The value that a store or WriteVariable writes to its place. Nothing for an atomic, whose new value no compiler knows.
 std::optional<lower::ValueId> written_value(const lower::Instruction& it);
 
 // Which opcodes a kernel has, by their position in the table: most searches end with this.

@@ -8,7 +8,6 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/profile.hpp"
-#include "vyre/transform/passes.hpp"
 
 namespace vyre::run {
 namespace {
@@ -100,8 +99,7 @@ validate::ValidProgram Specialization::program(std::size_t number) const {
     std::copy_n(from, part.lanes, values.emplace_back().lanes.begin());
     from += part.lanes;
   }
-  // With the passes in any case: NVIDIA's compiler for Vulkan (driver 580) may crash where a branch has a constant for its condition.
-  return transform::optimize(transform::specialize(*program_, elements_, values));
+  return transform::specialize(*program_, elements_, values);
 }
 
 }  // namespace vyre::run

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._base.held import (
+    CONTAINERS,
     INSTALLED,
     MISSING,
     MOST_HELD,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["Captured", "Captures", "Uncompared", "all_code", "captured_of", "read_by"]
 
 _MOST_NAMES = 32  # of an attribute of an attribute, as in a list whose nodes have methods
-_CONTAINERS = (list, dict, set, frozenset, tuple)
 _DEFINING = (FunctionType, staticmethod, classmethod, property)
 # The instructions that read a name of a function's surroundings, and those that read an attribute of what was read.
 _READS = (
@@ -79,7 +79,7 @@ class Captured:
     def __init__(self, function: FunctionType, names: tuple[str, ...], value: Any, is_whole: bool) -> None:
         """Raises TooMuch."""
         self._function, self._names, self._value = function, names, value
-        is_whole = type(value) not in (MethodType, *_DEFINING) and (is_whole or issubclass(type(value), _CONTAINERS))
+        is_whole = type(value) not in (MethodType, *_DEFINING) and (is_whole or issubclass(type(value), CONTAINERS))
         self._held = Held(value) if is_whole and reader_of(value) is not None else None
 
     @property

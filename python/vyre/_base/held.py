@@ -262,7 +262,7 @@ def _bytes(value: Any) -> list[Any]:
     return [bytes(value)]
 
 
-# What reads the elements of Python's own types. A class of the user may iterate in its own way.
+# The functions that read the elements of Python's own types. None calls an `__iter__` of a class of the user.
 _READERS: dict[type, Read | None] = {
     **dict.fromkeys([*SIMPLE, FunctionType], None),
     list: lambda value: [*list.__iter__(value)],
@@ -279,5 +279,5 @@ _READERS: dict[type, Read | None] = {
     ModuleType: _globals,
 }
 CONTAINERS = (list, tuple, set, frozenset, deque, dict, bytearray, array)
-# Those that do not change in place.
+# The types whose objects do not change in place.
 FIXED = (tuple, frozenset, MethodType, MethodWrapperType, BuiltinFunctionType, functools.partial)

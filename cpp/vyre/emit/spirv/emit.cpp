@@ -58,7 +58,11 @@ std::vector<Word> Emitter::run() {
       if (closes && skipped_depth > 0) --skipped_depth;
       if (skip) continue;
     }
-    hides_ ? next(at) : instruction(at);
+    if (hides_) {
+      next(at);
+    } else {
+      instruction(at);
+    }
   }
   VYRE_ASSERT(regions_.empty());
   if (live_) put(spv::OpReturn, {});

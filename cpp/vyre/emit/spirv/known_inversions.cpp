@@ -13,8 +13,8 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-// What a compiler can tell about a value where it has learnt from a branch, from less to more. A value is FromBranch if it is computed
-// from constants and from what the conditions of branches are computed from.
+// How much a compiler may know about a value behind a branch, from less to more. It may know a value that is FromBranch, because that is
+// computed from nothing but constants and operands of conditions.
 enum class Told : std::uint8_t { Nothing, Constant, FromBranch };
 
 // The number of an id along an axis is the same leaf whether it is counted in workgroups or in invocations.
@@ -35,7 +35,7 @@ std::optional<ValueId> inverted(const Kernel& kernel, const Instruction& it) {
     case Opcode::Neg:
     case Opcode::AddSat:
       return it.a;
-    case Opcode::Sub:  // `0 - x` as well, for what is subtracted from it
+    case Opcode::Sub:  // `0 - x`, because `0 - x - 1` is an inversion
       return is_constant(it.a, ~0u) || is_constant(it.a, 0) ? std::optional(it.b) : std::nullopt;
     case Opcode::Xor:
       if (is_constant(it.b, ~0u)) return it.a;
@@ -56,7 +56,7 @@ class Search {
         has_loop_(has(opcodes, Opcode::Loop)) {}
 
   std::vector<ValueId> run() {
-    // What is kept in a place decides what is read from it, and that may stand earlier in a loop.
+    // In a loop, a place may be read in front of what writes it, so another pass may find more.
     int passes = 0;
     while (find_deciding() && has_loop_ && passes < kMostPasses) ++passes;
     while (find_told() && passes < kMostPasses) ++passes;
@@ -91,11 +91,11 @@ class Search {
     return grew;
   }
 
-  // Returns whether more is told of a place than was known of it. Without a loop, nothing is written to a place behind what reads it.
+  // Returns whether this pass found more about a place than the one before. Without a loop, a read sees only the writes in front of it.
   bool find_told() {
     bool grew = false;
     std::vector<Told> least(told_places_.size(), Told::FromBranch), most(told_places_.size(), Told::Nothing);
-    // What a branch tells of one of its values may be told of the place; constants must be all that it holds.
+    // One value that is FromBranch makes the place so. A place is constant only if all of its values are.
     const auto of_place = [&](std::size_t place) {
       return most[place] == Told::FromBranch ? most[place] : std::min(least[place], most[place]);
     };
