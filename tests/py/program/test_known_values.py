@@ -1,7 +1,7 @@
 """Values that a driver's compiler finds out itself: behind a branch that compared them, after a loop without unknowns.
 
 NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value. It also takes the bounds
-check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that follows. Of a stored vector with the same
+check of ``select(c, i, j)`` for that of ``i``, by either route, and leaves out a store that follows. Of a stored vector with the same
 literal in several lanes, it sets the second and later ones too late, if a loop that follows stores the same vector.
 Of two constants that a branch sets a variable to, it may keep the first. It makes one instruction of two minima or
 maxima, and loses the minus of an operand. It takes the sign of ``x >> 1`` for 0 where it knows that of ``x`` to be 1.
@@ -169,6 +169,33 @@ def test_each_of_two_indices_that_a_condition_chooses_from_has_its_own_bounds_ch
         assert np.array_equal(vyre.run(program, arrays, workgroups=1, **target)["out"], expected), length
 
 
+@pytest.mark.parametrize("other", ["v | 1", "v + 1", "v * 3", "given[1]"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "let k = select(v & 1, i, {0})",
+        "let k = select(v == 0, {0}, i)",
+        "let k = {0}\nif v < 5 {{\n  k = i\n}}",
+        "let k = lane(select(v & 1, pack(vec2<u32>, 9, i), pack(vec2<u32>, 9, {0})), 1)",
+    ],
+)
+def test_a_store_behind_one_whose_chosen_index_is_out_of_range_is_done(target, form, other):
+    program = vyre.parse(
+        "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n"
+        "buffer own: read_write vec2<u32> binding 1\nbuffer given: read u16 binding 2\n\n"
+        "let v = given[0]\nlet i = wid.x * 8\nown[i] = pack(vec2<u32>, 1, 0)\n"
+        f"{form.format(other)}\nown[k] = own[0]\nown[i] = pack(vec2<u32>, v, 7)\nout[0] = 3\n"
+    )
+    for value in (0, 1, 2, 5):
+        arrays = {
+            "out": np.zeros(1, np.uint32),
+            "own": np.zeros((1, 2), np.uint32),
+            "given": np.array([value, 2], np.uint16),
+        }
+        found = vyre.run(program, arrays, workgroups=1, **target)
+        assert (found["own"].tolist(), found["out"].tolist()) == ([[value, 7]], [3])
+
+
 SAME_LANES = {"vec4": ("1, 1, 1, 1", "7, 7, 9, 9", "0, 3, 0, 3", "4294967295, 2, 2, 1"), "vec2": ("1, 1", "5, 6")}
 
 
@@ -239,6 +266,27 @@ def test_spirv_hides_only_inverted_values_that_a_branch_could_tell():
     assert not hides(around + "out[0] = bitnot(wid.x)\n")
     assert not hides(around + "out[0] = bitnot(x ^ wid.x)\n")
     assert not hides("out[0] = bitnot(x)\n")
+
+
+def test_spirv_hides_a_choice_that_decides_a_branch():
+    def hides(body, **options):
+        text = lowered(f"let x = given[0]\nlet i = wid.x\n{body}", "spirv-asm", **options)
+        chosen = "|".join(re.findall(r"(%\d+) = Op(?:Select %2|CompositeExtract %2|Load %2 %\d+$)", text, re.MULTILINE))
+        return bool(
+            re.search(
+                rf"(%\d+) = OpIAdd %2 %\d+ (?:{chosen})\n(?:.*\n)*? +%\d+ = Op(?:ULessThan|INotEqual) %3 \1 ", text
+            )
+        )
+
+    assert hides("out[select(x & 1, i, x | 4)] = 1\n")
+    assert hides("if select(x & 1, i, given[1]) {\n  out[0] = 1\n}\n")
+    lanes = "select(x & 1, pack(vec2<u32>, 9, i), pack(vec2<u32>, 9, x))"
+    assert hides(f"let v = {lanes}\nout[0] = lane(v, 0)\nout[lane(v, 1)] = 1\n", optimize=False)
+    branch = "let k = x\nif x & 1 {\n  k = i\n}\nout[k] = 1\n"
+    assert hides(branch)
+    assert hides(branch, optimize=False)
+    assert not hides("out[select(x & 1, i, 4294967295)] = 1\n")
+    assert not hides("out[0] = select(x & 1, i, x | 4)\n")
 
 
 def test_only_shifts_of_values_whose_sign_may_be_known_to_be_1_have_it_hidden():

@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_410,
-    "lines of tests": 94_980,
+    "lines of code": 130_474,
+    "lines of tests": 95_065,
     "lines of records": 33_920,
     "words of documents": 42_600,
     "Fixes in the code": 1_005,

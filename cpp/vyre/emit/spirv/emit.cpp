@@ -88,6 +88,11 @@ void Emitter::define_bits(std::uint32_t at, Word id) {
   if (uses_.as_truth(at)) values_[at].truth = result(spv::OpINotEqual, boolean(), {id, constant(0)});
 }
 
+void Emitter::define_choice(std::uint32_t at, Word id) {
+  const bool decides = !deciding_choices_.empty() && deciding_choices_[at];
+  define_bits(at, decides ? result(spv::OpIAdd, uint(), {unknown_zero(), id}) : id);
+}
+
 Word Emitter::input(Word variable, std::uint32_t axis) {
   const Word type = module_.pointer(spv::StorageClassInput, uint());
   return result(spv::OpLoad, uint(), {result(spv::OpAccessChain, type, {variable, constant(axis)})});
@@ -227,16 +232,16 @@ void Emitter::own_instruction(std::uint32_t at, Word volatility) {
     case Opcode::Ctz:
       return define_bits(at, extended(GLSLstd450FindILsb, uint(), {bits(code.a)}));
     case Opcode::Select:
-      return define_bits(at, result(spv::OpSelect, module_.uints(code.lanes), {truth(code.a), bits(code.b), bits(code.c)}));
+      return define_choice(at, result(spv::OpSelect, module_.uints(code.lanes), {truth(code.a), bits(code.b), bits(code.c)}));
     case Opcode::Lane:
-      return define_bits(at, result(spv::OpCompositeExtract, uint(), {bits(code.a), code.imm}));
+      return define_choice(at, result(spv::OpCompositeExtract, uint(), {bits(code.a), code.imm}));
     case Opcode::Pack: {
       const std::array<Word, 4> lanes = packed_lanes(code);
       if (code.lanes == 2) return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(2), {lanes[0], lanes[1]}));
       return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(4), {lanes[0], lanes[1], lanes[2], lanes[3]}));
     }
     case Opcode::ReadVariable:
-      return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {variables_[code.imm]}));
+      return define_choice(at, result(spv::OpLoad, module_.uints(code.lanes), {variables_[code.imm]}));
     case Opcode::WriteVariable:
       return put(spv::OpStore, {variables_[code.imm], bits(code.a)});
     case Opcode::LoadBuffer:

@@ -11,6 +11,7 @@
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/known_signs.hpp"
+#include "vyre/emit/spirv/deciding_choices.hpp"
 #include "vyre/emit/spirv/known_inversions.hpp"
 #include "vyre/emit/spirv/module.hpp"
 #include "vyre/emit/spirv/options.hpp"
@@ -66,6 +67,8 @@ class Emitter {
   // Defines the form that an instruction makes, and the other one from it where something uses that.
   void define_truth(std::uint32_t at, Word id);
   void define_bits(std::uint32_t at, Word id);
+  // Like define_bits for a Select, a variable or a lane; hides the bits of a deciding choice.
+  void define_choice(std::uint32_t at, Word id);
   Word input(Word variable, std::uint32_t axis);
   Word parameter(std::uint32_t word);
   Word workgroup_id(std::uint32_t axis);
@@ -145,6 +148,7 @@ class Emitter {
   const emit::Opcodes opcodes_ = emit::opcodes_of(kernel_);
   const std::vector<ValueId> known_inversions_ = emit::known_inversions(kernel_, opcodes_);
   const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, opcodes_);
+  const std::vector<bool> deciding_choices_ = emit::deciding_choices(kernel_, opcodes_, !options_.straightened);
   const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty();
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block

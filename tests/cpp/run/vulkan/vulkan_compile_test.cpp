@@ -7,12 +7,17 @@
 #include <future>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "glslang/SPIRV/spirv.hpp"
 #include "run/vulkan/vulkan_fixture.hpp"
 #include "run/vulkan/vulkan_shaders.hpp"
 #include "support/errors.hpp"
 #include "support/fakes/failing_vulkan.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/text/parse.hpp"
+#include "vyre/ops/standard.hpp"
+#include "vyre/run/vulkan/compile/translate.hpp"
 
 namespace vyre::test {
 namespace {
@@ -55,6 +60,22 @@ class VulkanCompile : public VulkanTest {
 
   FailingVulkan vulkan_;
 };
+
+TEST(VulkanTranslate, a_branch_that_a_literal_decides_does_not_reach_the_driver) {
+  const char* text =
+      "vyre 1\nworkgroup_size 4 1 1\nbuffer a: read_write u32 binding 0\n\n"
+      "if 1 {\n  if a[gid.x] {\n    return\n  }\n}\nif 2 < 1 {\n  a[0] = 5\n}\na[gid.x] = 7\n";
+  const validate::Verdict verdict = validate::validate(ir::parse(text), ops::standard_ops());
+  const auto branches = [&](bool passes) {
+    run::Optimize optimize;
+    optimize.passes = passes;
+    const std::vector<std::uint32_t> words = run::vulkan::translate(*verdict.program, {}, optimize).words;
+    std::size_t count = 0;
+    for (std::size_t at = 5; at < words.size(); at += words[at] >> 16) count += (words[at] & 0xFFFF) == spv::OpBranchConditional;
+    return count;
+  };
+  EXPECT_EQ(branches(false), branches(true));
+}
 
 TEST_F(VulkanCompile, a_time_out_holds_while_the_driver_compiles_and_a_later_call_takes_what_it_made) {
   on_each_device([&](std::size_t device, const DeviceInfo& info) {

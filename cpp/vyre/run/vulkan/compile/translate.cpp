@@ -4,6 +4,7 @@
 #include "vyre/lower/lower.hpp"
 #include "vyre/lower/rounds.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/transform/passes.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -17,12 +18,19 @@ bool fits(std::uint32_t loop_budget, const lower::Kernel& kernel) {
 
 lower::Target lowering_target(const Target& target) { return lower::shader_target(target.accesses_8_bits, target.accesses_16_bits); }
 
-Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const Target& target) {
+// NVIDIA's compiler (driver 580) may crash where a branch has a constant for its condition, which the optimiser would have removed.
+validate::ValidProgram without_decided_branches(const validate::ValidProgram& program, const Optimize& options) {
+  if (options.passes) return program;
+  return transform::remove_unused(transform::fold_constants(transform::inline_calls(program)));
+}
+
+Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const Target& target, const Optimize& options) {
   Shader shader;
   shader.has_status = target.loop_budget && !fits(*target.loop_budget, kernel);
   shader.addressed = target.addresses;
   const Span span("emit");
-  shader.words = spirv::emit(kernel, {.check_loops = shader.has_status, .addresses = shader.addressed});
+  shader.words =
+      spirv::emit(kernel, {.check_loops = shader.has_status, .addresses = shader.addressed, .straightened = options.straightening});
   shader.workgroup_size = kernel.workgroup_size;
   shader.workgroup_memory_bytes = kernel.shared_bytes();
   shader.private_memory_bytes = kernel.private_bytes();
@@ -40,9 +48,9 @@ Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& prog
 Shader translate(const validate::ValidProgram& program, const Target& target, const Optimize& options) {
   const auto lowered = [&] {
     const Span span("lower");
-    return lower::lower(program, options, lowering_target(target));
+    return lower::lower(without_decided_branches(program, options), options, lowering_target(target));
   };
-  return shader_of(lowered(), program, target);
+  return shader_of(lowered(), program, target, options);
 }
 
 bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const Optimize& options) {
@@ -54,11 +62,11 @@ std::optional<Shader> translate_coarsened(const validate::ValidProgram& program,
                                           const Optimize& options) {
   const auto lowered = [&] {
     const Span span("lower");
-    return lower::lower_coarsened(program, ways, options, lowering_target(target));
+    return lower::lower_coarsened(without_decided_branches(program, options), ways, options, lowering_target(target));
   };
   const std::optional<lower::Kernel> kernel = lowered();
   if (!kernel) return std::nullopt;
-  Shader shader = shader_of(*kernel, program, target);
+  Shader shader = shader_of(*kernel, program, target, options);
   // If the driver may end the loops of an invocation early, one invocation must not do the loop rounds of several.
   if (shader.has_status) return std::nullopt;
   return shader;

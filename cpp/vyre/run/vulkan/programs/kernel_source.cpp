@@ -7,7 +7,6 @@
 #include "vyre/run/gpu/coarse_grid.hpp"
 #include "vyre/run/gpu/special_kernels.hpp"
 #include "vyre/run/vulkan/compile/translate.hpp"
-#include "vyre/transform/passes.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -63,11 +62,7 @@ KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::op
     on_processor_ = device_->context().physical().type == VK_PHYSICAL_DEVICE_TYPE_CPU;
   }
   Family& family = families_[special ? 1 + *special : 0];
-  if (special && !family.program) {
-    const validate::ValidProgram program = specialization_->program(*special);
-    // NVIDIA's compiler (driver 580) may crash where a branch has a constant for its condition, which the passes would have folded.
-    family.program = std::make_shared<validate::ValidProgram>(options_.passes ? program : transform::optimize(program));
-  }
+  if (special && !family.program) family.program = std::make_shared<validate::ValidProgram>(specialization_->program(*special));
   const bool addresses = wants_addresses(device_->context(), largest);
   Variant& variant = family.variants[addresses ? 1 : 0];
   // The code is emitted only after the device was opened, because the results of its probes decide what is emitted.
