@@ -85,6 +85,9 @@ class Sweep:
                 interrupted = True
             if self.is_text:
                 self.summary(time.monotonic() - start)
+                if len(found) > 1:  # All are named before the first is reduced, which may take long.
+                    for row in found:
+                        say("", f"seed {row.seed}: {row.way}")
             try:
                 for row in found:
                     self.explain(row)

@@ -1,7 +1,7 @@
 """Values that a driver's compiler finds out itself: behind a branch that compared them, after a loop without unknowns.
 
 NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value. It also takes the bounds
-check of ``select(c, i, j)`` for that of ``i``, by either route, and leaves out a store that follows. Of a stored vector with the same
+check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that follows. Of a stored vector with the same
 literal in several lanes, it sets the second and later ones too late, if a loop that follows stores the same vector.
 Of two constants that a branch sets a variable to, it may keep the first. It makes one instruction of two minima or
 maxima, and loses the minus of an operand. It takes the sign of ``x >> 1`` for 0 where it knows that of ``x`` to be 1.

@@ -233,3 +233,12 @@ def test_500_programs_agree_on_any_two_places_in_every_combination(one, other):
     rows = [row for some in fuzz.sweep(ways, fuzz.Settings(), 7_000, 500, jobs=2, against=against) for row in some]
     assert [row for row in rows if row.wrong] == []
     assert sum(row.verdict == "agrees" for row in rows) > 400
+
+
+def test_all_wrong_programs_are_named_before_one_is_reduced(tmp_path, capsys):
+    log = tmp_path / "log"
+    assert run("--backend", "wrong_backends:shift_by_31", "--count", 300, "--wrong", 2, "--tries", 5, "--log", log) == 1
+    found = [row for row in map(json.loads, log.read_text().splitlines()[1:]) if row["verdict"] == "differs"]
+    assert len(found) == 2
+    named = "".join(f"            seed {row['seed']}: {row['way']}\n" for row in found)
+    assert f"{named}\ndiffers     seed {found[0]['seed']}: " in capsys.readouterr().out
