@@ -41,7 +41,7 @@ TEST(Assert, names_the_condition_and_a_place_below_the_source_root) {
 }
 
 TEST(Diagnostic, is_one_line_with_rule_place_and_sentence) {
-  const std::string message = "vyre IR validation: load from unknown buffer `x`. Fix: declare it in Program::buffers.";
+  const std::string message = "vyre IR validation: load from unknown buffer `x`.";
   EXPECT_EQ(to_string(Diagnostic{"V004", message, {"entry[0].value", "", 0, 0}}), "V004 at entry[0].value: " + message);
   EXPECT_EQ(to_string(Diagnostic{"V004", message, {"entry[0].value", "kernel.py", 12, 9}}),
             "V004 at entry[0].value (kernel.py:12:9): " + message);

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "support/errors.hpp"
 #include "support/programs/random_program.hpp"
 #include "support/programs/sample_programs.hpp"
 #include "support/small_stack.hpp"
@@ -283,134 +284,127 @@ TEST(Parse, takes_minus_before_a_digit_as_an_operator_after_a_value) {
 // --- Mistakes ---
 
 std::string error_of(std::string_view text) {
-  try {
-    parse(text);
-  } catch (const ParseError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::message_of<ParseError>([&] { parse(text); });
 }
 // With the two lines of the header before it, so that the text starts on line 3.
 std::string body_error(std::string_view statements) { return error_of(std::string(kHead) + std::string(statements)); }
+void expect_refused(const std::vector<test::Refused>& rows, std::string_view head = kHead) {
+  for (const test::Refused& row : rows) EXPECT_EQ(error_of(std::string(head) + row.text), row.sentence());
+}
 
 TEST(ParseErrors, of_the_header) {
-  EXPECT_EQ(error_of(""),
-            "line 1, column 1: expected `vyre` and the version of the text form, found the end of the text. "
-            "Fix: start the text with the line `vyre 1`.");
-  EXPECT_EQ(error_of("vyre 2\n"),
-            "line 1, column 6: unknown version 2 of the text form. Fix: use a vyre that knows it, or write version 1.");
-  EXPECT_EQ(error_of("vyre 1\nbuffer a: read u32 binding 0\n"),
-            "line 2, column 1: expected `workgroup_size`, found `buffer`. "
-            "Fix: write the line `workgroup_size <x> <y> <z>` before anything else.");
-  EXPECT_EQ(error_of("vyre 1\nworkgroup_size 64 1\n"),
-            "line 2, column 20: expected a workgroup size, found the end of the line. Fix: write a number.");
-  EXPECT_EQ(error_of("vyre 1\nworkgroup_size 64 1 4294967296\n"),
-            "line 2, column 21: a workgroup size 4294967296 does not fit into 32 bits. Fix: write a number below 2^32.");
-  EXPECT_EQ(error_of("vyre 1 workgroup_size 1 1 1"),
-            "line 1, column 8: expected the end of the line, found `workgroup_size`. Fix: start a new line here.");
+  expect_refused(
+      {
+          {"", "line 1, column 1: expected `vyre` and the version of the text form, found the end of the text",
+           "start the text with the line `vyre 1`"},
+          {"vyre 2\n", "line 1, column 6: unknown version 2 of the text form", "use a vyre that knows it, or write version 1"},
+          {"vyre 1\nbuffer a: read u32 binding 0\n", "line 2, column 1: expected `workgroup_size`, found `buffer`",
+           "write the line `workgroup_size <x> <y> <z>` before anything else"},
+          {"vyre 1\nworkgroup_size 64 1\n", "line 2, column 20: expected a workgroup size, found the end of the line", "write a number"},
+          {"vyre 1\nworkgroup_size 64 1 4294967296\n", "line 2, column 21: a workgroup size 4294967296 does not fit into 32 bits",
+           "write a number below 2^32"},
+          {"vyre 1 workgroup_size 1 1 1", "line 1, column 8: expected the end of the line, found `workgroup_size`",
+           "start a new line here"},
+      },
+      "");
 }
 
 TEST(ParseErrors, of_buffers) {
-  EXPECT_EQ(body_error("buffer a read u32 binding 0"),
-            "line 3, column 10: expected `:`, found `read`. Fix: write `buffer <name>: <access> <type> binding <number>`.");
-  EXPECT_EQ(
-      body_error("buffer a: readonly u32 binding 0"),
-      "line 3, column 11: expected a buffer's access, found `readonly`. Fix: use one of read, read_write, uniform, workgroup, private.");
-  EXPECT_EQ(body_error("buffer a: read f32 binding 0"),
-            "line 3, column 16: unknown type `f32`. Fix: use one of u32, i32, u64, vec2<u32>, vec4<u32>, bool, bytes, u8, i8, u16, i16.");
-  EXPECT_EQ(body_error("buffer a: read u32"),
-            "line 3, column 19: expected `binding`, found the end of the text. Fix: write `binding <number>` after the type.");
-  EXPECT_EQ(body_error("buffer let: read u32 binding 0"), "line 3, column 8: `let` is a keyword. Fix: write the name in quotes: \"let\".");
-  EXPECT_EQ(body_error("return\nbuffer a: read u32 binding 0"),
-            "line 4, column 1: a buffer is declared after the first statement. Fix: move the declaration up, below `workgroup_size`.");
+  expect_refused({
+      {"buffer a read u32 binding 0", "line 3, column 10: expected `:`, found `read`",
+       "write `buffer <name>: <access> <type> binding <number>`"},
+      {"buffer a: readonly u32 binding 0", "line 3, column 11: expected a buffer's access, found `readonly`",
+       "use one of read, read_write, uniform, workgroup, private"},
+      {"buffer a: read f32 binding 0", "line 3, column 16: unknown type `f32`",
+       "use one of u32, i32, u64, vec2<u32>, vec4<u32>, bool, bytes, u8, i8, u16, i16"},
+      {"buffer a: read u32", "line 3, column 19: expected `binding`, found the end of the text", "write `binding <number>` after the type"},
+      {"buffer let: read u32 binding 0", "line 3, column 8: `let` is a keyword", "write the name in quotes: \"let\""},
+      {"return\nbuffer a: read u32 binding 0", "line 4, column 1: a buffer is declared after the first statement",
+       "move the declaration up, below `workgroup_size`"},
+  });
 }
 
 TEST(ParseErrors, of_statements) {
-  EXPECT_EQ(body_error("let x 1"), "line 3, column 7: expected `=`, found `1`. Fix: write `let <name> = <value>`.");
-  EXPECT_EQ(body_error("x 1"),
-            "line 3, column 3: expected `=`, found `1`. Fix: write `<name> = <value>`, or `let <name> = <value>` for a new variable.");
-  EXPECT_EQ(body_error("x = 1 y = 2"), "line 3, column 7: expected the end of the statement, found `y`. Fix: write one statement a line.");
-  EXPECT_EQ(body_error("min(a, b)"), "line 3, column 4: a call is not a statement. Fix: bind its result: `let <name> = <function>(...)`.");
-  EXPECT_EQ(body_error("if x\n{"), "line 3, column 5: expected `{`, found the end of the line. Fix: open the block with `{` on this line.");
-  EXPECT_EQ(body_error("block {\nif x {\n}\n"), "line 3, column 7: this `{` is never closed. Fix: add a `}` on a line of its own.");
-  EXPECT_EQ(body_error("return\n}"), "line 4, column 1: this `}` closes nothing. Fix: remove it, or open a block before it.");
-  EXPECT_EQ(body_error("else {\n}"),
-            "line 3, column 1: `else` without an `if` before it. Fix: write it after the `}` that closes the `if`.");
-  EXPECT_EQ(body_error("loop k 0..1 {"), "line 3, column 8: expected `in`, found `0`. Fix: write `loop <name> in <from>..<to> {`.");
-  EXPECT_EQ(body_error("loop k in 0..n + 1 {"),
-            "line 3, column 16: a loop bound with an operator needs parentheses. Fix: write `loop <name> in (<a> + <b>)..<to> {`.");
-  EXPECT_EQ(body_error("= 3"),
-            "line 3, column 1: expected a statement, found `=`. "
-            "Fix: write let, if, loop, block, barrier, return, break, `<name> = <value>` or `<buffer>[<index>] = <value>`.");
+  expect_refused({
+      {"let x 1", "line 3, column 7: expected `=`, found `1`", "write `let <name> = <value>`"},
+      {"x 1", "line 3, column 3: expected `=`, found `1`", "write `<name> = <value>`, or `let <name> = <value>` for a new variable"},
+      {"x = 1 y = 2", "line 3, column 7: expected the end of the statement, found `y`", "write one statement a line"},
+      {"min(a, b)", "line 3, column 4: a call is not a statement", "bind its result: `let <name> = <function>(...)`"},
+      {"if x\n{", "line 3, column 5: expected `{`, found the end of the line", "open the block with `{` on this line"},
+      {"block {\nif x {\n}\n", "line 3, column 7: this `{` is never closed", "add a `}` on a line of its own"},
+      {"return\n}", "line 4, column 1: this `}` closes nothing", "remove it, or open a block before it"},
+      {"else {\n}", "line 3, column 1: `else` without an `if` before it", "write it after the `}` that closes the `if`"},
+      {"loop k 0..1 {", "line 3, column 8: expected `in`, found `0`", "write `loop <name> in <from>..<to> {`"},
+      {"loop k in 0..n + 1 {", "line 3, column 16: a loop bound with an operator needs parentheses",
+       "write `loop <name> in (<a> + <b>)..<to> {`"},
+      {"= 3", "line 3, column 1: expected a statement, found `=`",
+       "write let, if, loop, block, barrier, return, break, `<name> = <value>` or `<buffer>[<index>] = <value>`"},
+  });
 }
 
 TEST(ParseErrors, of_expressions) {
-  EXPECT_EQ(body_error("x = a + b * c"),
-            "line 3, column 11: two operators in a row, `+` and `*`, without parentheses. "
-            "Fix: operators have no order of precedence: write (a + b) * c or a + (b * c).");
-  EXPECT_EQ(body_error("x = a && b"), "line 3, column 7: `&&` is not an operator. Fix: write logical_and(a, b) or logical_or(a, b).");
-  EXPECT_EQ(body_error("x ="),
-            "line 3, column 4: expected a value, found the end of the text. "
-            "Fix: write a number, a name, `%<number>`, a function call or an expression in parentheses.");
-  EXPECT_EQ(body_error("x = (a + b"), "line 3, column 11: expected `)`, found the end of the text. Fix: close the bracket with `)`.");
-  EXPECT_EQ(body_error("x = b[1"), "line 3, column 8: expected `]`, found the end of the text. Fix: close the bracket with `]`.");
-  EXPECT_EQ(body_error("x = xor(a, b)"),
-            "line 3, column 5: unknown function `xor`. "
-            "Fix: use a function of the text form; a registered operation is called as call(\"<id>\", ...).");
-  EXPECT_EQ(body_error("x = min(a)"), "line 3, column 5: min takes 2 values, got 1. Fix: pass 2 values.");
-  EXPECT_EQ(body_error("x = bitnot()"), "line 3, column 5: bitnot takes 1 value, got 0. Fix: pass 1 value.");
-  EXPECT_EQ(body_error("x = atomic_add(b, 1)"), "line 3, column 5: atomic_add takes 2 or 3 values, got 1. Fix: pass 2 or 3 values.");
-  EXPECT_EQ(body_error("x = call(f, 1)"),
-            "line 3, column 10: expected an operation's id in quotes, found `f`. Fix: write call(\"primitive.bitwise.xor\", a, b).");
-  EXPECT_EQ(body_error("x = gid.w"), "line 3, column 9: expected an axis, found `w`. Fix: write .x, .y or .z.");
-  EXPECT_EQ(body_error("x = v.x"), "line 3, column 5: `v` has no axes. Fix: write gid, wid or lid before the `.`.");
-  EXPECT_EQ(body_error("x = %3"), "line 3, column 5: %3 is not defined before its use. Fix: write `%3 = <value>` above this line.");
-  EXPECT_EQ(body_error("%3 = 1\n%3 = 2"), "line 4, column 1: %3 is defined twice. Fix: use another number, and one definition for each.");
+  expect_refused({
+      {"x = a + b * c", "line 3, column 11: two operators in a row, `+` and `*`, without parentheses",
+       "operators have no order of precedence: write (a + b) * c or a + (b * c)"},
+      {"x = a && b", "line 3, column 7: `&&` is not an operator", "write logical_and(a, b) or logical_or(a, b)"},
+      {"x =", "line 3, column 4: expected a value, found the end of the text",
+       "write a number, a name, `%<number>`, a function call or an expression in parentheses"},
+      {"x = (a + b", "line 3, column 11: expected `)`, found the end of the text", "close the bracket with `)`"},
+      {"x = b[1", "line 3, column 8: expected `]`, found the end of the text", "close the bracket with `]`"},
+      {"x = xor(a, b)", "line 3, column 5: unknown function `xor`",
+       "use a function of the text form; a registered operation is called as call(\"<id>\", ...)"},
+      {"x = min(a)", "line 3, column 5: min takes 2 values, got 1", "pass 2 values"},
+      {"x = bitnot()", "line 3, column 5: bitnot takes 1 value, got 0", "pass 1 value"},
+      {"x = atomic_add(b, 1)", "line 3, column 5: atomic_add takes 2 or 3 values, got 1", "pass 2 or 3 values"},
+      {"x = call(f, 1)", "line 3, column 10: expected an operation's id in quotes, found `f`",
+       "write call(\"primitive.bitwise.xor\", a, b)"},
+      {"x = gid.w", "line 3, column 9: expected an axis, found `w`", "write .x, .y or .z"},
+      {"x = v.x", "line 3, column 5: `v` has no axes", "write gid, wid or lid before the `.`"},
+      {"x = %3", "line 3, column 5: %3 is not defined before its use", "write `%3 = <value>` above this line"},
+      {"%3 = 1\n%3 = 2", "line 4, column 1: %3 is defined twice", "use another number, and one definition for each"},
+  });
 }
 
 TEST(ParseErrors, of_numbers) {
-  EXPECT_EQ(body_error("x = 4294967296"),
-            "line 3, column 5: `4294967296` does not fit into u32. Fix: write a number below 2^32, or add the suffix u64.");
-  EXPECT_EQ(body_error("x = 18446744073709551616u64"),
-            "line 3, column 5: the number does not fit into 64 bits. Fix: write a number below 2^64.");
-  EXPECT_EQ(body_error("x = 2147483648i32"),
-            "line 3, column 5: `2147483648` does not fit into i32. Fix: write a number from -2147483648i32 to 2147483647i32.");
-  EXPECT_EQ(body_error("x = -1"), "line 3, column 5: a negative number must be i32. Fix: add the suffix i32.");
-  EXPECT_EQ(body_error("x = 1.5"), "line 3, column 6: expected the end of the statement, found `.`. Fix: write one statement a line.");
-  EXPECT_EQ(body_error("x = 7f32"), "line 3, column 6: unknown suffix `f32` of a number. Fix: use i32, u64, or none for u32.");
-  EXPECT_EQ(body_error("x = 0x"), "line 3, column 5: `0x` without digits. Fix: write a hexadecimal number such as 0x1f.");
+  expect_refused({
+      {"x = 4294967296", "line 3, column 5: `4294967296` does not fit into u32", "write a number below 2^32, or add the suffix u64"},
+      {"x = 18446744073709551616u64", "line 3, column 5: the number does not fit into 64 bits", "write a number below 2^64"},
+      {"x = 2147483648i32", "line 3, column 5: `2147483648` does not fit into i32", "write a number from -2147483648i32 to 2147483647i32"},
+      {"x = -1", "line 3, column 5: a negative number must be i32", "add the suffix i32"},
+      {"x = 1.5", "line 3, column 6: expected the end of the statement, found `.`", "write one statement a line"},
+      {"x = 7f32", "line 3, column 6: unknown suffix `f32` of a number", "use i32, u64, or none for u32"},
+      {"x = 0x", "line 3, column 5: `0x` without digits", "write a hexadecimal number such as 0x1f"},
+  });
 }
 
 TEST(ParseErrors, of_quoted_names) {
-  EXPECT_EQ(
-      body_error("x = \"abc\n\""),
-      "line 3, column 5: the quoted name is not closed on its line. Fix: add a closing `\"`; a line break within a name is written \\n.");
+  expect_refused({{"x = \"abc\n\"", "line 3, column 5: the quoted name is not closed on its line",
+                   "add a closing `\"`; a line break within a name is written \\n"}});
   for (const char* escape : {"\\q", "\\u", "\\u{}", "\\u{d800}", "\\u{110000}", "\\u{1234567}", "\\u{12"}) {
-    EXPECT_EQ(body_error("x = \"ab" + std::string(escape) + "\""),
-              "line 3, column 8: unknown escape in a quoted name. "
-              "Fix: use \\\", \\\\, \\n, \\t, \\r or \\u{...} with the number of a character in hexadecimal.");
+    expect_refused({{"x = \"ab" + std::string(escape) + "\"", "line 3, column 8: unknown escape in a quoted name",
+                     "use \\\", \\\\, \\n, \\t, \\r or \\u{...} with the number of a character in hexadecimal"}});
   }
 }
 
 TEST(ParseErrors, of_bytes_that_are_no_text) {
-  EXPECT_EQ(body_error("x = \"\xFF\""), "line 3, column 6: the byte 0xff is not valid UTF-8. Fix: save the text as UTF-8.");
-  EXPECT_EQ(body_error("x = \"\xED\xA0\x80\""), "line 3, column 6: the byte 0xed is not valid UTF-8. Fix: save the text as UTF-8.");
-  EXPECT_EQ(body_error("\x1b"),
-            "line 3, column 1: expected a statement, found `\\u{1b}`. "
-            "Fix: write let, if, loop, block, barrier, return, break, `<name> = <value>` or `<buffer>[<index>] = <value>`.");
+  expect_refused({
+      {"x = \"\xFF\"", "line 3, column 6: the byte 0xff is not valid UTF-8", "save the text as UTF-8"},
+      {"x = \"\xED\xA0\x80\"", "line 3, column 6: the byte 0xed is not valid UTF-8", "save the text as UTF-8"},
+      {"\x1b", "line 3, column 1: expected a statement, found `\\u{1b}`",
+       "write let, if, loop, block, barrier, return, break, `<name> = <value>` or `<buffer>[<index>] = <value>`"},
+  });
 }
 
 TEST(ParseErrors, count_columns_in_characters) {
-  EXPECT_EQ(body_error("x = \"\xE6\x97\xA5\xE6\x9C\xAC\" y"),
-            "line 3, column 10: expected the end of the statement, found `y`. Fix: write one statement a line.");
+  expect_refused({{"x = \"\xE6\x97\xA5\xE6\x9C\xAC\" y", "line 3, column 10: expected the end of the statement, found `y`",
+                   "write one statement a line"}});
 }
 
 TEST(ParseErrors, of_too_many_brackets) {
   const auto nested = [](std::size_t depth) { return "x = " + std::string(depth, '(') + "1" + std::string(depth, ')'); };
   EXPECT_EQ(parse_body(nested(200)), parse_body("x = 1"));
-  EXPECT_EQ(body_error(nested(201)),
-            "line 3, column 205: more than 200 brackets are open. "
-            "Fix: give an inner expression a line of its own, `%0 = ...`, and write %0 in its place.");
+  expect_refused({{nested(201), "line 3, column 205: more than 200 brackets are open",
+                   "give an inner expression a line of its own, `%0 = ...`, and write %0 in its place"}});
   test::on_small_stack([] {
     std::string text = std::string(kHead) + "x = ";
     for (int count = 0; count < 200; ++count) text += "select(a, b, ";

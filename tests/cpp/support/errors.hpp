@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "vyre/base/error.hpp"
 
@@ -19,6 +20,12 @@ std::string message_of(const std::function<void()>& call) {
   }
   return "no error";
 }
+
+// A text that is refused: what is wrong with it, and what to write instead.
+struct Refused {
+  std::string text, problem, fix;
+  std::string sentence() const { return problem + ". Fix: " + fix + "."; }
+};
 
 // "memory", "lost", "timeout", "device", "interrupted" or "capability"; of any other error its message, which no test expects as a kind.
 inline std::string kind_of(const std::exception& error) {

@@ -10,6 +10,11 @@ namespace vyre::sample {
 
 using Found = std::vector<std::string>;
 
+// A rule and the whole sentence that it says.
+inline std::string said(const std::string& rule, const std::string& problem, const std::string& fix) {
+  return rule + " vyre IR validation: " + problem + ". Fix: " + fix + ".";
+}
+
 inline Found lines(const Diagnostics& diagnostics) {
   Found result;
   for (const Diagnostic& diagnostic : diagnostics) result.push_back(diagnostic.rule + " " + diagnostic.message);

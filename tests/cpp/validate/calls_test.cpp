@@ -30,20 +30,20 @@ TEST(V016, accepts_registered_operations_with_and_without_version) {
 }
 TEST(V016, rejects_unknown_operations) {
   EXPECT_EQ(found(calling(call("t.nowhere", {}))),
-            Found{"V016 vyre IR validation: V016: unknown op `t.nowhere`. Fix: use a registered op id or add the op to core::ops::*."});
+            Found{said("V016", "V016: unknown op `t.nowhere`", "use a registered op id or add the op to core::ops::*")});
   EXPECT_EQ(rules(calling(call("t.inc@2", {u32(1)})), table({increment()})), Found{"V016"});
 }
 TEST(V016, rejects_a_call_whose_body_reaches_an_unknown_operation) {
   const auto ops = table({passing("t.a", "t.b"), passing("t.b", "t.gone")});
   EXPECT_EQ(found(calling(call("t.a", {u32(1)})), ops),
-            Found{"V016 vyre IR validation: V016: unknown op `t.gone`. Fix: use a registered op id or add the op to core::ops::*."});
+            Found{said("V016", "V016: unknown op `t.gone`", "use a registered op id or add the op to core::ops::*")});
 }
 TEST(V016, leaves_the_type_of_the_call_unknown) {
   EXPECT_EQ(rules(Sample().out("o").add(store("o", u32(0), call("t.nowhere", {i32(1)}))).make()), Found{"V016"});
 }
 
-const char* const kCallDepth =
-    "V017 vyre IR validation: V017: call depth exceeds maximum of 32. Fix: reduce call nesting or mutually recursive operations.";
+const std::string kCallDepth =
+    said("V017", "V017: call depth exceeds maximum of 32", "reduce call nesting or mutually recursive operations");
 
 TEST(V017, accepts_depth_32) { EXPECT_EQ(found(calling(call("t.32", {u32(1)})), chain(40)), Found{}); }
 TEST(V017, accepts_nested_arguments_of_any_depth) {
@@ -79,8 +79,8 @@ TEST(V020, accepts_operations_with_a_body) { EXPECT_EQ(found(calling(call("t.inc
 TEST(V020, rejects_operations_that_are_dispatched) {
   const auto ops = table({op_without_body("t.sort", {U32}, U32)});
   EXPECT_EQ(found(calling(call("t.sort", {u32(1)})), ops),
-            Found{"V020 vyre IR validation: V020: call to non-inlinable op `t.sort` is rejected by validation. Fix: lower this operation "
-                  "through its dedicated backend path or rewrite the caller with explicit IR."});
+            Found{said("V020", "V020: call to non-inlinable op `t.sort` is rejected by validation",
+                       "lower this operation through its dedicated backend path or rewrite the caller with explicit IR")});
 }
 
 TEST(V032, accepts_arguments_of_the_signature) {
@@ -90,16 +90,14 @@ TEST(V032, accepts_arguments_of_the_signature) {
 TEST(V032, rejects_other_numbers_of_arguments) {
   const auto ops = table({increment()});
   EXPECT_EQ(found(calling(call("t.inc", {i32(1), u32(2)})), ops),
-            Found{"V032 vyre IR validation: call to `t.inc` has 2 arguments. Fix: pass 1 arguments to t.inc."});
-  EXPECT_EQ(found(calling(call("t.inc", {})), ops),
-            Found{"V032 vyre IR validation: call to `t.inc` has 0 arguments. Fix: pass 1 arguments to t.inc."});
+            Found{said("V032", "call to `t.inc` has 2 arguments", "pass 1 arguments to t.inc")});
+  EXPECT_EQ(found(calling(call("t.inc", {})), ops), Found{said("V032", "call to `t.inc` has 0 arguments", "pass 1 arguments to t.inc")});
 }
 TEST(V032, rejects_arguments_of_another_type) {
   const auto ops = table({op_with("t.add", {U32, U32}, U32, {let("r", var("p0") + var("p1"))})});
-  EXPECT_EQ(
-      found(calling(call("t.add", {u32(1), boolean(true)})), ops),
-      Found{"V032 vyre IR validation: argument 1 of `t.add` must be `u32`, got `bool`. Fix: insert Cast { target: U32, value } or call an "
-            "op with a Bool input."});
+  EXPECT_EQ(found(calling(call("t.add", {u32(1), boolean(true)})), ops),
+            Found{said("V032", "argument 1 of `t.add` must be `u32`, got `bool`",
+                       "insert Cast { target: U32, value } or call an op with a Bool input")});
 }
 TEST(V032, gives_the_call_its_output_type) {
   const auto ops = table({op_with("t.wide", {U32}, DataType::U64, {let("r", cast(DataType::U64, var("p0")))})});
@@ -117,15 +115,14 @@ TEST(V034, accepts_a_body_of_statements_and_calls) {
 }
 TEST(V034, rejects_buffer_access) {
   const std::string sentence =
-      "V034 vyre IR validation: buffer access in scalar call `t.op`. Fix: expose the required value as an argument or compose at Program "
-      "level.";
+      said("V034", "buffer access in scalar call `t.op`", "expose the required value as an argument or compose at Program level");
   EXPECT_EQ(found_in(op_with("t.op", {}, U32, {let("r", load("a", i32(0)))})), Found{sentence});
   EXPECT_EQ(found_in(op_with("t.op", {}, U32, {let("r", len("a"))})), Found{sentence});
   EXPECT_EQ(found_in(op_with("t.op", {}, U32, {store("a", i32(0), u32(1)), let("r", u32(1))})), Found{sentence});
 }
 TEST(V034, rejects_what_belongs_to_the_caller) {
   auto sentence = [](const std::string& what) {
-    return Found{"V034 vyre IR validation: " + what + " in operation `t.op`. Fix: compute it in the caller and pass it as an argument."};
+    return Found{said("V034", what + " in operation `t.op`", "compute it in the caller and pass it as an argument")};
   };
   EXPECT_EQ(found_in(op_with("t.op", {}, U32, {barrier(), let("r", u32(1))})), sentence("barrier"));
   EXPECT_EQ(found_in(op_with("t.op", {}, U32, {return_(), let("r", u32(1))})), sentence("return"));
@@ -137,26 +134,23 @@ TEST(V034, rejects_what_belongs_to_the_caller) {
 TEST(V034, rejects_declared_buffers) {
   ir::OpSpec spec = increment();
   spec.function().body = Sample().in("a").add(let("r", var("p0"))).make();
-  EXPECT_EQ(found_in(spec),
-            Found{"V034 vyre IR validation: buffer access in scalar call `t.inc`. Fix: expose the required value as an argument "
-                  "or compose at Program level."});
+  EXPECT_EQ(found_in(spec), Found{said("V034", "buffer access in scalar call `t.inc`",
+                                       "expose the required value as an argument or compose at Program level")});
 }
 TEST(V034, rejects_a_body_without_result) {
-  const Found sentence{"V034 vyre IR validation: operation `t.op` has no result. Fix: end its body with the Let that computes it."};
+  const Found sentence{said("V034", "operation `t.op` has no result", "end its body with the Let that computes it")};
   EXPECT_EQ(found_in(op_with("t.op", {}, U32, {})), sentence);
   EXPECT_EQ(found_in(op_with("t.op", {}, U32, {let("r", u32(1)), assign("r", u32(2))})), sentence);
   EXPECT_EQ(found_in(op_with("t.op", {}, U32, {block({let("r", u32(1))})})), sentence);
 }
 TEST(V034, rejects_a_result_of_another_type) {
   EXPECT_EQ(found_in(op_with("t.op", {}, DataType::Bool, {let("r", u32(1))})),
-            Found{"V034 vyre IR validation: result of `t.op` must be `bool`, got `u32`. Fix: cast or rewrite the result to produce Bool."});
+            Found{said("V034", "result of `t.op` must be `bool`, got `u32`", "cast or rewrite the result to produce Bool")});
 }
 TEST(V034, rejects_parameters_that_do_not_fit_the_signature) {
   ir::OpSpec spec = increment();
   spec.function().parameters.push_back("extra");
-  EXPECT_EQ(found_in(spec),
-            Found{"V034 vyre IR validation: operation `t.inc` has 2 parameters for 1 inputs. Fix: name one parameter for each "
-                  "input."});
+  EXPECT_EQ(found_in(spec), Found{said("V034", "operation `t.inc` has 2 parameters for 1 inputs", "name one parameter for each input")});
 }
 TEST(V034, is_not_asked_of_operations_without_body) { EXPECT_EQ(found_in(op_without_body("t.sort", {}, U32)), Found{}); }
 
@@ -165,31 +159,25 @@ TEST(V020, rejects_a_procedure_whatever_its_arguments_are) {
   whole.id = "t.whole";
   whole.work = ir::parse_procedure("vyre 1\nprocedure \"whole\"\nin_out x: u32[]\nclear x\n");
   const auto ops = table({whole});
-  const Found rejected{
-      "V020 vyre IR validation: V020: call to non-inlinable op `t.whole` is rejected by validation. Fix: lower this operation through "
-      "its dedicated backend path or rewrite the caller with explicit IR."};
+  const Found rejected{said("V020", "V020: call to non-inlinable op `t.whole` is rejected by validation",
+                            "lower this operation through its dedicated backend path or rewrite the caller with explicit IR")};
   EXPECT_EQ(found(calling(call("t.whole", {})), ops), rejected);
   EXPECT_EQ(found(calling(call("t.whole", {i32(1), u32(2)}) + u32(1)), ops), rejected);
 }
 
 TEST(Bodies, keep_the_rules_of_programs) {
   EXPECT_EQ(found_in(op_with("t.op", {U32}, U32, {let("p0", u32(1)), let("x", var("y")), let("r", i32(1) + u32(1))})),
-            (Found{"V008 vyre IR validation: duplicate local binding `p0`. Fix: choose a unique local name; shadowing is not allowed.",
-                   "V006 vyre IR validation: reference to undeclared variable `y`. Fix: add `let y = ...;` before this use.",
-                   "V021 vyre IR validation: binary operation left operand must be `u32`, got `i32`. Fix: cast or rewrite the operand to "
-                   "produce U32."}));
+            (Found{said("V008", "duplicate local binding `p0`", "choose a unique local name; shadowing is not allowed"),
+                   said("V006", "reference to undeclared variable `y`", "add `let y = ...;` before this use"),
+                   said("V021", "binary operation left operand must be `u32`, got `i32`", "cast or rewrite the operand to produce U32")}));
   ir::OpSpec twice = op_with("t.op", {U32, U32}, U32, {let("r", var("a"))});
   twice.function().parameters = {"a", "a"};
-  EXPECT_EQ(found_in(twice),
-            Found{"V008 vyre IR validation: duplicate local binding `a`. Fix: choose a unique local name; shadowing is not "
-                  "allowed."});
+  EXPECT_EQ(found_in(twice), Found{said("V008", "duplicate local binding `a`", "choose a unique local name; shadowing is not allowed")});
 }
 TEST(Bodies, that_break_a_rule_are_reported_at_the_call) {
   const auto ops = table({op_with("t.bad", {U32}, U32, {let("r", i32(1) + var("p0"))}), passing("t.over", "t.bad")});
-  EXPECT_EQ(
-      found(calling(call("t.over", {u32(1)})), ops),
-      Found{"V021 vyre IR validation: binary operation left operand must be `u32`, got `i32`. Fix: cast or rewrite the operand to produce "
-            "U32."});
+  EXPECT_EQ(found(calling(call("t.over", {u32(1)})), ops),
+            Found{said("V021", "binary operation left operand must be `u32`, got `i32`", "cast or rewrite the operand to produce U32")});
   EXPECT_EQ(places(calling(call("t.over", {u32(1)})), ops), Found{"V021 at entry[0].value"});
 }
 TEST(Bodies, may_call_an_older_version_of_themselves) {

@@ -34,8 +34,7 @@ TEST(V010, accepts_anything_in_workgroups_of_one) {
 }
 TEST(V010, rejects_a_barrier_in_a_divergent_branch) {
   EXPECT_EQ(found(base().add(if_(lid(0) < u32(3), {barrier()})).make()),
-            Found{"V010 vyre IR validation: barrier may be reached by only part of a workgroup. Fix: move the barrier to uniform control "
-                  "flow."});
+            Found{said("V010", "barrier may be reached by only part of a workgroup", "move the barrier to uniform control flow")});
 }
 TEST(V010, rejects_divergent_conditions) {
   EXPECT_EQ(with(guarded(gid(0))), kGuarded);
@@ -144,7 +143,7 @@ TEST(V026, accepts_a_return_at_the_end_of_a_list) {
 }
 TEST(V026, rejects_statements_after_a_return_once_a_list) {
   EXPECT_EQ(found(Sample().add({return_(), let("x", u32(1)), return_(), let("y", u32(1))}).make()),
-            Found{"V026 vyre IR validation: statement after return is unreachable. Fix: remove it or move it before the return."});
+            Found{said("V026", "statement after return is unreachable", "remove it or move it before the return")});
   EXPECT_EQ(places(Sample().add({return_(), block({return_(), barrier()}), let("y", u32(1))}).make()),
             (Found{"V026 at entry[1]", "V026 at entry[1].body[1]"}));
   EXPECT_EQ(places(Sample().add(if_(u32(1), {return_(), barrier()}, {return_(), barrier()})).make()),
@@ -157,7 +156,7 @@ TEST(V038, accepts_a_break_at_the_end_of_a_list_in_a_loop) {
             kOk);
 }
 TEST(V038, rejects_a_break_outside_of_a_loop) {
-  const char* const outside = "V038 vyre IR validation: break outside of a loop. Fix: move it into a Loop body.";
+  const std::string outside = said("V038", "break outside of a loop", "move it into a Loop body");
   EXPECT_EQ(found(Sample().add(break_()).make()), Found{outside});
   // It leaves nothing, so what follows it is reached.
   EXPECT_EQ(found(Sample().add({if_(u32(1), {break_(), let("x", u32(1))})}).make()), Found{outside});
@@ -166,7 +165,7 @@ TEST(V038, rejects_a_break_outside_of_a_loop) {
 }
 TEST(V038, rejects_statements_after_a_break_once_a_list) {
   EXPECT_EQ(found(Sample().add(loop("k", u32(0), u32(4), {break_(), let("x", u32(1)), break_(), let("y", u32(1))})).make()),
-            Found{"V038 vyre IR validation: statement after break is unreachable. Fix: remove it or move it before the break."});
+            Found{said("V038", "statement after break is unreachable", "remove it or move it before the break")});
   EXPECT_EQ(places(Sample().add(loop("k", u32(0), u32(4), {if_(u32(1), {break_(), barrier()}, {break_(), barrier()})})).make()),
             (Found{"V038 at entry[0].body[0].then[1]", "V038 at entry[0].body[0].otherwise[1]"}));
 }

@@ -18,8 +18,7 @@ TEST(V005, accepts_stores_to_read_write_and_workgroup_buffers) {
 }
 TEST(V005, rejects_a_store_to_a_read_only_buffer) {
   EXPECT_EQ(found(Sample().in("a").add(store("a", u32(0), u32(1))).make()),
-            Found{"V005 vyre IR validation: store to non-writable buffer `a`. Fix: declare it with BufferAccess::ReadWrite or "
-                  "BufferAccess::Workgroup."});
+            Found{said("V005", "store to non-writable buffer `a`", "declare it with BufferAccess::ReadWrite or BufferAccess::Workgroup")});
 }
 TEST(V005, rejects_a_store_to_a_uniform_buffer) {
   EXPECT_EQ(rules(Sample().uniform("u").add(store("u", u32(0), u32(1))).make()), Found{"V005"});
@@ -27,15 +26,14 @@ TEST(V005, rejects_a_store_to_a_uniform_buffer) {
 
 TEST(V009, accepts_atomics_on_read_write_buffers) { EXPECT_EQ(add_to(Sample().out("o"), "o"), Found{}); }
 TEST(V009, rejects_atomics_on_read_only_and_uniform_buffers) {
-  const Found sentence{"V009 vyre IR validation: atomic on non-writable buffer `b`. Fix: declare it with BufferAccess::ReadWrite."};
+  const Found sentence{said("V009", "atomic on non-writable buffer `b`", "declare it with BufferAccess::ReadWrite")};
   EXPECT_EQ(add_to(Sample().in("b"), "b"), sentence);
   EXPECT_EQ(add_to(Sample().uniform("b"), "b"), sentence);
 }
 
 TEST(V013, accepts_buflen_of_bytes) { EXPECT_EQ(found(Sample().in("b", DataType::Bytes).add(let("n", len("b"))).make()), Found{}); }
 TEST(V013, rejects_load_store_and_atomic_on_bytes) {
-  const Found sentence{
-      "V013 vyre IR validation: operation on buffer `b` with element type `bytes` is not supported. Fix: use a typed buffer."};
+  const Found sentence{said("V013", "operation on buffer `b` with element type `bytes` is not supported", "use a typed buffer")};
   EXPECT_EQ(found(Sample().in("b", DataType::Bytes).add(let("v", load("b", u32(0)))).make()), sentence);
   EXPECT_EQ(found(Sample().out("b", DataType::Bytes).add(store("b", u32(0), u32(1))).make()), sentence);
   EXPECT_EQ(add_to(Sample().out("b", DataType::Bytes), "b"), sentence);
@@ -43,15 +41,15 @@ TEST(V013, rejects_load_store_and_atomic_on_bytes) {
 
 TEST(V014, accepts_atomics_on_u32) { EXPECT_EQ(add_to(Sample().out("o", DataType::U32), "o"), Found{}); }
 TEST(V014, rejects_atomic_on_i32) {
-  EXPECT_EQ(
-      add_to(Sample().out("o", DataType::I32), "o"),
-      Found{"V014 vyre IR validation: atomic on buffer `o` with non-u32 element type `i32`. Fix: atomics only support U32 elements."});
+  EXPECT_EQ(add_to(Sample().out("o", DataType::I32), "o"),
+            Found{said("V014", "atomic on buffer `o` with non-u32 element type `i32`", "atomics only support U32 elements")});
 }
 TEST(V014, rejects_atomics_on_every_other_type) {
   for (const ir::TypeInfo& row : ir::kTypes) {
     if (row.type == DataType::U32 || row.type == DataType::Bytes) continue;
-    EXPECT_EQ(add_to(Sample().out("o", row.type), "o"), Found{"V014 vyre IR validation: atomic on buffer `o` with non-u32 element type `" +
-                                                              std::string(row.text) + "`. Fix: atomics only support U32 elements."});
+    EXPECT_EQ(add_to(Sample().out("o", row.type), "o"),
+              Found{said("V014", "atomic on buffer `o` with non-u32 element type `" + std::string(row.text) + "`",
+                         "atomics only support U32 elements")});
   }
 }
 
@@ -60,7 +58,7 @@ TEST(V025, accepts_plain_access_to_workgroup_memory) {
 }
 TEST(V025, rejects_atomics_on_workgroup_buffers) {
   EXPECT_EQ(add_to(Sample().shared("s", 4), "s"),
-            Found{"V025 vyre IR validation: atomic on non-writable buffer `s`. Fix: declare it with BufferAccess::ReadWrite."});
+            Found{said("V025", "atomic on non-writable buffer `s`", "declare it with BufferAccess::ReadWrite")});
 }
 
 TEST(V025, accepts_atomics_on_workgroup_buffers_that_are_declared_atomic) {
@@ -72,9 +70,9 @@ TEST(V025, accepts_atomics_on_workgroup_buffers_that_are_declared_atomic) {
 TEST(V036, accepts_u32) { EXPECT_EQ(found(Sample().buffer(BufferDecl::workgroup("s", 4, DataType::U32, true)).make()), Found{}); }
 TEST(V036, rejects_other_elements_at_the_declaration_alone) {
   EXPECT_EQ(add_to(Sample().buffer(BufferDecl::workgroup("s", 4, DataType::I32, true)), "s"),
-            Found{"V036 vyre IR validation: buffer `s` is declared atomic with element `i32`. Fix: declare it with DataType::U32."});
+            Found{said("V036", "buffer `s` is declared atomic with element `i32`", "declare it with DataType::U32")});
   EXPECT_EQ(found(Sample().buffer(BufferDecl::workgroup("s", 4, DataType::Vec2U32, true)).make()),
-            Found{"V036 vyre IR validation: buffer `s` is declared atomic with element `vec2<u32>`. Fix: declare it with DataType::U32."});
+            Found{said("V036", "buffer `s` is declared atomic with element `vec2<u32>`", "declare it with DataType::U32")});
 }
 
 TEST(V037, accepts_private_buffers_of_every_element_up_to_16384_bytes) {
@@ -89,28 +87,27 @@ TEST(V037, accepts_private_buffers_of_every_element_up_to_16384_bytes) {
 }
 TEST(V037, rejects_atomics_on_private_buffers) {
   const std::string sentence =
-      "V037 vyre IR validation: atomic on private buffer `p`. Fix: use a Workgroup buffer declared atomic, or a ReadWrite buffer.";
+      said("V037", "atomic on private buffer `p`", "use a Workgroup buffer declared atomic, or a ReadWrite buffer");
   EXPECT_EQ(add_to(Sample().own("p", 4), "p"), Found{sentence});
   EXPECT_EQ(add_to(Sample().own("p", 4, DataType::I32), "p"),
-            (Found{"V014 vyre IR validation: atomic on buffer `p` with non-u32 element type `i32`. Fix: atomics only support U32 elements.",
-                   sentence}));
+            (Found{said("V014", "atomic on buffer `p` with non-u32 element type `i32`", "atomics only support U32 elements"), sentence}));
 }
 TEST(V037, rejects_bytes_at_the_declaration_alone) {
   EXPECT_EQ(found(Sample().own("p", 4, DataType::Bytes).add(let("x", load("p", u32(0)))).make()),
-            Found{"V037 vyre IR validation: private buffer `p` cannot hold `bytes`. Fix: declare it with DataType::U8."});
+            Found{said("V037", "private buffer `p` cannot hold `bytes`", "declare it with DataType::U8")});
 }
 TEST(V037, rejects_a_count_of_zero) {
   EXPECT_EQ(found(Sample().own("p", 0).make()),
-            Found{"V037 vyre IR validation: private buffer `p` must have a non-zero count. Fix: declare at least one element."});
+            Found{said("V037", "private buffer `p` must have a non-zero count", "declare at least one element")});
 }
 TEST(V037, rejects_more_than_16384_bytes_once_where_they_are_crossed) {
   EXPECT_EQ(found(Sample().own("p", 4097).make()),
-            Found{"V037 vyre IR validation: private buffers hold 16388 bytes an invocation. Fix: keep them within 16384 bytes."});
+            Found{said("V037", "private buffers hold 16388 bytes an invocation", "keep them within 16384 bytes")});
   EXPECT_EQ(found(Sample().own("p", 4096).own("q", 1, DataType::Bool).own("r", 1, DataType::U64).make()),
-            Found{"V037 vyre IR validation: private buffers hold 16396 bytes an invocation. Fix: keep them within 16384 bytes."});
+            Found{said("V037", "private buffers hold 16396 bytes an invocation", "keep them within 16384 bytes")});
   EXPECT_EQ(places(Sample().own("p", 4096).own("q", 1).own("r", 1).make()), Found{"V037 at buffers[1]"});
   EXPECT_EQ(found(Sample().own("p", ~0u, DataType::Vec4U32).own("q", ~0u, DataType::Vec4U32).make()),
-            Found{"V037 vyre IR validation: private buffers hold 137438953440 bytes an invocation. Fix: keep them within 16384 bytes."});
+            Found{said("V037", "private buffers hold 137438953440 bytes an invocation", "keep them within 16384 bytes")});
 }
 
 TEST(V031, accepts_every_atomic) {
@@ -122,24 +119,21 @@ TEST(V031, accepts_every_atomic) {
 }
 TEST(V031, rejects_values_that_are_not_u32) {
   EXPECT_EQ(found(Sample().out("o").add(let("old", atomic(AtomicOp::Add, "o", u32(0), i32(1)))).make()),
-            Found{"V031 vyre IR validation: atomic value on buffer `o` must be `u32`, got `i32`. Fix: cast or rewrite it to produce U32."});
+            Found{said("V031", "atomic value on buffer `o` must be `u32`, got `i32`", "cast or rewrite it to produce U32")});
 }
 TEST(V031, rejects_expected_values_that_are_not_u32) {
-  EXPECT_EQ(
-      found(Sample().out("o").add(let("old", compare_exchange("o", u32(0), boolean(true), u64(1)))).make()),
-      (Found{"V031 vyre IR validation: atomic expected value on buffer `o` must be `u32`, got `bool`. Fix: cast or rewrite it to "
-             "produce U32.",
-             "V031 vyre IR validation: atomic value on buffer `o` must be `u32`, got `u64`. Fix: cast or rewrite it to produce U32."}));
+  EXPECT_EQ(found(Sample().out("o").add(let("old", compare_exchange("o", u32(0), boolean(true), u64(1)))).make()),
+            (Found{said("V031", "atomic expected value on buffer `o` must be `u32`, got `bool`", "cast or rewrite it to produce U32"),
+                   said("V031", "atomic value on buffer `o` must be `u32`, got `u64`", "cast or rewrite it to produce U32")}));
 }
 TEST(V031, rejects_compare_exchange_without_expected_value) {
   EXPECT_EQ(found(Sample().out("o").add(let("old", atomic(AtomicOp::CompareExchange, "o", u32(0), u32(1)))).make()),
-            Found{"V031 vyre IR validation: compare-exchange on buffer `o` has no expected value. Fix: pass the expected value."});
+            Found{said("V031", "compare-exchange on buffer `o` has no expected value", "pass the expected value")});
 }
 TEST(V031, rejects_an_expected_value_of_any_other_atomic) {
   const ExprHandle old = ir::expr::atomic(AtomicOp::Exchange, "o", u32(0), i32(1), u32(2));
-  EXPECT_EQ(
-      found(Sample().out("o").add(let("old", old)).make()),
-      Found{"V031 vyre IR validation: atomic exchange on buffer `o` takes no expected value. Fix: remove it or use CompareExchange."});
+  EXPECT_EQ(found(Sample().out("o").add(let("old", old)).make()),
+            Found{said("V031", "atomic exchange on buffer `o` takes no expected value", "remove it or use CompareExchange")});
 }
 
 }  // namespace

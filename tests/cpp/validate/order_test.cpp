@@ -130,10 +130,8 @@ TEST(Places, show_the_source_of_the_expression_else_of_the_statement) {
   EXPECT_EQ(found[1].place, (Place{"entry[1].value", "kernel.py", 12, 5}));
   EXPECT_EQ(found[2].place, (Place{"entry[2]", "kernel.py", 12, 5}));
   EXPECT_EQ(found[3].place, (Place{"entry[3].value", "", 0, 0}));
-  EXPECT_EQ(
-      to_string(found[2]),
-      "V006 at entry[2] (kernel.py:12:5): vyre IR validation: assignment to undeclared variable `z`. Fix: add `let z = ...;` before this "
-      "assignment.");
+  EXPECT_EQ(to_string(found[2]), said("V006 at entry[2] (kernel.py:12:5):", "assignment to undeclared variable `z`",
+                                      "add `let z = ...;` before this assignment"));
 }
 
 }  // namespace

@@ -66,6 +66,10 @@ std::string found(const std::function<void(Made&)>& fill) {
   fill(made);
   return found(made.builder.finish());
 }
+// One of these lines.
+std::string said(const std::string& place, const std::string& problem, const std::string& fix) {
+  return place + ": " + problem + ". Fix: " + fix + ".\n";
+}
 
 TEST(ProcedureRules, have_numbers_sentences_and_explanations) {
   for (std::size_t k = 0; k < kProcedureRules.size(); ++k) {
@@ -117,12 +121,15 @@ TEST(ValidProcedure, needs_valid_programs_at_any_depth) {
                            .grid = {{made.one, made.one, made.one}, {}, false}});
     return made.builder.finish();
   };
-  const std::string said = "entry[0]: vyre IR validation: store to unknown buffer `out`. Fix: declare it in Program::buffers.\n";
-  EXPECT_EQ(found(wrong()), "V004 programs[0]." + said);
+  const auto unknown = [](const std::string& place) {
+    return said("V004 " + place + "programs[0].entry[0]", "vyre IR validation: store to unknown buffer `out`",
+                "declare it in Program::buffers");
+  };
+  EXPECT_EQ(found(wrong()), unknown(""));
   Made made;
   const std::uint32_t inner = made.builder.procedure(wrong());
   made.builder.invoke({.procedure = inner, .arrays = {Made::whole(made.x)}, .numbers = {}});
-  EXPECT_EQ(found(made.builder.finish()), "V004 procedures[0].programs[0]." + said);
+  EXPECT_EQ(found(made.builder.finish()), unknown("procedures[0]."));
 }
 
 TEST(P001, refuses_names_that_are_empty_or_stand_twice) {
@@ -133,10 +140,10 @@ TEST(P001, refuses_names_that_are_empty_or_stand_twice) {
               made.builder.declare({"k", DataType::U32});
               made.builder.declare({"", DataType::U32});
             }),
-            "P001 numbers[1]: two numbers have the name `k`. Fix: give each a name of its own.\n"
-            "P001 numbers[2]: number 2 has an empty name. Fix: give it a name.\n"
-            "P001 arrays[1]: two arrays have the name `x`. Fix: give each a name of its own.\n"
-            "P001 arrays[2]: array 2 has an empty name. Fix: give it a name.\n");
+            said("P001 numbers[1]", "two numbers have the name `k`", "give each a name of its own") +
+                said("P001 numbers[2]", "number 2 has an empty name", "give it a name") +
+                said("P001 arrays[1]", "two arrays have the name `x`", "give each a name of its own") +
+                said("P001 arrays[2]", "array 2 has an empty name", "give it a name"));
 }
 
 TEST(P002, refuses_arrays_that_do_not_fit_their_roles) {
@@ -152,25 +159,25 @@ TEST(P002, refuses_arrays_that_do_not_fit_their_roles) {
         .name = "a", .role = role, .element = DataType::U32, .axes = axes, .shape = std::vector<SizeId>(sizes), .contents = nullptr};
   };
   EXPECT_EQ(of(decl(ArrayRole::Scratch, 3, 3)), "");
-  EXPECT_EQ(of(decl(ArrayRole::Scratch, 4, 4)), "P002 arrays[1]: array `a` has 4 axes. Fix: declare one to three.\n");
-  EXPECT_EQ(of(decl(ArrayRole::Scratch, 2, 1)), "P002 arrays[1]: scratch `a` has 1 sizes for 2 axes. Fix: give one size for each axis.\n");
+  EXPECT_EQ(of(decl(ArrayRole::Scratch, 4, 4)), said("P002 arrays[1]", "array `a` has 4 axes", "declare one to three"));
+  EXPECT_EQ(of(decl(ArrayRole::Scratch, 2, 1)),
+            said("P002 arrays[1]", "scratch `a` has 1 sizes for 2 axes", "give one size for each axis"));
   EXPECT_EQ(of(decl(ArrayRole::InOut, 1, 1)),
-            "P002 arrays[1]: in_out `a` has a shape, which a call gives. Fix: leave the sizes out, or make it with vyre.scratch.\n");
+            said("P002 arrays[1]", "in_out `a` has a shape, which a call gives", "leave the sizes out, or make it with vyre.scratch"));
   EXPECT_EQ(of(decl(ArrayRole::Table, 1, 1)),
-            "P002 arrays[1]: table `a` has no contents. Fix: give its contents, or make it with vyre.scratch.\n");
+            said("P002 arrays[1]", "table `a` has no contents", "give its contents, or make it with vyre.scratch"));
   ir::ArrayDecl table = decl(ArrayRole::Table, 1, 1);
   table.contents = contents(8);
   EXPECT_EQ(of(table), "");
   table.contents = contents(9);
-  EXPECT_EQ(
-      of(table),
-      "P002 arrays[1]: table `a` has 9 bytes of contents, which is not what its shape says. Fix: give it the shape of its contents.\n");
+  EXPECT_EQ(of(table), said("P002 arrays[1]", "table `a` has 9 bytes of contents, which is not what its shape says",
+                            "give it the shape of its contents"));
   table.role = ArrayRole::Scratch;
-  EXPECT_EQ(of(table), "P002 arrays[1]: scratch `a` has contents. Fix: leave them out, or make it a table.\n");
+  EXPECT_EQ(of(table), said("P002 arrays[1]", "scratch `a` has contents", "leave them out, or make it a table"));
   ir::ArrayDecl zeros = decl(ArrayRole::InOut, 1, 0);
   zeros.zeros = true;
   EXPECT_EQ(of(zeros),
-            "P002 arrays[1]: in_out `a` is to begin as zeros. Fix: leave zeros out, or make it with vyre.scratch(..., zeros=True).\n");
+            said("P002 arrays[1]", "in_out `a` is to begin as zeros", "leave zeros out, or make it with vyre.scratch(..., zeros=True)"));
 }
 
 TEST(P003, refuses_results_that_are_no_outputs_or_stand_twice) {
@@ -181,30 +188,30 @@ TEST(P003, refuses_results_that_are_no_outputs_or_stand_twice) {
               made.builder.result(y);
               made.builder.result(made.x);
             }),
-            "P003 results[1]: `y` is returned twice. Fix: return it once.\n"
-            "P003 results[2]: input `x` is returned. Fix: return an array of vyre.scratch, into which it is copied.\n");
+            said("P003 results[1]", "`y` is returned twice", "return it once") +
+                said("P003 results[2]", "input `x` is returned", "return an array of vyre.scratch, into which it is copied"));
 }
 
 TEST(P004, refuses_buffers_without_arrays_and_words_that_are_written) {
-  EXPECT_EQ(found([](Made& made) {
-              const std::uint32_t program = made.builder.program(copies());
-              const ir::StepGrid grid = {{made.one, made.one, made.one}, {}, false};
-              made.builder.dispatch({.name = "copy", .program = program, .bound = {Made::whole(made.x)}, .grid = grid});
-              made.builder.dispatch({.name = "copy", .program = program, .bound = {ir::Words{made.n}, ir::Words{made.n}}, .grid = grid});
-            }),
-            "P004 steps[0]: dispatch `copy` binds 1 buffers, and its program has 2. Fix: bind each buffer of the program, in its order.\n"
-            "P004 steps[1]: dispatch `copy` binds words to `y`, which its program may write. Fix: bind an array of vyre.scratch.\n");
+  EXPECT_EQ(
+      found([](Made& made) {
+        const std::uint32_t program = made.builder.program(copies());
+        const ir::StepGrid grid = {{made.one, made.one, made.one}, {}, false};
+        made.builder.dispatch({.name = "copy", .program = program, .bound = {Made::whole(made.x)}, .grid = grid});
+        made.builder.dispatch({.name = "copy", .program = program, .bound = {ir::Words{made.n}, ir::Words{made.n}}, .grid = grid});
+      }),
+      said("P004 steps[0]", "dispatch `copy` binds 1 buffers, and its program has 2", "bind each buffer of the program, in its order") +
+          said("P004 steps[1]", "dispatch `copy` binds words to `y`, which its program may write", "bind an array of vyre.scratch"));
 }
 
 TEST(P005, refuses_other_element_types_than_those_of_the_buffers) {
-  EXPECT_EQ(
-      found([](Made& made) {
-        const ArrayId y = made.array("y", ArrayRole::Scratch, DataType::U8);
-        made.copy(Made::whole(made.x), Made::viewed(y, DataType::U32));
-        made.copy(Made::whole(made.x), Made::whole(y));
-      }),
-      "P005 steps[1]: dispatch `copy` binds `y` of `u8` to `y` of `u32`. Fix: write .view(vyre.u32) for the same bytes, or convert in a "
-      "kernel.\n");
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId y = made.array("y", ArrayRole::Scratch, DataType::U8);
+              made.copy(Made::whole(made.x), Made::viewed(y, DataType::U32));
+              made.copy(Made::whole(made.x), Made::whole(y));
+            }),
+            said("P005 steps[1]", "dispatch `copy` binds `y` of `u8` to `y` of `u32`",
+                 "write .view(vyre.u32) for the same bytes, or convert in a kernel"));
 }
 
 TEST(P006, refuses_writes_to_inputs_and_tables) {
@@ -220,11 +227,11 @@ TEST(P006, refuses_writes_to_inputs_and_tables) {
               made.builder.clear(Made::whole(table));
               made.builder.swap(made.x, y);
             }),
-            "P006 steps[1]: dispatch `copy` writes `x`, which is an input. Fix: annotate it with vyre.InOut, or write into an array of "
-            "vyre.scratch.\n"
-            "P006 steps[2]: a clear writes `table`, which is a table. Fix: write into an array of vyre.scratch.\n"
-            "P006 steps[3]: a swap writes `x`, which is an input. Fix: annotate it with vyre.InOut, or write into an array of "
-            "vyre.scratch.\n");
+            said("P006 steps[1]", "dispatch `copy` writes `x`, which is an input",
+                 "annotate it with vyre.InOut, or write into an array of vyre.scratch") +
+                said("P006 steps[2]", "a clear writes `table`, which is a table", "write into an array of vyre.scratch") +
+                said("P006 steps[3]", "a swap writes `x`, which is an input",
+                     "annotate it with vyre.InOut, or write into an array of vyre.scratch"));
 }
 
 TEST(P007, refuses_an_array_in_two_places_of_which_one_is_written) {
@@ -236,8 +243,9 @@ TEST(P007, refuses_an_array_in_two_places_of_which_one_is_written) {
         made.copy(ArrayPart{y, {}, made.one, made.one}, ArrayPart{y, {}, made.one, made.one});
         made.copy(y, y);
       }),
-      "P007 steps[1]: dispatch `copy` binds `y` to `x` and to `y`, and writes one of them. Fix: pass an array of its own for each.\n"
-      "P007 steps[2]: dispatch `copy` binds `y` to `x` and to `y`, and writes one of them. Fix: pass an array of its own for each.\n");
+      said("P007 steps[1]", "dispatch `copy` binds `y` to `x` and to `y`, and writes one of them", "pass an array of its own for each") +
+          said("P007 steps[2]", "dispatch `copy` binds `y` to `x` and to `y`, and writes one of them",
+               "pass an array of its own for each"));
 }
 
 TEST(P008, refuses_invocations_that_do_not_fit) {
@@ -255,21 +263,21 @@ TEST(P008, refuses_invocations_that_do_not_fit) {
         made.builder.invoke({.procedure = procedure, .arrays = {Made::whole(made.x), Made::whole(y)}, .numbers = {made.n}});
         made.builder.invoke({.procedure = procedure, .arrays = {Made::whole(made.x), Made::whole(z)}, .numbers = {made.n}});
       }),
-      "P008 steps[0]: invocation `example` passes 1 arrays, and the procedure takes 2. Fix: pass one for each input and output.\n"
-      "P008 steps[0]: invocation `example` passes 0 numbers, and the procedure takes 1. Fix: pass one for each number.\n"
-      "P008 steps[1]: invocation `example` passes `y` of `u8` as `y` of `u32`. Fix: write .view(vyre.u32) for the same bytes, or "
-      "convert in a kernel.\n"
-      "P008 steps[2]: invocation `example` passes `z` of 2 axes as `y` of 1. Fix: pass an array of 1.\n");
+      said("P008 steps[0]", "invocation `example` passes 1 arrays, and the procedure takes 2", "pass one for each input and output") +
+          said("P008 steps[0]", "invocation `example` passes 0 numbers, and the procedure takes 1", "pass one for each number") +
+          said("P008 steps[1]", "invocation `example` passes `y` of `u8` as `y` of `u32`",
+               "write .view(vyre.u32) for the same bytes, or convert in a kernel") +
+          said("P008 steps[2]", "invocation `example` passes `z` of 2 axes as `y` of 1", "pass an array of 1"));
 }
 
 TEST(P009, refuses_swaps_of_unlike_arrays) {
   EXPECT_EQ(found([](Made& made) { made.builder.swap(made.array("a"), made.array("b", ArrayRole::Scratch, DataType::U8)); }),
-            "P009 steps[0]: a swap exchanges `a` of `u32` with 1 axes and `b` of `u8` with 1. Fix: make both with one type and shape.\n");
+            said("P009 steps[0]", "a swap exchanges `a` of `u32` with 1 axes and `b` of `u8` with 1", "make both with one type and shape"));
 }
 
 std::string unwritten(const std::string& place, const std::string& name) {
-  return "P010 " + place + ": dispatch `copy` reads `" + name +
-         "`, which no step before it writes. Fix: write it before, or make it with vyre.scratch(..., zeros=True).\n";
+  return said("P010 " + place, "dispatch `copy` reads `" + name + "`, which no step before it writes",
+              "write it before, or make it with vyre.scratch(..., zeros=True)");
 }
 
 TEST(P010, refuses_reads_that_no_write_precedes) {
@@ -337,7 +345,7 @@ TEST(P011, refuses_outputs_that_nothing_writes) {
               made.copy(made.x, a);
               made.builder.swap(a, b);
             }),
-            "P011 arrays[1]: no step writes output `a`. Fix: write it, or make it with vyre.scratch(..., zeros=True).\n");
+            said("P011 arrays[1]", "no step writes output `a`", "write it, or make it with vyre.scratch(..., zeros=True)"));
 }
 
 TEST(P012, refuses_sizes_that_are_not_known_yet) {
@@ -359,10 +367,11 @@ TEST(P012, refuses_sizes_that_are_not_known_yet) {
                             .shape = {made.builder.length(ArrayId{2}, 0)},
                             .contents = nullptr});
       }),
-      "P012 arrays[1]: the shape of `a` has the turn of a repetition. Fix: make it as large as any turn needs, and use a part of it.\n"
-      "P012 arrays[2]: the shape of `b` has the length of `b`, whose shape stands later. Fix: compute both from the lengths of inputs.\n"
-      "P012 steps[1]: a size of a condition has the turn of a repetition that it does not stand in. Fix: use it in the repetition's "
-      "steps only.\n");
+      said("P012 arrays[1]", "the shape of `a` has the turn of a repetition", "make it as large as any turn needs, and use a part of it") +
+          said("P012 arrays[2]", "the shape of `b` has the length of `b`, whose shape stands later",
+               "compute both from the lengths of inputs") +
+          said("P012 steps[1]", "a size of a condition has the turn of a repetition that it does not stand in",
+               "use it in the repetition's steps only"));
 }
 
 TEST(P013, refuses_procedures_without_bounds) {
@@ -377,7 +386,7 @@ TEST(P013, refuses_procedures_without_bounds) {
   for (int k = 0; k < 32; ++k) path += ".then[0]";
   for (int depth : {33, 50000}) {
     EXPECT_EQ(nested(depth),
-              "P013 " + path + ": repetitions and conditions nest deeper than 32. Fix: move the inner part into a procedure of its own.\n");
+              said("P013 " + path, "repetitions and conditions nest deeper than 32", "move the inner part into a procedure of its own"));
   }
   const auto long_one = [](int count) {
     return found([&](Made& made) {
@@ -386,8 +395,8 @@ TEST(P013, refuses_procedures_without_bounds) {
     });
   };
   EXPECT_EQ(long_one(100000), "");
-  EXPECT_EQ(long_one(100001),
-            "P013 steps: the procedure has 100001 steps. Fix: keep within 100000 by vyre.times, or by procedures of its own for parts.\n");
+  EXPECT_EQ(long_one(100001), said("P013 steps", "the procedure has 100001 steps",
+                                   "keep within 100000 by vyre.times, or by procedures of its own for parts"));
 }
 
 TEST(P014, refuses_grids_of_other_types) {
@@ -398,7 +407,7 @@ TEST(P014, refuses_grids_of_other_types) {
                                      .bound = {Made::whole(made.x), Made::whole(y)},
                                      .grid = {{made.one, made.one, made.one}, Made::whole(counts), false}});
             }),
-            "P014 steps[0]: the grid of dispatch `copy` is read from `counts` of `u8`. Fix: use an array of u32.\n");
+            said("P014 steps[0]", "the grid of dispatch `copy` is read from `counts` of `u8`", "use an array of u32"));
 }
 
 }  // namespace

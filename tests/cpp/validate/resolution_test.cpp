@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/found.hpp"
 #include "vyre/ir/handles/infix.hpp"
 #include "vyre/ops/standard.hpp"
 
@@ -18,7 +19,8 @@ using ir::Infix;
 using ir::expr::infix;
 using ir::expr::integer;
 
-using Found = std::vector<std::string>;
+using sample::Found;
+using sample::said;
 
 ExprHandle load(const char* name) { return ir::expr::load(name, ir::expr::u32(0)); }
 
@@ -46,29 +48,27 @@ TEST(V039, accepts_operands_of_one_type_and_integers_that_fit) {
 TEST(V039, rejects_operands_of_two_types) {
   EXPECT_EQ(
       found(infix(Infix::Lt, {load("i"), load("w")})),
-      Found{"V039 at entry[0].value: vyre IR validation: operator `<` has operands `i32` and `u64`. Fix: cast one of them so that both "
-            "have one type."});
+      Found{said("V039 at entry[0].value:", "operator `<` has operands `i32` and `u64`", "cast one of them so that both have one type")});
 }
 
 TEST(V039, rejects_an_operator_that_a_type_does_not_have) {
   EXPECT_EQ(found(infix(Infix::Eq, {load("v"), load("v")})),
-            Found{"V039 at entry[0].value: vyre IR validation: operator `==` is not defined on `vec2<u32>`. Fix: apply it to each lane, "
-                  "vyre.lane(x, 0) and the others."});
+            Found{said("V039 at entry[0].value:", "operator `==` is not defined on `vec2<u32>`",
+                       "apply it to each lane, vyre.lane(x, 0) and the others")});
 }
 
 TEST(V039, rejects_an_integer_out_of_range) {
   EXPECT_EQ(
       found(infix(Infix::Sub, {load("w"), integer({7, true})})),
-      Found{"V039 at entry[0].value.arguments[1]: vyre IR validation: literal -7 does not fit `u64` (0 to 18446744073709551615). Fix: "
-            "write `+ 7`."});
+      Found{said("V039 at entry[0].value.arguments[1]:", "literal -7 does not fit `u64` (0 to 18446744073709551615)", "write `+ 7`")});
 }
 
 TEST(V039, rejects_the_bits_of_a_truth_and_amounts_of_another_type) {
   EXPECT_EQ(found(infix(Infix::Invert, {infix(Infix::Ne, {load("w"), load("w")})})),
-            Found{"V039 at entry[0].value: vyre IR validation: operator `~` flips the bits of a truth value. Fix: use logical_not for the "
-                  "truth or bitnot for the bits."});
+            Found{said("V039 at entry[0].value:", "operator `~` flips the bits of a truth value",
+                       "use logical_not for the truth or bitnot for the bits")});
   EXPECT_EQ(found(infix(Infix::Shr, {load("u"), load("i")})),
-            Found{"V039 at entry[0].value: vyre IR validation: amount of `>>` must be `u32`, got `i32`. Fix: cast the amount to U32."});
+            Found{said("V039 at entry[0].value:", "amount of `>>` must be `u32`, got `i32`", "cast the amount to U32")});
 }
 
 }  // namespace

@@ -16,12 +16,11 @@ namespace {
 using namespace sample;
 constexpr DataType U32 = DataType::U32;
 
-const char* const kNodeCount =
-    "V019 vyre IR validation: V019: program has more than 100000 statement nodes. Fix: split the program into smaller kernels or run an "
-    "optimization pass before lowering.";
+const std::string kNodeCount = said("V019", "V019: program has more than 100000 statement nodes",
+                                    "split the program into smaller kernels or run an optimization pass before lowering");
 std::string nesting(std::uint32_t depth) {
-  return "V018 vyre IR validation: V018: program nesting depth " + std::to_string(depth) +
-         " exceeds max 64. Fix: flatten nested If/Loop/Block structures or split the program before lowering.";
+  return said("V018", "V018: program nesting depth " + std::to_string(depth) + " exceeds max 64",
+              "flatten nested If/Loop/Block structures or split the program before lowering");
 }
 
 // A chain of that many expressions.
@@ -137,9 +136,9 @@ TEST(Scale, a_long_name_is_shortened_where_it_is_said) {
   ASSERT_EQ(all.size(), 4'000u);
   std::string end;
   for (int k = 0; k < 49; ++k) end += "\xC3\xA9";
-  const std::string said = "x" + end + "..." + end + "y";
-  EXPECT_EQ(all[0].message, "vyre IR validation: assignment to undeclared variable `" + said + "`. Fix: add `let " + said +
-                                " = ...;` before this assignment.");
+  const std::string shown = "x" + end + "..." + end + "y";
+  EXPECT_EQ(lines(all).front(),
+            said("V006", "assignment to undeclared variable `" + shown + "`", "add `let " + shown + " = ...;` before this assignment"));
 }
 TEST(Scale, an_error_in_every_expression_of_one_statement_is_reported) {
   ExprHandle value = u32(1);
