@@ -317,36 +317,38 @@ def array(dtype="uint32", values=(1, 2, 3), backend="cpu"):
 
 
 @pytest.mark.parametrize(
-    ("call", "wanted"),
+    "row",
     [
-        (lambda a: a + 1.5, "operator `+` has a vyre.Array of uint32 and 1.5, which is not an integer from 0 to 4294967295. Fix: write an integer from 0 to 4294967295."),
+        (lambda a: a + 1.5, "operator `+` has a vyre.Array of uint32 and 1.5, which is not an integer from 0 to 4294967295", "write an integer from 0 to 4294967295"),
         (lambda a: -1 << a, "operator `<<` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295."),
-        (lambda a: a.astype("int32") + 2**31, "operator `+` has a vyre.Array of int32 and 2147483648, which is not an integer from -2147483648 to 2147483647. Fix: write an integer from -2147483648 to 2147483647."),
-        (lambda a: a == (1, 2, 3), 'operator `==` has a vyre.Array of uint32 and a tuple, which lies on the host. Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'),
-        (lambda a: array("int32") << A, 'operator `<<` has a vyre.Array of int32 and a numpy array, which lies on the host. Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'),
-        (lambda a: a + array("int32"), "operator `+` has vyre.Arrays of uint32 and int32. Fix: write right.astype(np.uint32) in place of the right one, so that both have one dtype."),
-        (lambda a: a.astype(bool) & a, "operator `&` has vyre.Arrays of bool and uint32. Fix: write right.astype(np.bool_) in place of the right one, so that both have one dtype."),
-        (lambda a: a << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32. Fix: write amount.astype(np.uint32) in place of the amount."),
+        (lambda a: a.astype("int32") + 2**31, "operator `+` has a vyre.Array of int32 and 2147483648, which is not an integer from -2147483648 to 2147483647", "write an integer from -2147483648 to 2147483647"),
+        (lambda a: a == (1, 2, 3), "operator `==` has a vyre.Array of uint32 and a tuple, which lies on the host", 'write vyre.array(x, dtype=np.uint32, backend="cpu", device=0)'),
+        (lambda a: array("int32") << A, "operator `<<` has a vyre.Array of int32 and a numpy array, which lies on the host", 'write vyre.array(x, dtype=np.uint32, backend="cpu", device=0)'),
+        (lambda a: a + array("int32"), "operator `+` has vyre.Arrays of uint32 and int32", "write right.astype(np.uint32) in place of the right one, so that both have one dtype"),
+        (lambda a: a.astype(bool) & a, "operator `&` has vyre.Arrays of bool and uint32", "write right.astype(np.bool_) in place of the right one, so that both have one dtype"),
+        (lambda a: a << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32", "write amount.astype(np.uint32) in place of the amount"),
         (lambda a: 1 << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32."),
-        (lambda a: a.astype(bool) + a.astype(bool), "operator `+` is not defined on a vyre.Array of bool. Fix: write array.astype(np.uint32) in place of the array."),
-        (lambda a: a.astype(bool) & 1, "operator `&` has a vyre.Array of bool and 1, which is not True or False. Fix: write True or False."),
-        (lambda a: a + vyre.zeros((1, 3), backend="cpu"), "operator `+` has vyre.Arrays of shapes (3,) and (1, 3), and arrays are not broadcast. Fix: pass arrays of one shape."),
-        (lambda a: a + array(backend="reference"), 'operator `+` has vyre.Arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. Fix: write vyre.array(right, backend="cpu", device=0) in place of the right one.'),
+        (lambda a: a.astype(bool) + a.astype(bool), "operator `+` is not defined on a vyre.Array of bool", "write array.astype(np.uint32) in place of the array"),
+        (lambda a: a.astype(bool) & 1, "operator `&` has a vyre.Array of bool and 1, which is not True or False", "write True or False"),
+        (lambda a: a + vyre.zeros((1, 3), backend="cpu"), "operator `+` has vyre.Arrays of shapes (3,) and (1, 3), and arrays are not broadcast", "pass arrays of one shape"),
+        (lambda a: a + array(backend="reference"), "operator `+` has vyre.Arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`", 'write vyre.array(right, backend="cpu", device=0) in place of the right one'),
         (lambda a: operator.iadd(a, array(backend="reference")), 'operator `+` has vyre.Arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`.'),
-        (lambda a: a / 2, "operator `/` is not defined on a vyre.Array. Fix: write `//`, which rounds towards zero: programs have no floats."),
+        (lambda a: a / 2, "operator `/` is not defined on a vyre.Array", "write `//`, which rounds towards zero: programs have no floats"),
         (lambda a: bool(a), "a vyre.Array of uint32 with shape (3,) has no truth value of its own."),
-        (lambda a: a.reshape(2, 2), "a vyre.Array of shape (3,) has 3 elements, which do not fit shape (2, 2). Fix: write a shape of 3 elements, or a.reshape(-1)."),
-        (lambda a: a.reshape(-1, -1), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (-1, -1). Fix: write a.reshape(h, w), or a.reshape(-1)."),
-        (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32. Fix: write a.numpy().astype(np.float32), for an array `a`: programs have no floats."),
-        (lambda a: a.fill([1, 2, 3]), "argument `value` of Array.fill must be one value, got values of shape (3,). Fix: write a.write(values)."),
-        (lambda a: a.fill(range(2**60)), "argument `value` of Array.fill must be one value, got a range of more than the host has memory for. Fix: write one integer."),
+        (lambda a: a.reshape(2, 2), "a vyre.Array of shape (3,) has 3 elements, which do not fit shape (2, 2)", "write a shape of 3 elements, or a.reshape(-1)"),
+        (lambda a: a.reshape(-1, -1), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (-1, -1)", "write a.reshape(h, w), or a.reshape(-1)"),
+        (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32", "write a.numpy().astype(np.float32), for an array `a`: programs have no floats"),
+        (lambda a: a.fill([1, 2, 3]), "argument `value` of Array.fill must be one value, got values of shape (3,)", "write a.write(values)"),
+        (lambda a: a.fill(range(2**60)), "argument `value` of Array.fill must be one value, got a range of more than the host has memory for", "write one integer"),
         (lambda a: a.fill(-1), "argument `value` of Array.fill must be integers from 0 to 4294967295 for uint32, got -1."),
-        (lambda a: a.item(), "item() takes a vyre.Array of one element, got one of uint32 with shape (3,). Fix: write array[k], or array.numpy()."),
+        (lambda a: a.item(), "item() takes a vyre.Array of one element, got one of uint32 with shape (3,)", "write array[k], or array.numpy()"),
     ],
+    ids=range(23),
 )  # fmt: skip
-def test_mistakes_are_told(call, wanted):
+def test_mistakes_are_told(row):
+    call, *expected = row
     a = array()
-    with refused(vyre.ArgumentError, wanted):
+    with refused(vyre.ArgumentError, *expected):
         call(a)
     same(a, A)
 
@@ -403,35 +405,34 @@ def test_numpys_functions_of_one_array_and_numbers_of_numpy_on_the_left():
     np.testing.assert_array_equal(np.uint32(7) // (a | 1), 7 // (A | 1))
 
 
-IN_PLACE = "a.numpy() in place of each vyre.Array `a`."
-
-
 @pytest.mark.parametrize(
-    ("call", "said", "fixed", "wanted"),
+    ("call", "name", "first", "fixed", "wanted"),
     [
-        (lambda a: np.sin(a), f"`sin` takes numpy arrays, and got a vyre.Array. Fix: write {IN_PLACE}", lambda a: np.sin(a.numpy()), np.sin(A)),
-        (lambda a: np.maximum(A, a), f"`maximum` takes numpy arrays, and got a vyre.Array. Fix: write {IN_PLACE}", lambda a: np.maximum(A, a.numpy()), A),
-        (lambda a: np.add(A, a, out=A.copy()), f"`add` takes numpy arrays, and got a vyre.Array. Fix: write {IN_PLACE}", lambda a: np.add(A, a.numpy(), out=A.copy()), A + A),
-        (lambda a: np.sum(a), f"`add.reduce` takes numpy arrays, and got a vyre.Array. Fix: write vyre.std.sum(a), or {IN_PLACE}", lambda a: vyre.std.sum(a).numpy()[0], A.sum(dtype=np.uint32)),
-        (lambda a: np.all(a), f"`logical_and.reduce` takes numpy arrays, and got a vyre.Array. Fix: write vyre.std.all(a), or {IN_PLACE}", lambda a: vyre.std.all(a).numpy()[0], A.all()),
-        (lambda a: np.add.reduce(a, axis=0), f"`add.reduce` takes numpy arrays, and got a vyre.Array. Fix: write {IN_PLACE}", lambda a: np.add.reduce(a.numpy(), axis=0), A.sum()),
-        (lambda a: np.floor_divide(a, 3), f"`floor_divide` takes numpy arrays, and got a vyre.Array. Fix: write a // b, which rounds towards zero, or {IN_PLACE}", lambda a: a // 3, A // 3),
-        (lambda a: np.left_shift(a, a & 3), f"`left_shift` takes numpy arrays, and got a vyre.Array. Fix: write a << b, which has the dtype of `a`, or {IN_PLACE}", lambda a: a << (a & 3), A << (A & 3)),
+        (lambda a: np.sin(a), "sin", "", lambda a: np.sin(a.numpy()), np.sin(A)),
+        (lambda a: np.maximum(A, a), "maximum", "", lambda a: np.maximum(A, a.numpy()), A),
+        (lambda a: np.add(A, a, out=A.copy()), "add", "", lambda a: np.add(A, a.numpy(), out=A.copy()), A + A),
+        (lambda a: np.sum(a), "add.reduce", "vyre.std.sum(a), or ", lambda a: vyre.std.sum(a).numpy()[0], A.sum(dtype=np.uint32)),
+        (lambda a: np.all(a), "logical_and.reduce", "vyre.std.all(a), or ", lambda a: vyre.std.all(a).numpy()[0], A.all()),
+        (lambda a: np.add.reduce(a, axis=0), "add.reduce", "", lambda a: np.add.reduce(a.numpy(), axis=0), A.sum()),
+        (lambda a: np.floor_divide(a, 3), "floor_divide", "a // b, which rounds towards zero, or ", lambda a: a // 3, A // 3),
+        (lambda a: np.left_shift(a, a & 3), "left_shift", "a << b, which has the dtype of `a`, or ", lambda a: a << (a & 3), A << (A & 3)),
     ],
 )  # fmt: skip
-def test_numpys_other_functions_are_refused_with_what_to_write(call, said, fixed, wanted):
+def test_numpys_other_functions_are_refused_with_what_to_write(call, name, first, fixed, wanted):
     a = array()
-    assert message(lambda: call(a), vyre.CallError) == f"numpy's function {said}"
+    fix = f"write {first}a.numpy() in place of each vyre.Array `a`"
+    with refused(vyre.CallError, f"numpy's function `{name}` takes numpy arrays, and got a vyre.Array", fix):
+        call(a)
     np.testing.assert_array_equal(fixed(a), wanted)
 
 
 def test_a_numpy_array_beside_a_resident_one_is_refused_with_what_to_write():
     a = array()
     for call in (lambda x: np.add(x, a), lambda x: x + a):
-        assert message(lambda call=call: call(A), vyre.ArgumentError) == (
-            "operator `+` has a vyre.Array of uint32 and a numpy array, which lies on the host. "
-            'Fix: write vyre.array(x, dtype=np.uint32, backend="cpu", device=0).'
-        )
+        with refused(
+            vyre.ArgumentError, "operator `+` has a vyre.Array of uint32 and a numpy array, which lies on the host"
+        ):
+            call(A)
         np.testing.assert_array_equal(call(vyre.array(A, backend="cpu", device=0)), A + A)
 
 
@@ -521,9 +522,6 @@ def test_numpys_functions_do_what_the_page_about_kernels_says():
     a = vyre.arange(3, backend="cpu")
     for made in (np.add(a, 1), np.bitwise_xor(a, a), np.equal(a, a)):
         assert isinstance(made, vyre.Array)
-    for call in (lambda: np.sqrt(a), lambda: np.floor_divide(a, 2), lambda: np.sum(a)):
-        with pytest.raises(vyre.CallError, match=r"^numpy's function `[a-z_.]+` takes numpy arrays, .*\. Fix: write "):
-            call()
     for made in (np.sort(a), np.concatenate([a, a]), np.where(a > 1, a, a)):
         assert type(made) is np.ndarray
 

@@ -182,31 +182,40 @@ def test_rates_have_a_unit(rate, shown):
     assert bench._rate(rate) == shown
 
 
-REFUSED = {
-    "some_kernels.py": "`some_kernels.py` has 3 kernels and procedures. Fix: write some_kernels.py:NAME, with one of "
-    "scaled, added, twice.",
-    "some_kernels.py:none": "`some_kernels.py` has no kernel or procedure `none`. Fix: write some_kernels.py:NAME, "
-    "with one of scaled, added, twice.",
-    "broken.py": "`broken.py` cannot be imported: ZeroDivisionError: division by zero. Fix: run `python broken.py`.",
-    "some_kernels:vyre": "`some_kernels:vyre` is no kernel and no procedure. Fix: name one.",
-    "one_kernel.py:scaled": "parameter `k` has no value. Fix: add --input k=N.",
-    "one_kernel.py --input k=x --input n=1": "--input k=x is no integer. Fix: write --input k=3.",
-    "one_kernel.py --input k=1 --input n=1 --input z=1": "there is no input `z`. Fix: name one of a, k, n, out.",
-    "one_kernel.py --input k=1 --input n=1 --numpy b": "--numpy b cannot be evaluated: NameError: name 'b' is not "
-    "defined. Fix: write an expression of np and a, k, n.",
-    "one_kernel.py --numpy =": "--numpy = is no expression: invalid syntax (--numpy, line 1). Fix: write one, such as "
-    "--numpy 'a ^ b'.",
-    "nowhere.py": "`nowhere.py` is no file. Fix: name a file of Python that is here.",
-}
-
-
-@pytest.mark.parametrize("text", REFUSED)
-def test_what_cannot_be_measured_is_one_sentence(text, kernels, capsys, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "problem", "fix"),
+    [
+        (
+            "some_kernels.py",
+            "`some_kernels.py` has 3 kernels and procedures",
+            "write some_kernels.py:NAME, with one of scaled, added, twice",
+        ),
+        (
+            "some_kernels.py:none",
+            "`some_kernels.py` has no kernel or procedure `none`",
+            "write some_kernels.py:NAME, with one of scaled, added, twice",
+        ),
+        ("broken.py", "`broken.py` cannot be imported: ZeroDivisionError: division by zero", "run `python broken.py`"),
+        ("some_kernels:vyre", "`some_kernels:vyre` is no kernel and no procedure", "name one"),
+        ("one_kernel.py:scaled", "parameter `k` has no value", "add --input k=N"),
+        ("one_kernel.py --input k=x --input n=1", "--input k=x is no integer", "write --input k=3"),
+        ("one_kernel.py --input k=1 --input n=1 --input z=1", "there is no input `z`", "name one of a, k, n, out"),
+        (
+            "one_kernel.py --input k=1 --input n=1 --numpy b",
+            "--numpy b cannot be evaluated: NameError: name 'b' is not defined",
+            "write an expression of np and a, k, n",
+        ),
+        (
+            "one_kernel.py --numpy =",
+            "--numpy = is no expression: invalid syntax (--numpy, line 1)",
+            "write one, such as --numpy 'a ^ b'",
+        ),
+        ("nowhere.py", "`nowhere.py` is no file", "name a file of Python that is here"),
+    ],
+)
+def test_what_cannot_be_measured_is_one_sentence(text, problem, fix, kernels, refuses, tmp_path):
     (tmp_path / "broken.py").write_text("1 / 0\n", encoding="utf-8")
-    assert main(["bench", *text.split(), "--backend", "cpu", "--size", "4", "--seconds", "0"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"error: {REFUSED[text]}")
+    refuses(["bench", *text.split(), "--backend", "cpu", "--size", "4", "--seconds", "0"], problem, fix)
 
 
 @pytest.mark.parametrize("option", [("--size", "0"), ("--size", "4y4"), ("--seconds", "-1"), ("--seconds", "nan")])

@@ -300,48 +300,51 @@ def test_a_file_of_something_else_is_one_sentence(name, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem", "fix"),
     [
-        (("fuzz", "--count", "1", "--log", "/"), "log `/` is there and no file. Fix: name a file."),
+        (("fuzz", "--count", "1", "--log", "/"), "log `/` is there and no file", "name a file"),
         (
             ("fuzz", "--count", "1", "--log", "/nonexistent/log"),
-            "`/nonexistent/log` cannot be written: No such file or directory. "
-            "Fix: name a file in a folder that you may write to.",
+            "`/nonexistent/log` cannot be written: No such file or directory",
+            "name a file in a folder that you may write to",
         ),
         (
             ("conform", "--backend", "reference", "--out", "/dev/null/cert.json"),
-            "`/dev/null/cert.json` cannot be written: Not a directory. "
-            "Fix: name a file in a folder that you may write to.",
+            "`/dev/null/cert.json` cannot be written: Not a directory",
+            "name a file in a folder that you may write to",
         ),
     ],
 )
-def test_a_file_that_cannot_be_written_is_one_sentence(arguments, said, capsys):
-    assert main(arguments) == 2
-    assert capsys.readouterr() == ("", f"error: {said}\n")
+def test_a_file_that_cannot_be_written_is_one_sentence(arguments, problem, fix, refuses):
+    refuses(arguments, problem, fix)
+
+
+KNOWN = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "problem", "fix"),
     [
         (
             "fuzz --count 1 --backend nosuch",
-            "backend `nosuch` does not exist. Fix: use one of {known}, `wgsl`, or `module:function`.",
+            "backend `nosuch` does not exist",
+            f"use one of {KNOWN}, `wgsl`, or `module:function`",
         ),
         (
             "fuzz --count 1 --backend cpu --against nosuch",
-            "backend `nosuch` does not exist. Fix: use one of {known}, `wgsl`, or `module:function`.",
+            "backend `nosuch` does not exist",
+            f"use one of {KNOWN}, `wgsl`, or `module:function`",
         ),
         (
             "fuzz --count 1 --backend cpu --backend vulkan:99",
-            "device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.",
+            "device 99 of backend `vulkan` does not exist",
+            "use one of `vyre devices`",
         ),
-        ("conform --backend cpu --device 1", "backend 'cpu' has no devices to choose from. Fix: leave the device out."),
+        ("conform --backend cpu --device 1", "backend 'cpu' has no devices to choose from", "leave the device out"),
     ],
 )
-def test_a_place_that_is_not_here_is_exit_status_3(command, said, capsys):
-    known = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
-    assert main(command.split()) == NO_PLACE
-    assert capsys.readouterr() == ("", f"error: {said.format(known=known)}\n")
+def test_a_place_that_is_not_here_is_exit_status_3(command, problem, fix, refuses):
+    refuses(command.split(), problem, fix, status=NO_PLACE)
 
 
 def test_a_function_that_is_not_there_is_no_place(capsys):

@@ -173,27 +173,26 @@ def test_a_file_that_vanishes_is_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem", "fix"),
     [
-        (b"", "`PATH` has no patterns. Fix: write one on each line."),
-        (b"\n\r\n\n", "`PATH` has no patterns. Fix: write one on each line."),
+        (b"", "`PATH` has no patterns", "write one on each line"),
+        (b"\n\r\n\n", "`PATH` has no patterns", "write one on each line"),
         (
             b"ok\n\\x4",
-            "line 2 of `PATH` has `\\x` without two hexadecimal digits. "
-            "Fix: write a byte as \\x00 to \\xff, and a backslash before an x as \\x5c.",
+            "line 2 of `PATH` has `\\x` without two hexadecimal digits",
+            "write a byte as \\x00 to \\xff, and a backslash before an x as \\x5c",
         ),
         (
             b"a" * 65_537,
-            "line 1 of `PATH` has a pattern of 65,537 bytes, and the longest are 65,536. "
-            "Fix: leave it out, or keep its beginning.",
+            "line 1 of `PATH` has a pattern of 65,537 bytes, and the longest are 65,536",
+            "leave it out, or keep its beginning",
         ),
     ],
 )
-def test_patterns_that_are_none_are_one_sentence(content, said, tmp_path, capsys):
+def test_patterns_that_are_none_are_one_sentence(content, problem, fix, tmp_path, refuses):
     path = tmp_path / "patterns"
     path.write_bytes(content)
-    assert main(["scan", str(tmp_path), "--patterns", str(path), *CPU]) == 2
-    assert capsys.readouterr() == ("", f"error: {said.replace('PATH', str(path))}\n")
+    refuses(["scan", str(tmp_path), "--patterns", str(path), *CPU], problem.replace("PATH", str(path)), fix)
 
 
 def test_a_backslash_before_an_x_is_written_as_a_byte(tmp_path, capsys):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import refusals, refused
 from small_kernels import evens
 from vyre import (
     BufferDecl,
@@ -68,10 +69,6 @@ def registered(procedure: vyre.Procedure, **others) -> OpSpec:
     return ops.register(OpSpec(f"whole.op{next(NUMBERS)}", procedure=procedure, **others))
 
 
-def message(error) -> str:
-    return str(error.value)
-
-
 def expected(x: np.ndarray, k: int, more: int) -> np.ndarray:
     return np.concatenate([x, np.zeros(more, np.uint32)]) + np.uint32(k)
 
@@ -121,12 +118,12 @@ def test_an_operation_is_called_by_the_convention_that_it_asks_for(asked):
 
 def test_a_convention_that_a_procedure_does_not_fit_is_refused_and_left_out_as_told():
     asking = OpSpec("whole.asking", procedure=padded.procedure, convention=Convention.V1())
-    with pytest.raises(vyre.ArgumentError) as error:
+    with refused(
+        vyre.ArgumentError,
+        "operation `whole.asking` asks for Convention.V1(), and its procedure is "
+        "Convention.V3(inputs=1, outputs=1, params=2, scratch=1) and writes 1 of its arrays.",
+    ):
         ops.register(asking)
-    assert message(error) == (
-        "operation `whole.asking` asks for Convention.V1(), and its procedure is Convention.V3(inputs=1, outputs=1, params=2, scratch=1) "
-        "and writes 1 of its arrays. Fix: leave out `convention`."
-    )
     assert "whole.asking" not in ops.ids()
     assert ops.register(OpSpec("whole.asking", procedure=padded.procedure)).convention.version == 3
 
@@ -139,11 +136,8 @@ def test_another_procedure_under_a_known_id_is_refused():
         OpSpec(spec.id, OpSignature([U32], U32), parameters=["a"], result=Expr.var("a")),
     ):
         assert other != spec
-        with pytest.raises(vyre.ArgumentError) as error:
+        with refused(vyre.ArgumentError, f"operation `{spec.id}` version 1 is registered with a different body."):
             ops.register(other)
-        assert message(error) == (
-            f"operation `{spec.id}` version 1 is registered with a different body. Fix: register it under a new version."
-        )
 
 
 def test_a_procedure_that_breaks_a_rule_is_not_registered():
@@ -169,25 +163,9 @@ def test_a_procedure_that_breaks_a_rule_is_not_registered():
     ],
 )
 def test_what_is_for_values_is_refused_beside_a_procedure(name, value):
-    with pytest.raises(vyre.ArgumentError) as error:
+    what = f"`{name}`, which is for functions of values: a procedure declares its arrays itself"
+    with refused(vyre.ArgumentError, f"OpSpec `whole.mixed` has a procedure and {what}", f"leave out `{name}`"):
         OpSpec("whole.mixed", procedure=padded.procedure, **{name: value})
-    assert message(error) == (
-        f"OpSpec `whole.mixed` has a procedure and `{name}`, which is for functions of values: a procedure declares its "
-        f"arrays itself. Fix: leave out `{name}`."
-    )
-
-
-def test_an_operation_is_one_of_both_kinds():
-    with pytest.raises(vyre.CallError) as error:
-        OpSpec("whole.nothing")
-    assert message(error) == (
-        "OpSpec() misses argument `signature`. Fix: pass it, or the `procedure` of an operation on whole arrays."
-    )
-    with pytest.raises(vyre.ArgumentError) as error:
-        OpSpec("whole.nothing", procedure=padded)
-    assert message(error).endswith(
-        "Fix: write procedure=smooth.procedure for a function `smooth` under @vyre.procedure."
-    )
 
 
 def test_invoked_by_its_id_it_gives_what_the_function_gives(target):
@@ -261,11 +239,7 @@ def test_an_expression_that_calls_a_procedure_is_v020():
         [BufferDecl.output("out", 0, U32)], entry=[Node.store("out", 0, Expr.call(spec.id, [1, 2]) + Expr.u32(1))]
     )
     [found] = vyre.validate(program)
-    assert (found.rule, found.message) == (
-        "V020",
-        f"vyre IR validation: V020: call to non-inlinable op `{spec.id}` is rejected by validation. Fix: lower this operation "
-        "through its dedicated backend path or rewrite the caller with explicit IR.",
-    )
+    assert found.rule == "V020"
     assert found.hint == (
         f'it works on whole arrays; call vyre.ops.invoke("{spec.id}", ...) in a function under @vyre.procedure, or beside the '
         "call of this kernel."
@@ -292,61 +266,33 @@ def test_an_expression_that_calls_a_procedure_is_v020():
     )
 
 
-def test_a_function_of_values_is_no_step():
-    @vyre.procedure
-    def wrong(x: In[u32]):
-        return ops.invoke("primitive.bitwise.xor", x, x)
-
-    with pytest.raises(vyre.ArgumentError) as error:
-        _ = wrong.procedure
-    assert message(error) == (
-        "operation `primitive.bitwise.xor` is a function of values, which expressions call, and vyre.ops.invoke calls "
-        'procedures. Fix: write vyre.ops.call("primitive.bitwise.xor", ...) in a kernel, and call the kernel here.'
-    )
-    with pytest.raises(vyre.ArgumentError, match=r"^unknown operation `whole.unknown`\. Fix: "):
-        ops.invoke("whole.unknown", X)
-    with pytest.raises(vyre.ArgumentError) as error:
-        ops.invoke(padded, X)
-    assert message(error) == (
-        "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got an object of type "
-        "ProcedureFunction. Fix: call it here itself, or write a name in quotes."
-    )
-    with pytest.raises(vyre.ArgumentError) as error:
-        ops.invoke(3, X)
-    assert message(error) == (
-        "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got an object of type int. "
-        "Fix: write a name in quotes."
-    )
-    with pytest.raises(vyre.CallError) as error:
-        ops.Operation(ops.get("primitive.bitwise.xor"))(a=1, b=2)
-    assert message(error) == (
-        "operation `primitive.bitwise.xor@1` takes expressions by position, got argument `a`. Fix: write them in the order a, b."
-    )
+@vyre.procedure
+def of_values(x: In[u32]):
+    return ops.invoke("primitive.bitwise.xor", x, x)
 
 
-def test_a_reduction_does_not_combine_by_a_procedure():
-    spec = registered(padded.procedure)
-    with pytest.raises(vyre.ArgumentError) as error:
-        vyre.std.reduce(X, spec.id, backend="cpu")
-    assert message(error) == (
-        f"argument `op` of vyre.std.reduce is `{spec.id}`, a procedure on whole arrays. "
-        "Fix: use an operation of two DataType.U32 that gives one."
-    )
+PADDED = "whole.misused"
 
 
-def test_wrong_arguments_name_the_operation():
-    spec = registered(padded.procedure)
-    with pytest.raises(vyre.CallError) as error:
-        ops.invoke(spec.id, X)
-    assert message(error) == (
-        f'procedure `{spec.id}` misses argument `k`. Fix: write vyre.ops.invoke("{spec.id}", x, k, more).'
-    )
-    with pytest.raises(vyre.BindingError) as error:
-        ops.invoke(spec.id, X.astype(np.int32), 1, 1)
-    assert message(error) == (
-        f"argument `x` of procedure `{spec.id}` must be an array of uint32, got one of int32. Fix: write "
-        "x.astype(np.uint32)."
-    )
+def misused() -> str:
+    """An operation of this id, which is registered once."""
+    return ops.register(OpSpec(PADDED, procedure=padded.procedure)).id
+
+
+test_wrong_uses_name_the_operation = refusals(
+    [
+        (lambda: OpSpec("whole.nothing"), vyre.CallError, "OpSpec() misses argument `signature`", "pass it, or the `procedure` of an operation on whole arrays"),
+        (lambda: OpSpec("whole.nothing", procedure=padded), vyre.ArgumentError, "argument `procedure` of OpSpec must be a Procedure, got an object of type ProcedureFunction", "write procedure=smooth.procedure for a function `smooth` under @vyre.procedure"),
+        (lambda: of_values.procedure, vyre.ArgumentError, "operation `primitive.bitwise.xor` is a function of values, which expressions call, and vyre.ops.invoke calls procedures", 'write vyre.ops.call("primitive.bitwise.xor", ...) in a kernel, and call the kernel here'),
+        (lambda: ops.invoke("whole.unknown", X), vyre.ArgumentError, "unknown operation `whole.unknown`."),
+        (lambda: ops.invoke(padded, X), vyre.ArgumentError, "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got an object of type ProcedureFunction", "call it here itself, or write a name in quotes"),
+        (lambda: ops.invoke(3, X), vyre.ArgumentError, "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got an object of type int", "write a name in quotes"),
+        (lambda: ops.Operation(ops.get("primitive.bitwise.xor"))(a=1, b=2), vyre.CallError, "operation `primitive.bitwise.xor@1` takes expressions by position, got argument `a`", "write them in the order a, b"),
+        (lambda: vyre.std.reduce(X, misused(), backend="cpu"), vyre.ArgumentError, f"argument `op` of vyre.std.reduce is `{PADDED}`, a procedure on whole arrays", "use an operation of two DataType.U32 that gives one"),
+        (lambda: ops.invoke(misused(), X), vyre.CallError, f"procedure `{PADDED}` misses argument `k`", f'write vyre.ops.invoke("{PADDED}", x, k, more)'),
+        (lambda: ops.invoke(misused(), X.astype(np.int32), 1, 1), vyre.BindingError, f"argument `x` of procedure `{PADDED}` must be an array of uint32, got one of int32."),
+    ]
+)  # fmt: skip
 
 
 def test_a_parameter_may_be_called_id():
