@@ -1,5 +1,6 @@
-// The same bytes on every Vulkan device here as on the reference: operators and casts at edge values, out-of-bounds accesses,
-// barriers, returns, workgroup memory, and loops longer than some drivers run without being told.
+// The same bytes on every Vulkan device here as on the reference, for what the cases of vyre.conformance do not hold: arrays that are
+// reached by their addresses, what a driver folds itself, memory as large as the device has, and loops longer than some drivers run
+// without being told.
 //
 // Drivers compile slowly, so a program is a table of elements with few memory accesses.
 #include <gtest/gtest.h>
@@ -35,14 +36,17 @@ using test::Words;
 
 class VulkanConformance : public test::VulkanTest {
  protected:
-  std::vector<Words> run_on(std::size_t device, const validate::ValidProgram& program, std::vector<Words> arrays, Grid grid,
-                            const run::Optimize& options = {}) {
+  static std::vector<run::BufferView> views_of(const validate::ValidProgram& program, std::vector<Words>& arrays) {
     std::vector<run::BufferView> views;
     for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
       const std::span<std::byte> bytes = std::as_writable_bytes(std::span(arrays[slot]));
       views.push_back({bytes, run::buffer_length(program.program().buffers()[program.bound()[slot].index], bytes.size())});
     }
-    backend_.prepare(program, device, options)->run(views, grid, {});
+    return views;
+  }
+  std::vector<Words> run_on(std::size_t device, const validate::ValidProgram& program, std::vector<Words> arrays, Grid grid,
+                            const run::Optimize& options = {}) {
+    backend_.prepare(program, device, options)->run(views_of(program, arrays), grid, {});
     return arrays;
   }
 
@@ -55,12 +59,7 @@ class VulkanConformance : public test::VulkanTest {
     shader.workgroup_memory_bytes = kernel.shared_bytes();
     shader.buffer_count = static_cast<std::uint32_t>(kernel.buffers.size());
     for (const lower::KernelBuffer& buffer : kernel.buffers) shader.writable.push_back(buffer.writable);
-    std::vector<run::BufferView> views;
-    for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
-      const std::span<std::byte> bytes = std::as_writable_bytes(std::span(arrays[slot]));
-      views.push_back({bytes, run::buffer_length(program.program().buffers()[program.bound()[slot].index], bytes.size())});
-    }
-    backend_.prepare_shader(shader, device)->run(views, {}, {});
+    backend_.prepare_shader(shader, device)->run(views_of(program, arrays), {}, {});
     return arrays;
   }
 
@@ -144,26 +143,6 @@ TEST_F(VulkanConformance, a_loop_of_70000_turns_is_right_or_refused) {
   }
 }
 
-TEST_F(VulkanConformance, nested_loops_of_300_turns_are_right_or_refused) {
-  const auto program =
-      Sample()
-          .out("out")
-          .add({let("x", u32(0)),
-                loop("i", u32(0), load("out", u32(0)), {loop("j", u32(0), load("out", u32(0)), {assign("x", bump(var("x")))})}),
-                store("out", u32(1), var("x"))})
-          .make();
-  for (const std::uint32_t turns : {10u, 255u, 256u, 257u, 300u, 1000u}) {
-    SCOPED_TRACE(turns);
-    agreed_or_refused(program, {{turns, 7}}, {{turns, bumped(0, turns * turns)}});
-  }
-}
-
-TEST_F(VulkanConformance, two_loops_of_40000_turns_are_right_or_refused) {
-  const auto again = [](const char* variable) { return loop(variable, u32(0), load("out", u32(0)), {assign("x", bump(var("x")))}); };
-  const auto program = Sample().out("out").add({let("x", u32(0)), again("i"), again("j"), store("out", u32(1), var("x"))}).make();
-  agreed_or_refused(program, {{40'000, 7}}, {{40'000, bumped(0, 80'000)}});
-}
-
 // Edge values and then some; `random` gives the same on every machine.
 Words interesting_words() {
   Words words(kEdges.begin(), kEdges.end());
@@ -183,37 +162,6 @@ ExprHandle on_words(BinOp op, ExprHandle left, ExprHandle right) {
   const ir::BinOpInfo& row = ir::info(op);
   const ExprHandle value = bin(op, as(row.left, std::move(left)), as(row.right, std::move(right)));
   return row.result == DataType::U32 ? value : cast(DataType::U32, value);
-}
-
-TEST_F(VulkanConformance, binary_operators_agree_on_all_pairs_of_interesting_words) {
-  const Words words = interesting_words();
-  Words left, right;
-  for (const std::uint32_t a : words) {
-    for (const std::uint32_t b : words) {
-      left.push_back(a);
-      right.push_back(b);
-    }
-  }
-  const auto groups = static_cast<std::uint32_t>((left.size() + 63) / 64);
-  for (const ir::BinOpInfo& row : ir::kBinOps) {
-    SCOPED_TRACE(row.name);
-    const auto program = Sample()
-                             .in("left")
-                             .in("right")
-                             .out("out")
-                             .size(64)
-                             .add(store("out", gid(0), on_words(row.op, load("left", gid(0)), load("right", gid(0)))))
-                             .make();
-    const auto arrays = agreed(program, {left, right, Words(left.size(), 0xDEADBEEF)}, {groups, 1, 1});
-    for (const test::ExpectedBinary& expected : test::kExpectedBinary) {
-      if (expected.op != row.op) continue;
-      for (std::size_t a = 0; a < kEdges.size(); ++a) {
-        for (std::size_t b = 0; b < kEdges.size(); ++b) {
-          EXPECT_EQ(arrays[2][a * words.size() + b], expected.result[a][b]) << kEdges[a] << ' ' << kEdges[b];
-        }
-      }
-    }
-  }
 }
 
 // Guards are left out where a literal proves them unneeded.
@@ -268,63 +216,6 @@ TEST_F(VulkanConformance, negations_around_divisions_agree) {
   agreed(sample.make(), {words, Words(count * at)});
 }
 
-TEST_F(VulkanConformance, unary_operators_agree) {
-  const Words words = interesting_words();
-  const auto count = static_cast<std::uint32_t>(words.size());
-  Sample sample;
-  sample.in("in").out("out").size(32).add(let("x", load("in", gid(0))));
-  std::uint32_t at = 0;
-  for (const ir::UnOpInfo& row : ir::kUnOps) sample.add(store("out", gid(0) + u32(count * at++), un(row.op, var("x"))));
-  const auto arrays = agreed(sample.make(), {words, Words(count * at)}, {1, 1, 1});
-  for (const test::ExpectedUnary& expected : test::kExpectedUnary) {
-    for (std::size_t a = 0; a < kEdges.size(); ++a) {
-      EXPECT_EQ(arrays[1][count * static_cast<std::size_t>(expected.op) + a], expected.result[a]) << kEdges[a];
-    }
-  }
-}
-
-TEST_F(VulkanConformance, casts_agree) {
-  const Words words = interesting_words();
-  for (const ir::CastRow& row : ir::kCasts) {
-    if (row.source == DataType::Bytes) continue;
-    SCOPED_TRACE(std::string(ir::name(row.source)) + " to " + std::string(ir::name(row.target)));
-    // Elements whose lanes are all zero, one lane only, and all kinds of words.
-    const std::uint32_t lanes = ir::lanes(row.source);
-    Words in;
-    for (std::uint32_t k = 0; k < lanes; ++k) in.push_back(0);
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      for (std::uint32_t k = 0; k < lanes; ++k) in.push_back(k == lane ? 0x80000000 : 0);
-    }
-    for (std::size_t k = 0; k < 4 * words.size(); ++k) in.push_back(words[k * 5 % words.size()]);
-    const auto elements = static_cast<std::uint32_t>(in.size() / lanes);
-    const auto program = Sample()
-                             .in("in", row.source)
-                             .out("out", row.target)
-                             .size(32)
-                             .add(store("out", gid(0), cast(row.target, load("in", gid(0)))))
-                             .make();
-    agreed(program, {in, Words(elements * ir::lanes(row.target), 0xDEADBEEF)}, {(elements + 31) / 32, 1, 1});
-  }
-}
-
-TEST_F(VulkanConformance, lanes_packs_and_selects_agree) {
-  const Words words = interesting_words();
-  for (const DataType type : {DataType::U64, DataType::Vec2U32, DataType::Vec4U32}) {
-    const std::uint32_t lanes = ir::lanes(type);
-    std::vector<ExprHandle> turned;
-    for (std::uint32_t k = 0; k < lanes; ++k) turned.push_back(lane(var("v"), (k + 1) % lanes));
-    const auto program = Sample()
-                             .in("in", type)
-                             .out("out", type)
-                             .size(8)
-                             .add({let("v", load("in", gid(0))), let("m", pack(type, turned)),
-                                   if_(bin(BinOp::BitAnd, gid(0), u32(1)), {assign("m", var("v"))}),
-                                   store("out", gid(0), select(lane(var("m"), 0), var("m"), pack(type, turned)))})
-                             .make();
-    agreed(program, {words, Words(words.size())}, {4, 1, 1});
-  }
-}
-
 TEST_F(VulkanConformance, ids_agree_where_a_grid_is_run_in_parts) {
   const auto flat = (gid(2) * u32(16) + gid(1)) * u32(16) + gid(0);
   const auto program = Sample().out("out").size(2).add(store("out", flat, (wid(2) * u32(100) + wid(1)) * u32(100) + wid(0))).make();
@@ -341,13 +232,6 @@ TEST_F(VulkanConformance, ids_agree_where_a_grid_is_run_in_parts) {
     parts.prepare(test::valid(program), device)->run(views, {3, 7, 5}, {});
     EXPECT_EQ(out, expected);
   });
-}
-
-TEST_F(VulkanConformance, ids_agree_in_three_dimensions) {
-  const auto flat = (gid(2) * u32(6) + gid(1)) * u32(8) + gid(0);
-  const auto id = ((wid(0) * u32(7) + wid(1)) * u32(7) + wid(2)) * u32(1000) + (lid(0) * u32(7) + lid(1)) * u32(7) + lid(2);
-  const auto program = Sample().out("out").size(4, 3, 1).add(store("out", flat, id)).make();
-  agreed(program, {Words(8 * 6 * 3)}, {2, 2, 3});
 }
 
 // Of arrays with five elements; none is in range twice, so that stores to them do not race.
@@ -395,87 +279,6 @@ TEST_F(VulkanConformance, stores_out_of_bounds_change_nothing) {
     for (const std::uint32_t elements : {5u, 1u, 0u}) {
       agreed(sample.make(), {indices(), guard, Words(elements * type.lanes, 0xDEADBEEF), guard});
     }
-  }
-}
-
-TEST_F(VulkanConformance, atomics_agree_and_do_nothing_out_of_bounds) {
-  const Words words = interesting_words();
-  for (const ir::AtomicOpInfo& row : ir::kAtomicOps) {
-    SCOPED_TRACE(row.name);
-    const auto make = [&](ExprHandle index) {
-      const ExprHandle value = load("value", gid(0));
-      const ExprHandle old = row.op == AtomicOp::CompareExchange ? compare_exchange("cells", index, load("expected", gid(0)), value)
-                                                                 : atomic(row.op, "cells", index, value);
-      return Sample()
-          .in("at")
-          .in("value")
-          .in("expected")
-          .out("before")
-          .out("cells")
-          .out("after")
-          .out("old")
-          .size(8)
-          .add(store("old", gid(0), old))
-          .make();
-    };
-    const Words guard(64, 0xA5A5A5A5);
-    // Every old value with every operand, each in a cell of its own; the expected value is right every other time.
-    Words cells, values, expected, at;
-    for (const std::uint32_t old : words) {
-      for (const std::uint32_t value : kEdges) {
-        at.push_back(static_cast<std::uint32_t>(at.size()));
-        cells.push_back(old);
-        values.push_back(value);
-        expected.push_back(at.size() % 2 == 0 ? old : old + 1);
-      }
-    }
-    const auto groups = static_cast<std::uint32_t>((at.size() + 7) / 8);
-    agreed(make(load("at", gid(0))), {at, values, expected, guard, cells, guard, Words(at.size(), 0xDEADBEEF)}, {groups, 1, 1});
-    // All lanes in range, none, and both in one workgroup.
-    const std::uint32_t far = 1u << 30, farther = 1u << 31;
-    for (const Words& where : {Words{0, 1, 2, 3, 4, 5, 6, 7}, Words{8, 9, far, far + 1, farther, farther + 1, 0xFFFFFFFE, 0xFFFFFFFF},
-                               Words{8, 0, far, 4, farther, 2, far + 7, 7}}) {
-      agreed(make(load("at", gid(0))), {where, Words(8, 3), Words(8, 7), guard, Words(8, 7), guard, Words(8, 0xDEADBEEF)});
-    }
-    agreed(make(load("at", gid(0))), {{0, 1, 2}, Words(8, 3), Words(8, 0), guard, {}, guard, Words(8, 0xDEADBEEF)});
-  }
-}
-
-TEST_F(VulkanConformance, atomics_of_all_invocations_meet_in_one_cell) {
-  const auto program =
-      Sample()
-          .out("cells")
-          .size(64)
-          .add({let("a", atomic(AtomicOp::Add, "cells", u32(0), u32(1))), let("b", atomic(AtomicOp::Xor, "cells", u32(1), bump(gid(0)))),
-                let("c", atomic(AtomicOp::Max, "cells", u32(2), bump(gid(0)))),
-                let("d", atomic(AtomicOp::Min, "cells", u32(3), bump(gid(0)))),
-                // Every number from 0 on is drawn once.
-                let("e", atomic(AtomicOp::Add, "cells", u32(4) + var("a"), u32(1)))})
-          .make();
-  Words cells(4 + 64 * 32);
-  cells[3] = 0xFFFFFFFF;
-  agreed(program, {cells}, {32, 1, 1});
-}
-
-TEST_F(VulkanConformance, workgroup_memory_out_of_bounds_is_zero_and_unharmed) {
-  for (const ir::TypeInfo& type : ir::kTypes) {
-    if (type.type == DataType::Bytes) continue;
-    SCOPED_TRACE(type.name);
-    const auto program = Sample()
-                             .in("at")
-                             .out("out", type.type)
-                             .shared("before", 8)
-                             .shared("cells", 5, type.type)
-                             .shared("after", 8)
-                             .out("guards")
-                             .size(8)
-                             .add({store("cells", lid(0), value_for(type.type, lid(0) + u32(9))), barrier(),
-                                   store("out", lid(0), load("cells", load("at", lid(0)))), barrier(),
-                                   store("cells", load("at", lid(0)), value_for(type.type, u32(77))), barrier(),
-                                   store("out", lid(0) + u32(8), load("cells", lid(0))),
-                                   store("guards", lid(0), bin(BinOp::BitOr, load("before", lid(0)), load("after", lid(0))))})
-                             .make();
-    agreed(program, {indices(), Words(16 * type.lanes, 0xDEADBEEF), Words(8, 0xDEADBEEF)});
   }
 }
 
@@ -537,108 +340,6 @@ TEST_F(VulkanConformance, workgroup_memory_starts_as_zeros_in_every_workgroup) {
   }
 }
 
-// In each round every invocation hands a word to another one, through memory that all of them share.
-ir::Program messages(bool through_shared, std::uint32_t rounds) {
-  const ExprHandle base = through_shared ? u32(0) : wid(0) * u32(64);
-  const ExprHandle from = bin(BinOp::BitAnd, lid(0) + u32(1) + var("round"), u32(63));
-  Sample sample;
-  sample.out("out").out("global").size(64);
-  if (through_shared) sample.shared("local", 64);
-  const std::string mail = through_shared ? "local" : "global";
-  return sample
-      .add({let("x", gid(0)),
-            loop("round", u32(0), u32(rounds),
-                 {store(mail, base + lid(0), var("x")), barrier(), assign("x", bump(var("x")) ^ load(mail, base + from)), barrier()}),
-            store("out", gid(0), var("x"))})
-      .make();
-}
-
-TEST_F(VulkanConformance, a_million_messages_arrive_through_storage) {
-  agreed(messages(false, 1000), {Words(64 * 16), Words(64 * 16)}, {16, 1, 1});
-}
-
-TEST_F(VulkanConformance, a_million_messages_arrive_through_workgroup_memory) {
-  agreed(messages(true, 1000), {Words(64 * 16), Words(64 * 16)}, {16, 1, 1});
-}
-
-TEST_F(VulkanConformance, a_divergent_loop_may_stand_before_a_barrier) {
-  const auto program = Sample()
-                           .out("out")
-                           .shared("cells", 64)
-                           .size(64)
-                           .add({let("x", lid(0)), loop("k", u32(0), lid(0) + u32(1), {assign("x", bump(var("x")))}),
-                                 store("cells", lid(0), var("x")), barrier(), store("out", gid(0), load("cells", u32(63) - lid(0)))})
-                           .make();
-  agreed(program, {Words(128)}, {2, 1, 1});
-}
-
-TEST_F(VulkanConformance, a_whole_workgroup_may_return_between_barriers) {
-  const auto program =
-      Sample()
-          .in("stop")
-          .out("out")
-          .shared("cells", 32)
-          .size(32)
-          .add({let("x", lid(0)),
-                loop("k", u32(0), u32(10),
-                     {store("cells", lid(0), var("x")), barrier(),
-                      assign("x", bump(load("cells", bin(BinOp::BitAnd, lid(0) + u32(1), u32(31))))), store("out", gid(0), var("x")),
-                      barrier(), if_(bin(BinOp::Eq, var("k"), load("stop", wid(0))), {return_()})}),
-                store("out", gid(0), u32(1))})
-          .make();
-  agreed(program, {{3, 0, 9, 50}, Words(128)}, {4, 1, 1});
-}
-
-TEST_F(VulkanConformance, single_invocations_return_from_loops) {
-  const auto program =
-      Sample()
-          .out("out")
-          .size(64)
-          .add({let("x", gid(0)),
-                loop("j", u32(0), u32(5),
-                     {loop("k", u32(0), u32(9),
-                           {assign("x", bump(var("x"))),
-                            if_(bin(BinOp::Eq, bin(BinOp::BitAnd, bump(var("x")), u32(0xF000)), u32(0x3000)),
-                                {store("out", gid(0), var("x")), return_()}, {if_(bin(BinOp::Eq, gid(0), u32(5)), {return_()})})}),
-                      block({if_(bin(BinOp::Lt, u32(100), gid(0)), {block({return_()})}, {assign("x", var("x") + u32(1))})})}),
-                store("out", gid(0), var("x"))})
-          .make();
-  agreed(program, {Words(128, 0xDEADBEEF)}, {2, 1, 1});
-}
-
-TEST_F(VulkanConformance, both_branches_may_return) {
-  const auto program = Sample()
-                           .out("out")
-                           .size(8)
-                           .add({if_(bin(BinOp::BitAnd, gid(0), u32(1)), {store("out", gid(0), u32(1)), return_()},
-                                     {store("out", gid(0), u32(2)), return_()}),
-                                 store("out", gid(0), u32(3))})
-                           .make();
-  EXPECT_EQ(agreed(program, {Words(8)})[0], (Words{2, 1, 2, 1, 2, 1, 2, 1}));
-}
-
-TEST_F(VulkanConformance, host_truth_values_are_made_canonical) {
-  const auto program = Sample()
-                           .in("in", DataType::Bool)
-                           .out("out", DataType::Bool)
-                           .out("words")
-                           .size(8)
-                           .add({store("out", gid(0), load("in", gid(0))), store("words", gid(0), cast(DataType::U32, load("in", gid(0)))),
-                                 store("words", gid(0) + u32(8), select(load("in", gid(0)), u32(10), u32(20)))})
-                           .make();
-  // Words that the program does not touch come back as they were.
-  agreed(program, {{0, 1, 2, 0x80000000, 0xFFFFFFFF}, {9, 9, 9, 9, 9, 9, 9, 9, 9, 9}, Words(16, 0xDEADBEEF)});
-}
-
-TEST_F(VulkanConformance, bindings_of_a_program_may_be_any_numbers) {
-  const auto program = Sample()
-                           .buffer(BufferDecl::read("in", 0xFFFFFFFF, DataType::U32))
-                           .buffer(BufferDecl::read_write("out", 77, DataType::U32))
-                           .add(store("out", u32(0), load("in", u32(1)) + len("in")))
-                           .make();
-  agreed(program, {{5, 6, 7}, {0}});
-}
-
 // On an NVIDIA H200 the load of data[0] once moved out of the loop that stores to it.
 TEST_F(VulkanConformance, a_load_sees_the_store_before_it) {
   const ExprHandle first = load("data", u32(0));
@@ -652,15 +353,6 @@ TEST_F(VulkanConformance, a_load_sees_the_store_before_it) {
                            .make();
   agreed(program,
          {{5, 7, 3058133034, 4, 8, 6, 2}, {1967486684, 2, 673996613, 7, 0, 5, 244095187}, {5, 4, 2231057209, 0, 1741388036, 5, 1}});
-}
-
-TEST_F(VulkanConformance, shared_expressions_and_the_order_of_atomics_are_kept) {
-  const ExprHandle draw = atomic(AtomicOp::Add, "out", u32(0), u32(1));
-  const ExprHandle other = atomic(AtomicOp::Add, "out", u32(0), u32(10));
-  // Fires once though it is used twice; the next statement fires it again.
-  const auto program =
-      Sample().out("out").add({store("out", u32(1), draw * u32(100) + draw), store("out", u32(2), draw * u32(100) + other)}).make();
-  agreed(program, {{3, 0, 0}});
 }
 
 }  // namespace
