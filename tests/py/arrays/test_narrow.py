@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vyre
-from conftest import message
+from conftest import message, problem
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 U32, I32 = DataType.U32, DataType.I32
@@ -112,14 +112,11 @@ def test_a_uniform_element_takes_a_value(target, element):
         for _ in range(12):  # enough calls for a kernel of their own
             program(given, out, workgroups=1)
         assert out.numpy().tolist() == [given]
-    with pytest.raises(vyre.BindingError) as error:
-        vyre.run(program, {"k": greatest + 1, "out": 1}, 1, **target)
     name = np.dtype(NARROW[element][0]).name
     bytes_too = ", or bytes" if element is DataType.U8 else ""
-    assert str(error.value) == (
-        f"buffer `k` ({element.name.lower()}) wants an integer from {least} to {greatest}, or a numpy array of "
-        f"{name}{bytes_too}, got {greatest + 1} (int). Fix: write an integer in that range."
-    )
+    wants = f"wants an integer from {least} to {greatest}, or a numpy array of {name}{bytes_too}"
+    said = problem(lambda: vyre.run(program, {"k": greatest + 1, "out": 1}, 1, **target), vyre.BindingError)
+    assert said == f"buffer `k` ({element.name.lower()}) {wants}, got {greatest + 1} (int)."
 
 
 @by_element
@@ -143,45 +140,46 @@ def test_every_form_of_a_program_keeps_them(element):
 
 
 def refused(nodes, declared=()):
-    """The diagnostics of a program on a U8 and an I16 buffer, each as (message, hint)."""
+    """The diagnostics of a program on a U8 and an I16 buffer, each as (rule and problem, hint)."""
     buffers = [BufferDecl.output("o", 0, DataType.U8), BufferDecl.read_write("a", 1, DataType.I16), *declared]
     try:
         found = vyre.validate(Program(buffers, (1, 1, 1), nodes))
     except vyre.ValidationError as error:
         found = error.diagnostics
-    return [(f"{each.rule} {each.message.removeprefix('vyre IR validation: ')}", each.hint) for each in found]
+    problems = [each.message.removeprefix("vyre IR validation: ").partition(". Fix: ")[0] for each in found]
+    return [(f"{each.rule} {problem}", each.hint) for each, problem in zip(found, problems, strict=True)]
 
 
 def test_mistakes_name_the_types_of_values():
     load = Expr.load("a", 0)
     assert refused([Node.store("o", 0, load)]) == [
         (
-            "V028 store to buffer `o` must be `u32`, got `i32`. Fix: cast or rewrite the value to produce U32.",
+            "V028 store to buffer `o` must be `u32`, got `i32`",
             "write Expr.cast(DataType.U32, value).",
         )
     ]
     assert refused([Node.let("x", Expr.cast(DataType.U8, load))]) == [
         (
-            "V012 unsupported cast from `i32` to `u8`. Fix: see casts.md for valid conversions.",
+            "V012 unsupported cast from `i32` to `u8`",
             "no value has the type U8: a store to a buffer of U8 keeps the low bits.",
         )
     ]
     assert refused([Node.let("x", Expr.atomic_add("o", 0, 1))]) == [
         (
-            "V014 atomic on buffer `o` with non-u32 element type `u8`. Fix: atomics only support U32 elements.",
+            "V014 atomic on buffer `o` with non-u32 element type `u8`",
             'declare it as BufferDecl.output("o", 0, DataType.U32).',
         )
     ]
     assert refused([], [BufferDecl.workgroup("w", 4, DataType.U8, atomic=True)]) == [
         (
-            "V036 buffer `w` is declared atomic with element `u8`. Fix: declare it with DataType::U32.",
+            "V036 buffer `w` is declared atomic with element `u8`",
             'declare it as BufferDecl.workgroup("w", 4, DataType.U32, atomic=True).',
         )
     ]
     # Each element counts as a word.
     assert refused([], [BufferDecl.private("p", 4096, DataType.U8)]) == []
     assert [message for message, _ in refused([], [BufferDecl.private("p", 4097, DataType.U8)])] == [
-        "V037 private buffers hold 16388 bytes an invocation. Fix: keep them within 16384 bytes."
+        "V037 private buffers hold 16388 bytes an invocation"
     ]
 
 
@@ -192,7 +190,7 @@ I16 = "`i16` (-32768 to 32767)"
     ("buffer", "given", "kind"), [("o", 300, "`u8` (0 to 255)"), ("o", -1, "`u8` (0 to 255)"), ("a", 40000, I16)]
 )
 def test_an_integer_that_does_not_fit_is_refused(buffer, given, kind):
-    said = f"V039 literal {given} does not fit {kind}. Fix: write an integer of that range."
+    said = f"V039 literal {given} does not fit {kind}"
     assert refused([Node.store(buffer, 0, given)]) == [(said, "")]
 
 
@@ -303,7 +301,5 @@ def test_workgroup_memory_counts_each_element_as_a_word():
             [Node.store("out", 0, Expr.load("s", 0))],
         )
 
-    assert message(lambda: vyre.run(made(2**26 + 1), {"out": 1}, 1, backend="reference"), vyre.CapabilityError) == (
-        "workgroup buffers exceed the reference's limit of workgroup memory: wanted 268435460 bytes, allowed "
-        "268435456. Fix: declare fewer elements."
-    )
+    said = message(lambda: vyre.run(made(2**26 + 1), {"out": 1}, 1, backend="reference"), vyre.CapabilityError)
+    assert "wanted 268435460 bytes, allowed 268435456. " in said

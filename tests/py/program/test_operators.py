@@ -44,22 +44,11 @@ def load(name: str) -> Expr:
 
 
 # (the expression of loads a, b of the type and n of U32, what it is for integers, the type of the result)
+# Other single operators of I32 are those of L1/operators/python.
 ON_I32 = [
-    (lambda a, b, n: a + b, lambda a, b, n: i32(a + b), I32),
-    (lambda a, b, n: a - b, lambda a, b, n: i32(a - b), I32),
-    (lambda a, b, n: a * b, lambda a, b, n: i32(a * b), I32),
-    (lambda a, b, n: a // b, lambda a, b, n: i32(truncated(a, b)), I32),
-    (lambda a, b, n: a % b, lambda a, b, n: rest(a, b), I32),
     (lambda a, b, n: (a & b) | (a ^ ~b), lambda a, b, n: (a & b) | (a ^ ~b), I32),
-    (lambda a, b, n: a << n, lambda a, b, n: i32(a << n % 32), I32),
-    (lambda a, b, n: a >> n, lambda a, b, n: a >> n % 32, I32),
     (lambda a, b, n: -a, lambda a, b, n: i32(-a), I32),
     (lambda a, b, n: abs(a), lambda a, b, n: i32(abs(a)), I32),
-    (lambda a, b, n: a == b, lambda a, b, n: int(a == b), U32),
-    (lambda a, b, n: a != b, lambda a, b, n: int(a != b), U32),
-    (lambda a, b, n: a < b, lambda a, b, n: int(a < b), U32),
-    (lambda a, b, n: a <= b, lambda a, b, n: int(a <= b), U32),
-    (lambda a, b, n: (a > b) + (a >= b), lambda a, b, n: (a > b) + (a >= b), U32),
     (lambda a, b, n: vyre.min(a, b) - vyre.max(a, b), lambda a, b, n: i32(min(a, b) - max(a, b)), I32),
     (lambda a, b, n: -3 * a + 7, lambda a, b, n: i32(-3 * a + 7), I32),
     (lambda a, b, n: 1000 // a - -5 % b, lambda a, b, n: i32(truncated(1000, a) - rest(-5, b)), I32),
@@ -142,7 +131,6 @@ def grid(element: DataType) -> tuple[list[int], list[int], list[int]]:
 
 @pytest.mark.parametrize(("element", "rows"), [(I32, ON_I32), (U64, ON_U64)], ids=["I32", "U64"])
 def test_operators_compute_what_python_integers_do(element, rows, target):
-    assert len(rows) == 20
     a, b, n = grid(element)
     count = len(a)
     buffers = [BufferDecl.read("a", 0, element), BufferDecl.read("b", 1, element), BufferDecl.read("n", 2, U32)]

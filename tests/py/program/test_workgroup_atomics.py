@@ -47,37 +47,6 @@ def test_a_histogram_is_numpys(target, optimize, rng):
     np.testing.assert_array_equal(found, np.bincount(data, minlength=256))
 
 
-def test_a_compaction_keeps_what_it_should_in_any_order(target, rng):
-    """Each workgroup collects its even numbers behind a counter of its own."""
-    program = Program(
-        [
-            BufferDecl.read("data", 0, U32),
-            BufferDecl.output("kept", 1, U32),
-            BufferDecl.read_write("sizes", 2, U32),
-            BufferDecl.workgroup("size", 1, U32, atomic=True),
-        ],
-        (64, 1, 1),
-        [
-            Node.let("x", Expr.load("data", Expr.gid_x())),
-            Node.if_(
-                Expr.eq(Expr.var("x") & 1, 0),
-                [
-                    Node.let("at", Expr.atomic_add("size", 0, 1)),
-                    Node.store("kept", Expr.workgroup_x() * 64 + Expr.var("at"), Expr.var("x")),
-                ],
-            ),
-            Node.barrier(),
-            Node.if_(Expr.eq(local, 0), [Node.store("sizes", Expr.workgroup_x(), Expr.load("size", 0))]),
-        ],
-    )
-    data = rng.integers(1, 1000, 64 * 9, dtype=np.uint32)
-    out = vyre.run(program, {"data": data, "kept": data.size, "sizes": 9}, 9, **target)
-    for part, kept, size in zip(data.reshape(9, 64), out["kept"].reshape(9, 64), out["sizes"], strict=True):
-        even = part[part % 2 == 0]
-        assert size == len(even)
-        np.testing.assert_array_equal(np.sort(kept[:size]), np.sort(even))
-
-
 def test_the_forms_keep_it():
     program = histogram()
     assert "buffer counts: workgroup atomic u32 count 256\n" in program.to_text()
@@ -120,18 +89,6 @@ def test_only_workgroup_memory_is_atomic():
         Program.from_bytes(bytes(data))
     with pytest.raises(vyre.ParseError, match="only workgroup memory is atomic"):
         vyre._core._buffer_decl_from_state(b"x", 0, BufferAccess.ReadWrite, U32, 1, False, True)
-
-
-def test_validation_speaks_at_the_declaration():
-    program = Program(
-        [BufferDecl.workgroup("s", 4, I32, atomic=True), BufferDecl.workgroup("t", 4, U32)],
-        (8, 1, 1),
-        [Node.let("a", Expr.atomic_add("s", 0, 1)), Node.let("b", Expr.atomic_add("t", 0, 1))],
-    )
-    assert [(d.rule, d.place.path, d.hint) for d in vyre.validate(program)] == [
-        ("V036", "buffers[0]", 'declare it as BufferDecl.workgroup("s", 4, DataType.U32, atomic=True).'),
-        ("V025", "entry[1].value", 'declare it as BufferDecl.workgroup("t", 4, DataType.U32, atomic=True).'),
-    ]
 
 
 def test_a_plain_access_that_no_barrier_orders_races_with_an_atomic():

@@ -103,24 +103,6 @@ def test_a_variable_may_still_be_called_break():
     assert vyre.run(program, {"break": 1}, 1, backend="reference")["break"].tolist() == [2]
 
 
-def test_the_shader_languages_have_it_too():
-    assert "break;" in vyre.lower(collatz(), target="wgsl")
-    words = np.frombuffer(vyre.lower(collatz(), target="spirv"), np.uint32)
-    assert words[0] == 0x07230203
-
-
-def test_validation_names_the_statement():
-    program = Program([], (1, 1, 1), [Node.break_(), Node.loop("k", 0, 4, [Node.break_(), Node.let("z", 1)])])
-    assert [(d.rule, d.place.path, d.message) for d in vyre.validate(program)] == [
-        ("V038", "entry[0]", "vyre IR validation: break outside of a loop. Fix: move it into a Loop body."),
-        (
-            "V038",
-            "entry[1].body[1]",
-            "vyre IR validation: statement after break is unreachable. Fix: remove it or move it before the break.",
-        ),
-    ]
-
-
 def test_checked_execution_judges_barriers_that_some_may_miss():
     def meeting(divisor: int) -> Program:
         entry = [Node.loop("k", 0, 4, [Node.if_(Expr.local_x() // divisor > k, [Node.break_()]), Node.barrier()])]
