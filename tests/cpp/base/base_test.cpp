@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "support/errors.hpp"
 #include "vyre/base/assert.hpp"
 #include "vyre/base/diagnostic.hpp"
 #include "vyre/base/id.hpp"
@@ -31,13 +32,8 @@ TEST(IdVector, gives_the_id_of_what_it_takes) {
 
 TEST(Assert, names_the_condition_and_a_place_below_the_source_root) {
   VYRE_ASSERT(1 + 1 == 2);
-  try {
-    assertion_failed("a == b", "/home/someone/cpp/vyre/ir/builder.cpp", 12);
-    FAIL();
-  } catch (const BugError& error) {
-    EXPECT_STREQ(error.what(),
-                 "internal error: `a == b` does not hold at vyre/ir/builder.cpp:12. Fix: please report it with the program that shows it.");
-  }
+  EXPECT_EQ(test::message_of<BugError>([&] { assertion_failed("a == b", "/home/someone/cpp/vyre/ir/builder.cpp", 12); }),
+            "internal error: `a == b` does not hold at vyre/ir/builder.cpp:12. Fix: please report it with the program that shows it.");
 }
 
 TEST(Diagnostic, is_one_line_with_rule_place_and_sentence) {

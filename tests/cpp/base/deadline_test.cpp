@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "support/errors.hpp"
 #include "vyre/base/error.hpp"
 
 namespace vyre {
@@ -18,12 +19,7 @@ constexpr auto kNever = std::chrono::nanoseconds::max();
 
 template <class Thrown>
 std::string message_of(const Deadline& deadline, Awaited awaited, std::string_view where = {}) {
-  try {
-    deadline.check(awaited, where);
-  } catch (const Thrown& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
+  return test::message_of<Thrown>([&] { deadline.check(awaited, where); });
 }
 
 TEST(Deadline, never_passes_without_a_time_out) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/errors.hpp"
 #include "support/expected_values.hpp"
 #include "support/programs/random_program.hpp"
 #include "support/programs/sample_programs.hpp"
@@ -19,12 +20,7 @@ Program read(std::string_view bytes) { return from_bytes(std::as_bytes(std::span
 std::string text(std::initializer_list<int> bytes) { return {bytes.begin(), bytes.end()}; }
 Program of(std::vector<NodeHandle> entry) { return make_program({}, {1, 1, 1}, entry); }
 std::string error_of(std::string_view bytes) {
-  try {
-    read(bytes);
-  } catch (const ParseError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::message_of<ParseError>([&] { read(bytes); });
 }
 
 const std::string kHead = "\x93VYRE" + text({1, 1, 1, 1});  // magic, version, workgroup size

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/errors.hpp"
 #include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
@@ -116,13 +117,8 @@ TEST(ProcedureCall, plans_once_for_other_numbers_in_words) {
 TEST(ProcedureCall, says_what_does_not_fit_the_procedure) {
   const validate::ValidProcedure procedure = valid(kText);
   run::Backend& cpu = *run::find_backend("cpu");
-  const auto refusal = [&](const std::vector<HostArray>& arrays, const std::vector<std::uint64_t>& numbers) -> std::string {
-    try {
-      run::run(procedure, arrays, numbers, cpu);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto refusal = [&](const std::vector<HostArray>& arrays, const std::vector<std::uint64_t>& numbers) {
+    return message_of([&] { run::run(procedure, arrays, numbers, cpu); });
   };
   const HostArray one = array({1});
   EXPECT_EQ(refusal({one, one}, {1, 1}), "no error");
@@ -254,13 +250,8 @@ TEST(ProcedureCall, a_convention_that_the_backend_does_not_take_is_refused_by_na
   OfTheFirstVersion backend;
   const std::vector<Shape> shapes = {{1}};
   const std::vector<std::uint64_t> numbers = {1};
-  const auto refusal = [&](const ir::OpSpec* operation) -> std::string {
-    try {
-      run::plan(plain, shapes, numbers, backend, 0, {}, operation);
-    } catch (const CapabilityError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto refusal = [&](const ir::OpSpec* operation) {
+    return message_of<CapabilityError>([&] { run::plan(plain, shapes, numbers, backend, 0, {}, operation); });
   };
   const ir::OpSpec first = plain_op(ir::ConventionV1{}), second = plain_op(ir::ConventionV2{0});
   EXPECT_EQ(refusal(&first), "no error");

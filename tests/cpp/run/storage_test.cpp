@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/conformance.hpp"
+#include "support/errors.hpp"
 #include "support/places.hpp"
 #include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
@@ -484,24 +485,15 @@ TEST(Storage, that_a_failed_call_was_to_write_gives_its_error_until_it_is_writte
 
 TEST(Storage, is_refused_where_the_backend_has_no_such_device) {
   for (run::Backend* backend : {places()[0].backend, places()[1].backend}) {
-    try {
-      backend->allocate(3, 16, true);
-      ADD_FAILURE();
-    } catch (const ArgumentError& error) {
-      EXPECT_EQ(error.what(), "device 3 of backend `" + std::string(backend->name()) + "` does not exist. Fix: use 0, its only device.");
-    }
+    EXPECT_EQ(message_of<ArgumentError>([&] { backend->allocate(3, 16, true); }),
+              "device 3 of backend `" + std::string(backend->name()) + "` does not exist. Fix: use 0, its only device.");
   }
 }
 
 TEST(Storage, of_more_than_the_host_has_is_a_typed_error) {
   for (run::Backend* backend : {places()[0].backend, places()[1].backend}) {
-    try {
-      backend->allocate(std::nullopt, std::uint64_t{1} << 60, true);
-      ADD_FAILURE();
-    } catch (const DeviceMemoryError& error) {
-      EXPECT_STREQ(error.what(),
-                   "the host has no memory for an array of 1152921504606846976 bytes. Fix: ask for fewer elements, or free some memory.");
-    }
+    EXPECT_EQ(message_of<DeviceMemoryError>([&] { backend->allocate(std::nullopt, std::uint64_t{1} << 60, true); }),
+              "the host has no memory for an array of 1152921504606846976 bytes. Fix: ask for fewer elements, or free some memory.");
   }
 }
 
@@ -535,14 +527,9 @@ TEST(Overlaps, are_found_among_many_arrays_as_among_few) {
       SCOPED_TRACE(std::to_string(count) + " buffers, number " + std::to_string(k));
       std::vector<StorageView> changed = views;
       changed[k].offset = 0;  // where the written one is
-      try {
-        run::check_call(program, changed, {});
-        ADD_FAILURE();
-      } catch (const BindingError& error) {
-        EXPECT_EQ(error.what(),
-                  "arrays of buffers `a" + std::to_string(k) +
-                      "` and `out` overlap in memory, and one of them is ReadWrite. Fix: give each its own array, for instance a copy.");
-      }
+      EXPECT_EQ(message_of<BindingError>([&] { run::check_call(program, changed, {}); }),
+                "arrays of buffers `a" + std::to_string(k) +
+                    "` and `out` overlap in memory, and one of them is ReadWrite. Fix: give each its own array, for instance a copy.");
       changed[k].bytes = changed[k].length = 0;
       run::check_call(program, changed, {});
       changed = views;

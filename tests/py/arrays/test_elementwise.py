@@ -430,7 +430,7 @@ def test_a_numpy_array_beside_a_resident_one_is_refused_with_what_to_write():
     a = array()
     for call in (lambda x: np.add(x, a), lambda x: x + a):
         with refused(
-            vyre.ArgumentError, "operator `+` has a vyre.Array of uint32 and a numpy array, which lies on the host"
+            vyre.ArgumentError, "operator `+` has a vyre.Array of uint32 and a numpy array, which lies on the host."
         ):
             call(A)
         np.testing.assert_array_equal(call(vyre.array(A, backend="cpu", device=0)), A + A)

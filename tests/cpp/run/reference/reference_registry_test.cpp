@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "support/errors.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/handles/handle.hpp"
@@ -39,13 +40,7 @@ std::uint32_t call(const std::string& id, std::uint32_t argument) {
 }
 
 std::string refusal(ir::OpSpec spec) {
-  try {
-    run::register_op(std::move(spec));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
+  return message_of([&] { run::register_op(std::move(spec)); });
 }
 
 TEST(Registry, starts_with_the_standard_operations) {
@@ -54,14 +49,9 @@ TEST(Registry, starts_with_the_standard_operations) {
 }
 
 TEST(Registry, says_what_to_do_about_an_unknown_operation) {
-  try {
-    run::registered_op("primitive.bitwise.exor");
-    FAIL();
-  } catch (const ArgumentError& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown operation `primitive.bitwise.exor`. Fix: register an Op with id primitive.bitwise.exor before lowering.\n"
-                 "  In Python: did you mean \"primitive.bitwise.xor\"? vyre.ops.ids() lists all.");
-  }
+  EXPECT_EQ(message_of<ArgumentError>([&] { run::registered_op("primitive.bitwise.exor"); }),
+            "unknown operation `primitive.bitwise.exor`. Fix: register an Op with id primitive.bitwise.exor before lowering.\n"
+            "  In Python: did you mean \"primitive.bitwise.xor\"? vyre.ops.ids() lists all.");
 }
 
 TEST(Registry, takes_operations_at_run_time_and_versions_of_them) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/vulkan/vulkan_fixture.hpp"
+#include "support/errors.hpp"
 #include "support/fakes/failing_vulkan.hpp"
 #include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
@@ -39,12 +40,7 @@ class Addresses : public test::VulkanTest {
   }
   template <class Work>
   void expect_refused(const std::string& message, const Work& work) {
-    try {
-      work();
-      ADD_FAILURE() << message;
-    } catch (const CapabilityError& error) {
-      EXPECT_EQ(error.what(), message);
-    }
+    EXPECT_EQ(test::message_of<CapabilityError>([&] { work(); }), message);
   }
 
   test::FailingVulkan vulkan_;
