@@ -52,8 +52,9 @@ class Fault:
 
 
 def load(path: Path = LIST) -> list[Fault]:
-    """The faults of the list, in its order."""
-    faults = [Fault(**row) for row in tomllib.loads(path.read_text(encoding="utf-8"))["fault"]]
+    """The faults of the list, by file in the order in which it names the files."""
+    files = tomllib.loads(path.read_text(encoding="utf-8"))
+    faults = [Fault(id=id, file=file, **row) for file, rows in files.items() for id, row in rows.items()]
     seen: set[str] = set()
     for fault in faults:
         if fault.id in seen:

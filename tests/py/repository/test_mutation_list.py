@@ -51,8 +51,8 @@ def test_what_caught_a_fault_is_a_test_of_a_suite():
 
 
 def test_id_used_twice_is_refused(tmp_path):
-    row = '[[fault]]\nid = "a"\nfile = "b"\nold = "c"\nnew = "d"\nbreaks = "e"\n'
-    (tmp_path / "faults.toml").write_text(row + row)
+    rows = [f'["{file}".a]\nold = "c"\nnew = "d"\nbreaks = "e"\n' for file in ("b", "c")]
+    (tmp_path / "faults.toml").write_text("".join(rows))
     with pytest.raises(faults.GateError, match=r"^fault a stands in the list twice\. Fix: rename one of them\.$"):
         faults.load(tmp_path / "faults.toml")
 
