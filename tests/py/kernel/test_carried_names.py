@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre import In, InOut, Out, u32
+from vyre import In, Out, u32
 from vyre._procedure.carried import carried_names
 from vyre.errors import ArgumentError
 
-FILE = Path(__file__).name
 X = np.arange(5, dtype=np.uint32)
 
 
@@ -21,151 +20,6 @@ X = np.arange(5, dtype=np.uint32)
 def scale(x: In[u32], k: u32, y: Out[u32]):
     i = vyre.gid(0)
     y[i] = x[i] * k
-
-
-@vyre.kernel
-def bump(x: InOut[u32], k: u32):
-    i = vyre.gid(0)
-    x[i] += k
-
-
-def changed(procedure, n):
-    x = vyre.array(X, backend="cpu")
-    procedure(x, n)
-    return x.numpy().tolist()
-
-
-def lines_of(procedure, *marks):
-    """The lines of a procedure's text that have these comments."""
-    first = procedure.__wrapped__.__code__.co_firstlineno
-    text = Path(__file__).read_text().splitlines()
-    return [next(k + 1 for k in range(first, len(text)) if text[k].endswith(f"# {mark}")) for mark in marks]
-
-
-def behind(name, block, assigned, read):
-    return (
-        f"`{name}` is assigned at line {assigned} of {FILE} in a block of vyre.{block}, and read behind the block at "
-        f"line {read}. The body is recorded once, so that it would be what was assigned last, whichever steps a call "
-        "runs. Fix: make an array before the block by vyre.scratch, and write it in the block without assigning its "
-        "name (`scale(x, 2, y)`, not `y = scale(x, 2, y)`); compute a size before the block, or choose it by "
-        "vyre.size_select(condition, a, b)."
-    )
-
-
-def carried(name, read, assigned):
-    return (
-        f"`{name}` is read at line {read} of {FILE} and assigned anew at line {assigned}, in a loop over vyre.times. "
-        "The body is recorded once for all turns, so that each would read what was there before the loop. Fix: write "
-        "into one array in each turn, or exchange two by vyre.swap(a, b); make numbers from the number of the turn."
-    )
-
-
-@vyre.procedure
-def made_in_both(x: In[u32], n: u32):
-    with vyre.when(n > 2):
-        y = scale(x, 2)  # assigned
-    with vyre.otherwise():
-        y = scale(x, 3)
-    return y  # read
-
-
-@vyre.procedure
-def written_in_both(x: In[u32], n: u32):
-    y = vyre.scratch(u32, x.length)
-    with vyre.when(n > 2):
-        scale(x, 2, y)
-    with vyre.otherwise():
-        scale(x, 3, y)
-    return y
-
-
-@vyre.procedure
-def size_of_a_block(x: InOut[u32], n: u32):
-    k = n
-    with vyre.when(n > 2):
-        k = n * 10  # assigned
-    bump(x, k)  # read
-
-
-@vyre.procedure
-def selected_size(x: InOut[u32], n: u32):
-    bump(x, vyre.size_select(n > 2, n * 10, n))
-
-
-@vyre.procedure
-def exchanged_names(x: In[u32], n: u32):
-    a, b = scale(x, 1), vyre.scratch(u32, x.length)
-    for _ in vyre.times(n):
-        scale(a, 2, b)  # read
-        a, b = b, a  # assigned
-    return a
-
-
-@vyre.procedure
-def swapped(x: In[u32], n: u32):
-    a, b = scale(x, 1), vyre.scratch(u32, x.length)
-    for _ in vyre.times(n):
-        scale(a, 2, b)
-        vyre.swap(a, b)
-    return a
-
-
-@vyre.procedure
-def made_in_each_turn(x: In[u32], n: u32):
-    y = scale(x, 1)
-    for _ in vyre.times(n):
-        y = scale(y, 2)  # anew
-    return y
-
-
-@vyre.procedure
-def counted_by_python(x: InOut[u32], n: u32):
-    k = 0
-    for _ in vyre.times(n):
-        k += 1  # anew
-        bump(x, k)
-
-
-@vyre.procedure
-def counted_by_turns(x: InOut[u32], n: u32):
-    for i in vyre.times(n):
-        bump(x, i + 1)
-
-
-def test_an_array_that_blocks_make_is_refused():
-    with pytest.raises(ArgumentError) as error:
-        made_in_both(X, 5, backend="cpu")
-    assert str(error.value) == behind("y", "when", *lines_of(made_in_both, "assigned", "read"))
-    for n in (2, 3):
-        assert written_in_both(X, n, backend="cpu").tolist() == [k * (2 if n > 2 else 3) for k in range(5)]
-
-
-def test_a_size_that_a_block_makes_is_refused():
-    with pytest.raises(ArgumentError) as error:
-        size_of_a_block(X, 5, backend="cpu")
-    assert str(error.value) == behind("k", "when", *lines_of(size_of_a_block, "assigned", "read"))
-    for n in (2, 3):
-        assert changed(selected_size, n) == [k + (10 * n if n > 2 else n) for k in range(5)]
-
-
-def test_names_that_turns_exchange_are_refused():
-    with pytest.raises(ArgumentError) as error:
-        exchanged_names(X, 2, backend="cpu")
-    assert str(error.value) == carried("a", *lines_of(exchanged_names, "read", "assigned"))
-    for n in range(4):
-        assert swapped(X, n, backend="cpu").tolist() == [k * 2**n for k in range(5)]
-
-
-@pytest.mark.parametrize(("procedure", "name"), [(made_in_each_turn, "y"), (counted_by_python, "k")])
-def test_a_name_that_each_turn_assigns_from_itself_is_refused(procedure, name):
-    with pytest.raises(ArgumentError) as error:
-        procedure(X, 3, backend="cpu")
-    (line,) = lines_of(procedure, "anew")
-    assert str(error.value) == carried(name, line, line)
-
-
-def test_numbers_of_turns_are_made_from_the_turn():
-    assert changed(counted_by_turns, 3) == (X + 6).tolist()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import linecache
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,28 +80,30 @@ class Case(NamedTuple):
     gives: str
 
 
-def read_case(text: str) -> Case:
+def read_case(
+    text: str, source_of: Callable[[str], str] = whole_source, error_of: Callable[..., str] = whole_error
+) -> Case:
     source, raises, gives = text.strip("\n").split("\n--- ")
     wrong, fixed = (
-        whole_source("".join(f"{line[2:]}\n" for line in source.split("\n") if not line.startswith(other)))
+        source_of("".join(f"{line[2:]}\n" for line in source.split("\n") if not line.startswith(other)))
         for other in ("+", "-")
     )
     said, *message = raises.split("\n")
     wrong_call, kind = re.fullmatch(r"(?:(.*) )?raises (\w+)", said).groups("")
     call, value = re.fullmatch(r"(?:(.*) )?gives (.*)", gives).groups("k(a)")
-    return Case(wrong, wrong_call, whole_error(kind, message, wrong), fixed, call, value)
+    return Case(wrong, wrong_call, error_of(kind, message, wrong), fixed, call, value)
 
 
-def read_cases(text: str) -> dict[str, Case]:
+def read_cases(table: Path, *how: Callable[..., str]) -> dict[str, Case]:
     cases: dict[str, Case] = {}
-    for each in text.split("\n===== ")[1:]:
+    for each in table.read_text(encoding="utf-8").split("\n===== ")[1:]:
         name, _, rest = each.partition("\n")
         assert name not in cases, name
-        cases[name] = read_case(rest)
+        cases[name] = read_case(rest, *how)
     return cases
 
 
-CASES = read_cases(Path(__file__).with_name("wrong_kernels.txt").read_text(encoding="utf-8"))
+CASES = read_cases(Path(__file__).with_name("wrong_kernels.txt"))
 
 
 def arrays() -> dict[str, np.ndarray]:
@@ -116,9 +119,9 @@ def arrays() -> dict[str, np.ndarray]:
     }
 
 
-def defined(source: str) -> dict[str, object]:
+def defined(source: str, head: str = HEAD) -> dict[str, object]:
     """The globals after the source has run, whose lines Python's tools find."""
-    text = HEAD + source
+    text = head + source
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
     made: dict[str, object] = {"__name__": "wrong"}
     exec(compile(text, FILE, "exec"), made)
