@@ -247,3 +247,10 @@ def assert_same(found, wanted):
             assert_same(each, other)
     else:
         assert found == wanted
+
+
+def strings_of(messages):
+    """The byte strings of packed ones, by numpy alone."""
+    data = messages.words.numpy().astype("<u4").tobytes()
+    places = zip(messages.starts.numpy().tolist(), messages.lengths.numpy().tolist(), strict=True)
+    return [data[start : start + length] for start, length in places]

@@ -83,6 +83,13 @@ def shortened(procedure: vyre.Procedure) -> str:
     return "\n".join(shown) + "\n"
 
 
+def assert_comes_back(procedure: vyre.Procedure) -> None:
+    text = procedure.to_text()
+    read = vyre.Procedure.parse(text)
+    assert (read, hash(read)) == (procedure, hash(procedure))
+    assert (read.to_bytes(), read.to_text()) == (procedure.to_bytes(), text)
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for file in FOLDER.glob("*.txt"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import vyre.conformance
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 I = Expr.var("i")  # noqa: E741
@@ -33,6 +34,10 @@ def xor() -> Program:
 def groups(n: int, size: int = 64) -> int:
     """Workgroups of `size` that cover n invocations."""
     return -(-n // size)
+
+
+def conformance_programs() -> list[Program]:
+    return list({step.program: None for case in vyre.conformance.cases() for step in case.steps if not case.skip})
 
 
 def by_powers_of_two(element: DataType) -> tuple[Program, dict[str, np.ndarray], tuple[int, int, int], dict]:

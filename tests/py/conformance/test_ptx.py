@@ -14,7 +14,7 @@ import vyre
 import vyre.conformance
 from library_calls import ROWS, SMALL
 from procedure_texts import procedures_of
-from programs import by_powers_of_two
+from programs import by_powers_of_two, conformance_programs
 from ptx_machine import Fault
 from vyre import BufferDecl, DataType, Expr, Node, Program, _core, fuzz, std
 
@@ -27,10 +27,6 @@ COMBINATIONS = [True, False, ["passes"], ["proofs"]]
 
 
 # --- What ptxas says ---
-
-
-def conformance_programs() -> list[Program]:
-    return list({step.program: None for case in vyre.conformance.cases() for step in case.steps if not case.skip})
 
 
 def check_assembled(programs: list[Program], architecture: str, combinations: list = COMBINATIONS) -> None:

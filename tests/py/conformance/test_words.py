@@ -12,7 +12,7 @@ import pytest
 
 import vyre
 import vyre.conformance
-from programs import REVIEWED
+from programs import REVIEWED, conformance_programs
 from vyre import BufferAccess, BufferDecl, DataType, Expr, Node, Program, _core, fuzz
 from vyre.fuzz import wgsl as wgsl_runner
 
@@ -61,10 +61,6 @@ def test_what_is_not_valid_is_found():
     assert _core._spirv_problem(bytes(words)) == ""
     words[4 * 3 : 4 * 4] = bytes([1, 0, 0, 0])  # the bound of ids
     assert _core._spirv_problem(bytes(words)) != ""
-
-
-def conformance_programs() -> list[Program]:
-    return list({step.program: None for case in vyre.conformance.cases() for step in case.steps if not case.skip})
 
 
 @pytest.mark.parametrize("optimize", COMBINATIONS, ids=str)

@@ -4,7 +4,6 @@ import contextlib
 import math
 import pickle
 import re
-import sys
 import threading
 import time
 from pathlib import Path
@@ -455,15 +454,7 @@ def test_arrays_of_one_name_are_numbered_and_equal_tables_are_one():
     assert tables[0]._decl is tables[4]._decl
 
 
-@pytest.fixture
-def eager_switches():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-@pytest.mark.usefixtures("eager_switches")
+@pytest.mark.usefixtures("fast_switching")
 def test_threads_record_plan_and_run_one_procedure_at_once():
     """With more constants than are kept, so that what one thread uses is forgotten by another."""
 

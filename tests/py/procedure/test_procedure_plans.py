@@ -1,19 +1,12 @@
 """Plans of procedures: what a call with other arrays, other numbers, from other threads and in graphs works with."""
 
 import numpy as np
-import pytest
 
 import vyre
 from conftest import refused
-from places import PLACES, name_of
 from threads import in_threads
 from vyre import In, Out, u32
 from vyre.errors import BindingError
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
 
 
 @vyre.kernel

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 
 import vyre
-from places import PLACES, name_of
 from small_kernels import copied
 from vyre import In, InOut, u32
 from vyre.errors import ArgumentError, ParseError
 
 EVEN = "halves takes arrays of an even length. Fix: pad the array."
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
 
 
 @vyre.procedure

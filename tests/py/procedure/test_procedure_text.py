@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 
 import vyre
+from procedure_texts import assert_comes_back
 from vyre.errors import ParseError
 from vyre.fuzz import procedures
-
-
-def assert_comes_back(procedure: vyre.Procedure) -> None:
-    text = procedure.to_text()
-    read = vyre.Procedure.parse(text)
-    assert (read, hash(read)) == (procedure, hash(procedure))
-    assert (read.to_bytes(), read.to_text()) == (procedure.to_bytes(), text)
 
 
 def test_the_example_of_the_page_is_a_valid_procedure():

@@ -7,18 +7,12 @@ import pytest
 
 import vyre
 from conftest import refused
-from places import PLACES, name_of
 from vyre import In, InOut, Out, u32
 from vyre.errors import ArgumentError, DispatchTimeoutError
 
 STEPS = 300  # of a chain of 60,000 turns each, so that no device is done within SHORT; llvmpipe ends longer loops
 SHORT = 1e-4
 X = np.arange(1, 5, dtype=np.uint32)
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
 
 
 @vyre.kernel(workgroup_size=4)

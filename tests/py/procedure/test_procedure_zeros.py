@@ -8,18 +8,12 @@ import pytest
 import vyre
 from drawn_stores import DrawnStores
 from library_calls import ROWS, SMALL
-from places import PLACES, name_of
 from small_kernels import evens
 from vyre import In, Out, u8, u32, vec4u32
 from vyre._procedure.flat import call_of, named_call
 from vyre._procedure.procedure import ProcedureFunction
 
 X = np.arange(1, 1001, dtype=np.uint32)
-
-
-@pytest.fixture(params=PLACES, ids=name_of)
-def place(request):
-    return {"backend": request.param[0], "device": request.param[1]}
 
 
 @vyre.kernel(workgroup_size=64)

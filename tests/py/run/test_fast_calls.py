@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 
 import numpy as np
 import pytest
@@ -572,14 +571,6 @@ def test_threads_that_call_in_ever_new_ways_do_not_disturb_each_other(fast_switc
             assert (made == 7).all()
 
     in_threads(work, range(6))
-
-
-@pytest.fixture
-def fast_switching():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
 
 
 def test_an_out_that_is_none_is_no_argument_called_none():

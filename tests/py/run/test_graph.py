@@ -198,12 +198,13 @@ def test_what_cannot_be_replayed_is_refused_while_recording(place):
     np.testing.assert_array_equal(data.numpy(), (A + 1) * 3 + A)
 
 
-def test_a_kernel_on_numpy_arrays_in_a_graph_is_told_to_take_resident_ones(place):
-    @vyre.kernel
-    def doubled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
-        i = vyre.gid(0)
-        y[i] = x[i] * 2
+@vyre.kernel
+def doubled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+    i = vyre.gid(0)
+    y[i] = x[i] * 2
 
+
+def test_a_kernel_on_numpy_arrays_in_a_graph_is_told_to_take_resident_ones(place):
     x = np.arange(4, dtype=np.uint32)
     with vyre.graph():
         assert message(lambda: doubled(x), vyre.ArgumentError) == (
@@ -239,11 +240,6 @@ def test_a_block_that_raises_leaves_no_graph_and_no_recording(place):
 
 
 def test_a_graph_that_the_backend_refuses_is_recorded_no_more():
-    @vyre.kernel
-    def doubled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
-        i = vyre.gid(0)
-        y[i] = x[i] * 2
-
     class Refused:
         def __init__(self, core):
             self.begin, self._end = core.begin, core.end

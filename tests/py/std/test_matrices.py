@@ -13,7 +13,6 @@ from vyre.std._graphs.matmul import Tiling, multiplier
 from vyre.std._graphs.transpose import transposer
 from wrong_calls import wrong_calls
 
-MOVED = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 SHAPES = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 70), (31, 33), (64, 64), (65, 31), (68, 33), (68, 132), (130, 66)]
 
 

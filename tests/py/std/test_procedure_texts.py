@@ -8,7 +8,7 @@ import pytest
 
 import vyre
 from library_calls import ROWS, SMALL
-from procedure_texts import FOLDER, KINDS, kept, procedures_of
+from procedure_texts import FOLDER, KINDS, assert_comes_back, kept, procedures_of
 from vyre import std
 
 
@@ -37,10 +37,3 @@ def test_the_procedures_of_a_call_come_back_exactly_and_fit_the_least_devices(na
 
 def test_every_kind_has_a_file():
     assert {file.stem for file in FOLDER.iterdir()} == set(KINDS)
-
-
-def assert_comes_back(procedure: vyre.Procedure) -> None:
-    text = procedure.to_text()
-    read = vyre.Procedure.parse(text)
-    assert (read, hash(read)) == (procedure, hash(procedure))
-    assert (read.to_bytes(), read.to_text()) == (procedure.to_bytes(), text)

@@ -8,17 +8,10 @@ import pytest
 
 import vyre
 from conftest import message
+from library_models import strings_of
 from vyre.std._calls.declared import at_of
 from vyre.std._calls.messages import _FEW, Messages, taken
 from wrong_calls import wrong_calls
-
-
-def strings_of(messages):
-    """The byte strings back, by numpy alone."""
-    data = messages.words.numpy().astype("<u4").tobytes()
-    places = zip(messages.starts.numpy().tolist(), messages.lengths.numpy().tolist(), strict=True)
-    return [data[start : start + length] for start, length in places]
-
 
 STRINGS = [b"hello", b"", b"\0\0\0\0", b"abc", b"", bytes(range(256)), b"z"]
 

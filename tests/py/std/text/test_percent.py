@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import message
+from library_models import strings_of
 from vyre import std
 from vyre.std import percent
 from wrong_calls import wrong_calls
@@ -107,12 +108,6 @@ def test_messages_at_any_byte_give_messages(target):
     back, status = std.percent_decode(messages)
     wanted = [read(each) for each in parts]
     assert (strings_of(back), status.numpy().tolist()) == ([each[0] for each in wanted], [each[1] for each in wanted])
-
-
-def strings_of(messages):
-    data = messages.words.numpy().astype("<u4").tobytes()
-    places = zip(messages.starts.numpy().tolist(), messages.lengths.numpy().tolist(), strict=True)
-    return [data[start : start + length] for start, length in places]
 
 
 def test_too_many_bytes_are_refused(monkeypatch):
