@@ -10,6 +10,7 @@
 #include "bindings/graph.hpp"
 #include "bindings/waiting.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/host/host_memory.hpp"
 
 namespace vyre::python {

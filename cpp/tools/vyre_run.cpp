@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/procedures/procedure.hpp"
 #include "vyre/ir/text/procedure_parse.hpp"
 #include "vyre/run/backends.hpp"

@@ -12,6 +12,7 @@
 #include "bindings/without_gil.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/run/registry.hpp"
 

@@ -26,6 +26,7 @@
 #include "bindings/without_gil.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/few.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/profile.hpp"

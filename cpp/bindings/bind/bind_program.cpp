@@ -12,6 +12,7 @@
 #include "bindings/without_gil.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/bytes/wire.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/text/parse.hpp"
 #include "vyre/ir/text/print.hpp"

@@ -18,6 +18,7 @@
 #include "bindings/without_gil.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::python {
 

@@ -21,6 +21,7 @@
 #include "bindings/waiting.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/few.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::python {
 namespace {

@@ -8,6 +8,7 @@
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::python {
 namespace {

@@ -12,6 +12,7 @@
 #include "bindings/resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/host/host_copy.hpp"
 

@@ -22,6 +22,7 @@
 #include "bindings/waiting.hpp"
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/host/ascending.hpp"
 #include "vyre/run/host/host_copy.hpp"
 #include "vyre/run/host/host_memory.hpp"

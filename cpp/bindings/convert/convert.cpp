@@ -13,6 +13,7 @@
 
 #include "bindings/resident.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::python {
 namespace {

@@ -9,6 +9,7 @@
 #include "bindings/convert/literals.hpp"
 #include "bindings/resident.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::python {
 namespace {

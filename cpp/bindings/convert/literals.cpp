@@ -6,6 +6,7 @@
 
 #include "bindings/convert/convert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::python {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/validate/report.hpp"
 
 namespace vyre::advise {

@@ -54,7 +54,7 @@ struct Memory {
   // The type of the values that its elements load as and store.
   ir::DataType value() const { return ir::value_type(decl.element); }
   bool accessible() const { return decl.element != ir::DataType::Bytes && !idle; }
-  bool takes_atomics() const { return decl.element == ir::DataType::U32 && (decl.access == ir::BufferAccess::ReadWrite || decl.atomic); }
+  bool takes_atomics() const { return decl.element == ir::kU32 && (decl.access == ir::BufferAccess::ReadWrite || decl.atomic); }
   bool switches() const { return split && phase.role != Role::Constant && accessible(); }
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "vyre/fuzz/edit.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::fuzz {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "vyre/fuzz/random.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/op_spec.hpp"
 
 namespace vyre::fuzz {

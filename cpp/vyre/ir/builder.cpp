@@ -7,6 +7,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::ir {
 namespace {

@@ -1,10 +1,13 @@
-// The value types, the access modes and the calling conventions, with the facts of types.def.
+// The types as enumerators, with the facts of types.def.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "vyre/ir/access.hpp"
+#include "vyre/ir/fwd.hpp"
 
 namespace vyre::ir {
 
@@ -13,8 +16,9 @@ enum class DataType : std::uint8_t {
 #include "vyre/ir/types.def"
 };
 
+static_assert(kU32 == DataType::U32);
+
 enum class TypeKind : std::uint8_t { Unsigned, Signed, Boolean, Opaque };
-enum class Extend : std::uint8_t { Zero, Sign };
 
 // The columns are described in types.def.
 struct TypeInfo {
@@ -72,23 +76,5 @@ constexpr bool has_integers(DataType type) {
   return !is_vector(type) && (info(type).kind == TypeKind::Unsigned || info(type).kind == TypeKind::Signed);
 }
 std::optional<DataType> parse_type(std::string_view text);
-
-enum class BufferAccess : std::uint8_t { ReadOnly, ReadWrite, Uniform, Workgroup, Private };
-
-struct AccessInfo {
-  BufferAccess access;
-  std::string_view name;  // "ReadOnly"
-  std::string_view text;  // "read", as the text form spells it
-};
-
-inline constexpr std::array kAccesses = {
-    AccessInfo{BufferAccess::ReadOnly, "ReadOnly", "read"},  AccessInfo{BufferAccess::ReadWrite, "ReadWrite", "read_write"},
-    AccessInfo{BufferAccess::Uniform, "Uniform", "uniform"}, AccessInfo{BufferAccess::Workgroup, "Workgroup", "workgroup"},
-    AccessInfo{BufferAccess::Private, "Private", "private"},
-};
-constexpr const AccessInfo& info(BufferAccess access) { return kAccesses[static_cast<std::size_t>(access)]; }
-// Whether it is an array of the host's, with a binding: Workgroup and Private memory is not.
-constexpr bool is_bound(BufferAccess access) { return access != BufferAccess::Workgroup && access != BufferAccess::Private; }
-constexpr bool writable(BufferAccess access) { return access == BufferAccess::ReadWrite || !is_bound(access); }
 
 }  // namespace vyre::ir

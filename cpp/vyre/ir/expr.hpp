@@ -11,9 +11,8 @@
 #include "vyre/base/fields.hpp"
 #include "vyre/base/id.hpp"
 #include "vyre/base/overloaded.hpp"
-#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/fwd.hpp"
 #include "vyre/ir/grid_id.hpp"
-#include "vyre/ir/ops_fwd.hpp"
 
 namespace vyre::ir {
 
@@ -28,10 +27,10 @@ struct Literal {
   DataType type;
   std::uint32_t low, high;
 
-  static constexpr Literal u32(std::uint32_t value) { return {DataType::U32, value, 0}; }
-  static constexpr Literal i32(std::int32_t value) { return {DataType::I32, static_cast<std::uint32_t>(value), 0}; }
-  static constexpr Literal boolean(bool value) { return {DataType::Bool, value ? 1u : 0u, 0}; }
-  static constexpr Literal u64(std::uint64_t value) { return of(DataType::U64, value); }
+  static constexpr Literal u32(std::uint32_t value) { return {kU32, value, 0}; }
+  static Literal i32(std::int32_t value);
+  static Literal boolean(bool value);
+  static Literal u64(std::uint64_t value);
   static constexpr Literal of(DataType type, std::uint64_t bits) {
     return {type, static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
   }
@@ -68,20 +67,12 @@ inline ExprKind kind(const Expr& expr) { return static_cast<ExprKind>(expr.index
 #include "vyre/ir/kinds.def"
 
 // The number of an expression's kind in the binary form and in hashes.
-inline std::uint32_t kind_number(const Expr& expr) {
-  struct Number {
-#define EXPR(kind, number) \
-  std::uint32_t operator()(const kind&) const { return number; }
-#include "vyre/ir/kinds.def"
-  };
-  const Literal* literal = std::get_if<Literal>(&expr);
-  return literal != nullptr ? *info(literal->type).literal : std::visit(Number{}, expr);
-}
+std::uint32_t kind_number(const Expr& expr);
 
 // The value of a U32 literal; nothing for any other expression.
 inline std::optional<std::uint32_t> literal_u32(const Expr& expr) {
   const Literal* literal = std::get_if<Literal>(&expr);
-  if (literal == nullptr || literal->type != DataType::U32) return std::nullopt;
+  if (literal == nullptr || literal->type != kU32) return std::nullopt;
   return literal->low;
 }
 

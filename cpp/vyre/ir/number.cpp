@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "vyre/ir/data_type.hpp"
+
 namespace vyre::ir {
 
 Number Number::of(const Literal& literal) {

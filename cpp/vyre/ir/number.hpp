@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/expr.hpp"
 
 namespace vyre::ir {

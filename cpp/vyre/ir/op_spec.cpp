@@ -9,6 +9,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::ir {
 namespace {

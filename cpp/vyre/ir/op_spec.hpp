@@ -20,7 +20,7 @@ namespace vyre::ir {
 // The types of an operation's inputs and of its output (type document, OpSignature).
 struct OpSignature {
   std::vector<DataType> inputs;
-  DataType output = DataType::U32;
+  DataType output = kU32;
 
   std::uint32_t min_input_bytes() const;
   bool operator==(const OpSignature&) const = default;

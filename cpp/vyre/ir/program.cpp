@@ -2,6 +2,7 @@
 
 #include "vyre/base/hash.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::ir {
 namespace {
@@ -52,6 +53,20 @@ void add_node(Sink& sink, const Node& node) {
 }
 
 }  // namespace
+
+Literal Literal::i32(std::int32_t value) { return {DataType::I32, static_cast<std::uint32_t>(value), 0}; }
+Literal Literal::boolean(bool value) { return {DataType::Bool, value ? 1u : 0u, 0}; }
+Literal Literal::u64(std::uint64_t value) { return of(DataType::U64, value); }
+
+std::uint32_t kind_number(const Expr& expr) {
+  struct Number {
+#define EXPR(kind, number) \
+  std::uint32_t operator()(const kind&) const { return number; }
+#include "vyre/ir/kinds.def"
+  };
+  const Literal* literal = std::get_if<Literal>(&expr);
+  return literal != nullptr ? *info(literal->type).literal : std::visit(Number{}, expr);
+}
 
 BufferDecl BufferDecl::storage(std::string name, std::uint32_t binding, BufferAccess access, DataType element) {
   return declare(std::move(name), binding, access, element);

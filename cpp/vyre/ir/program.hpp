@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "vyre/base/interner.hpp"
+#include "vyre/ir/access.hpp"
 #include "vyre/ir/expr.hpp"
 #include "vyre/ir/node.hpp"
 #include "vyre/ir/place.hpp"
@@ -34,7 +35,7 @@ struct BufferDecl {
   std::string name;
   std::uint32_t binding = 0;  // a number of the program; backends map it to dense slots. 0 and unused for Workgroup and Private
   BufferAccess access = BufferAccess::ReadOnly;
-  DataType element = DataType::U32;
+  DataType element = kU32;
   std::uint32_t count = 0;  // 0: the host decides; otherwise the exact number of elements
   bool output = false;      // "the result"
   bool atomic = false;      // of Workgroup: atomics may target it

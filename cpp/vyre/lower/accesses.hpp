@@ -5,8 +5,7 @@
 
 #include <cstdint>
 
-#include "vyre/ir/data_type.hpp"
-#include "vyre/ir/ops_fwd.hpp"
+#include "vyre/ir/fwd.hpp"
 #include "vyre/lower/target.hpp"
 #include "vyre/lower/writer.hpp"
 
@@ -17,7 +16,7 @@ enum class Space : std::uint8_t { Buffer, Shared, Private };
 struct Memory {
   Space space = Space::Buffer;
   std::uint32_t index = 0;
-  ir::DataType element = ir::DataType::U32;
+  ir::DataType element = ir::kU32;
   std::uint32_t count = 0;  // elements; 0 for a buffer whose length the host's array decides
 };
 

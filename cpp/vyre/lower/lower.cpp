@@ -46,7 +46,7 @@ class Lowering {
     for (const BufferId id : program.bound()) {
       const ir::BufferDecl& buffer = program_.buffers()[id.index];
       memory_[id] = {Space::Buffer, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element, buffer.count};
-      const bool narrow = ir::is_narrow(buffer.element), packed = narrow && !target.accesses(buffer.element);
+      const bool narrow = ir::is_narrow(buffer.element), packed = narrow && !target.accesses(min_bytes(buffer.element));
       kernel.buffers.push_back({.lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element),
                                 .writable = buffer.access == ir::BufferAccess::ReadWrite,
                                 .narrow = narrow && !packed ? ir::min_bytes(buffer.element) : 0,

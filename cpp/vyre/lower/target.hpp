@@ -38,7 +38,7 @@ struct Target {
   const ir::OpTable* operations = nullptr;
 
   constexpr bool has(Opcode op) const { return opcodes.contains(op); }
-  constexpr bool accesses(ir::DataType narrow) const { return ir::min_bytes(narrow) == 1 ? accesses_8_bits : accesses_16_bits; }
+  constexpr bool accesses(std::uint32_t narrow_bytes) const { return narrow_bytes == 1 ? accesses_8_bits : accesses_16_bits; }
 };
 
 // SPIR-V and WGSL.

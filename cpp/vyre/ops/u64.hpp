@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ops/body.hpp"
 
 namespace vyre::ops {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/profile.hpp"
 

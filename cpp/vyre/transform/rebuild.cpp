@@ -4,6 +4,7 @@
 #include <array>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::transform {
 

@@ -61,7 +61,7 @@ bool is_writable_load(const validate::ValidProgram& program, const validate::Ste
 
 // A known value of a type with literals or lanes.
 struct Constant {
-  ir::DataType type = ir::DataType::U32;
+  ir::DataType type = ir::kU32;
   ir::Value value;
 };
 // Returns nothing for a type that has no literals.

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <variant>
 
+#include "vyre/ir/fwd.hpp"
 #include "vyre/ir/op_spec.hpp"
-#include "vyre/ir/ops_fwd.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::transform {

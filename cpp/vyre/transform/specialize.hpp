@@ -16,7 +16,7 @@ namespace vyre::transform {
 struct UniformElement {
   std::size_t slot = 0;  // into ValidProgram::bound()
   std::uint32_t index = 0;
-  ir::DataType type = ir::DataType::U32;
+  ir::DataType type = ir::kU32;
   bool operator==(const UniformElement&) const = default;
 };
 

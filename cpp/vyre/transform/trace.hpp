@@ -45,7 +45,7 @@ struct TracePoint {
   NodeId statement;     // of the program that is traced
   ExprId expr = {};     // likewise; invalid for the variable of a loop at the start of a turn, and for the effect of a Store
   bool effect = false;  // whether the point is the effect of the Store or of the atomic `expr`: what the element holds afterwards
-  ir::DataType type = ir::DataType::U32;
+  ir::DataType type = ir::kU32;
   std::uint32_t lane = 0;
 
   bool same_value(const TracePoint& other) const { return statement == other.statement && expr == other.expr && effect == other.effect; }

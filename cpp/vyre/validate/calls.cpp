@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/validate/checks.hpp"
 #include "vyre/validate/limits.hpp"
 #include "vyre/validate/op_bodies.hpp"

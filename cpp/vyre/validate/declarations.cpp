@@ -1,6 +1,7 @@
 // V001 V002 V003 V024 V035 V036 V037: what a program declares.
 #include <unordered_set>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/validate/checks.hpp"
 #include "vyre/validate/limits.hpp"
 

@@ -24,7 +24,7 @@ inline constexpr ir::DataType kUnknownType = static_cast<ir::DataType>(0xFF);
 // A Let binding, a loop variable, or a parameter of an operation.
 struct Local {
   NameId name;  // invalid for a parameter that its body never names
-  ir::DataType type = ir::DataType::U32;
+  ir::DataType type = ir::kU32;
   bool loop_variable = false;
   bool assigned = false;  // some Assign targets it; otherwise its value is fixed by the Let
   NodeId declaration;     // invalid for a parameter
@@ -33,7 +33,7 @@ struct Local {
 // One expression evaluated by one statement.
 struct Step {
   ExprId expr;
-  ir::DataType type = ir::DataType::U32;
+  ir::DataType type = ir::kU32;
   LocalId local;           // of a Var
   BufferId buffer;         // of a Load, BufLen or Atomic
   std::uint32_t op = ~0u;  // of a Call: index into Facts::ops

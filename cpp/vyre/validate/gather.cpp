@@ -284,6 +284,8 @@ class Gatherer {
 
 }  // namespace
 
+bool known(ir::DataType type) { return type != kUnknownType && type != ir::DataType::Bytes; }
+
 Gathered gather(const ir::Program& program, const ir::OpSpec* op, OpBodies& bodies, bool limits) {
   return Gatherer(program, op, bodies, limits).run();
 }

@@ -78,7 +78,7 @@ struct Gathered {
 
 // Rules that compare types stay silent about one that an earlier error hides. A load from Bytes, which is V013, has a type for
 // casts only.
-constexpr bool known(ir::DataType type) { return type != kUnknownType && type != ir::DataType::Bytes; }
-constexpr bool wrong(ir::DataType type, ir::DataType want) { return known(type) && type != want; }
+bool known(ir::DataType type);
+inline bool wrong(ir::DataType type, ir::DataType want) { return known(type) && type != want; }
 
 }  // namespace vyre::validate

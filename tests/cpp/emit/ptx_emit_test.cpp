@@ -8,6 +8,7 @@
 #include "support/programs/valid_program.hpp"
 #include "vyre/emit/ptx/emit.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/standard.hpp"
 

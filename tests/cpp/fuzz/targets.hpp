@@ -34,6 +34,7 @@
 #include "vyre/validate/validate.hpp"
 #if VYRE_HAS_SPIRV
 #include "vyre/emit/spirv/emit.hpp"
+#include "vyre/ir/data_type.hpp"
 #endif
 
 namespace vyre::test::fuzz {

@@ -13,6 +13,7 @@
 #include "vyre/fuzz/compare.hpp"
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/text/print.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/transform/passes.hpp"

@@ -10,6 +10,7 @@
 #include "support/programs/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/text/parse.hpp"
 #include "vyre/ir/text/print.hpp"
 #include "vyre/ir/text/procedure_parse.hpp"

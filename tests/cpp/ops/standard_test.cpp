@@ -10,6 +10,7 @@
 #include <random>
 
 #include "support/run_program.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/handles/resolve.hpp"
 

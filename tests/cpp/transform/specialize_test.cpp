@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/text/parse.hpp"
 #include "vyre/ir/text/print.hpp"
 #include "vyre/ops/standard.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/handles/resolve.hpp"
 #include "vyre/validate/procedures/rules.hpp"

@@ -11,6 +11,7 @@
 #include "vyre/base/utf8.hpp"
 #include "vyre/ir/bytes/byte_writer.hpp"
 #include "vyre/ir/bytes/wire.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/procedures/procedure.hpp"
 
 namespace vyre::ir {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "vyre/ir/fwd.hpp"
 #include "vyre/ir/number.hpp"
-#include "vyre/ir/ops_fwd.hpp"
 #include "vyre/ir/program.hpp"
 
 namespace vyre::ir {

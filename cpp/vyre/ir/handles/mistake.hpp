@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "vyre/base/id.hpp"
-#include "vyre/ir/data_type.hpp"
-#include "vyre/ir/handles/infix.hpp"
+#include "vyre/ir/fwd.hpp"
 #include "vyre/ir/node.hpp"
 #include "vyre/ir/number.hpp"
 
@@ -24,7 +23,7 @@ struct Mistake {
 
   Kind kind;
   std::optional<Infix> op{};  // nothing for an integer that is no operand of an operator
-  DataType left = DataType::U32, right = DataType::U32;
+  DataType left = kU32, right = kU32;
   Number number{};
   bool on_the_left = false;  // of the operator
   NodeId statement{};

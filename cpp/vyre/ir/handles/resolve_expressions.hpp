@@ -48,13 +48,13 @@ class OpenTypes {
     if (known) return;
     known = type;
     // A group without a type counts as U32.
-    if (type != DataType::U32) again_ = true;
+    if (type != kU32) again_ = true;
   }
   // Whether the program must be made again. `leaned`: an operand without a type was taken for what the other one is, which is no U32.
   bool settle(bool leaned) {
     const bool again = again_ || (was_open_ && leaned);
     if (again && !again_) {
-      for (auto& [group, type] : types_) type = type.value_or(DataType::U32);
+      for (auto& [group, type] : types_) type = type.value_or(kU32);
     }
     again_ = was_open_ = false;
     return again;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/fwd.hpp"
 #include "vyre/ir/op_spec.hpp"
 
 namespace vyre::ir {

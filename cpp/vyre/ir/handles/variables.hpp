@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "vyre/base/id.hpp"
-#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/fwd.hpp"
 
 namespace vyre::ir {
 

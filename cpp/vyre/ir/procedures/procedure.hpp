@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "vyre/base/id.hpp"
-#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/procedures/size.hpp"
 #include "vyre/ir/program.hpp"
 
@@ -47,7 +46,7 @@ inline constexpr std::array<std::string_view, 5> kRoleNames = {"input", "in_out"
 struct ArrayDecl {
   std::string name;
   ArrayRole role = ArrayRole::Input;
-  DataType element = DataType::U32;
+  DataType element = kU32;
   std::uint32_t axes = 1;                                  // 1 to 3, without that of a vector's lanes
   std::vector<SizeId> shape;                               // one for each axis; none for Input and InOut, whose lengths the call gives
   bool zeros = false;                                      // Output and Scratch: that it begins as zeros is meant to be seen
@@ -56,7 +55,7 @@ struct ArrayDecl {
 
 struct NumberDecl {
   std::string name;
-  DataType type = DataType::U32;  // U32, I32 (its 32 bits), U64 or Bool
+  DataType type = kU32;  // U32, I32 (its 32 bits), U64 or Bool
 };
 
 // An array, or a part of it along its first axis, as elements of its own type or of another one.

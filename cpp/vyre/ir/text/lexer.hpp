@@ -10,9 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/expr.hpp"
-#include "vyre/ir/ops_fwd.hpp"
+#include "vyre/ir/fwd.hpp"
 
 namespace vyre::ir {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "vyre/base/id.hpp"
-#include "vyre/ir/ops_fwd.hpp"
+#include "vyre/ir/fwd.hpp"
 #include "vyre/run/backend.hpp"
 
 namespace vyre::validate {

@@ -9,6 +9,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/transform/passes.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/cpu/kernel_reader.hpp"
 #include "vyre/run/cpu/live_ranges.hpp"
 #include "vyre/run/cpu/registers.hpp"

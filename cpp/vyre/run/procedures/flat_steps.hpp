@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/fwd.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
 
@@ -32,7 +32,7 @@ struct FlatSteps {
     std::string name;  // for messages
     std::uint64_t bytes = 0;
     std::shared_ptr<Storage> table = nullptr;  // with the contents of a table
-    ir::DataType element = ir::DataType::U32;  // for messages
+    ir::DataType element = ir::kU32;           // for messages
     std::uint32_t frame = 0, decl = 0;         // the frame that made it, and the ir::ArrayId there
   };
   // A part of an array, in bytes.

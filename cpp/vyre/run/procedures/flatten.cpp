@@ -16,6 +16,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/procedures/frame_numbers.hpp"
 #include "vyre/run/procedures/unwritten.hpp"

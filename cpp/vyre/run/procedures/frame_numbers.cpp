@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::run {
 

@@ -11,6 +11,7 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::run {
 namespace {

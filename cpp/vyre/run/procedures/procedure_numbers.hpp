@@ -40,7 +40,7 @@ class LateNumbers {
   // A late number that must fit into a type; `use.what` begins with the place of the step.
   struct Limit {
     std::uint32_t late = 0;
-    ir::DataType type = ir::DataType::U32;
+    ir::DataType type = ir::kU32;
     ir::WordUse use;
   };
   // Says whether the number has a limit of this type already. Steps may share a number, and errors name the first of them.

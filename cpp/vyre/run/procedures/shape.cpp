@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "vyre/ir/data_type.hpp"
+
 namespace vyre::run {
 
 std::uint32_t element_bytes(ir::DataType element) { return std::max(ir::min_bytes(element), 1u); }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/fwd.hpp"
 
 namespace vyre::run {
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/reach/reach.hpp"
 
 namespace vyre::run {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/validate/procedures/report.hpp"
 
 namespace vyre::validate {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/validate/procedures/report.hpp"
 
 namespace vyre::validate {

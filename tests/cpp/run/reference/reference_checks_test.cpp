@@ -3,6 +3,7 @@
 
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/handles/resolve.hpp"
 #include "vyre/run/checks/checks.hpp"

@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cuda/compile/kernel.hpp"
 #include "vyre/run/gpu/grid_parts.hpp"

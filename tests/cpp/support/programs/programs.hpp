@@ -81,17 +81,13 @@ class Sample {
     buffers_.push_back(std::move(decl));
     return *this;
   }
-  Sample& in(std::string name, DataType element = DataType::U32) { return buffer(BufferDecl::read(std::move(name), next_++, element)); }
-  Sample& out(std::string name, DataType element = DataType::U32) {
-    return buffer(BufferDecl::read_write(std::move(name), next_++, element));
-  }
-  Sample& uniform(std::string name, DataType element = DataType::U32) {
-    return buffer(BufferDecl::uniform(std::move(name), next_++, element));
-  }
-  Sample& shared(std::string name, std::uint32_t count, DataType element = DataType::U32) {
+  Sample& in(std::string name, DataType element = ir::kU32) { return buffer(BufferDecl::read(std::move(name), next_++, element)); }
+  Sample& out(std::string name, DataType element = ir::kU32) { return buffer(BufferDecl::read_write(std::move(name), next_++, element)); }
+  Sample& uniform(std::string name, DataType element = ir::kU32) { return buffer(BufferDecl::uniform(std::move(name), next_++, element)); }
+  Sample& shared(std::string name, std::uint32_t count, DataType element = ir::kU32) {
     return buffer(BufferDecl::workgroup(std::move(name), count, element));
   }
-  Sample& own(std::string name, std::uint32_t count, DataType element = DataType::U32) {
+  Sample& own(std::string name, std::uint32_t count, DataType element = ir::kU32) {
     return buffer(BufferDecl::private_of(std::move(name), count, element));
   }
   Sample& size(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {

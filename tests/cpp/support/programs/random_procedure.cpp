@@ -12,6 +12,7 @@
 #include "support/programs/random_program.hpp"
 #include "support/programs/sample_programs.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::test {
 namespace {

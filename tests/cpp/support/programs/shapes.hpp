@@ -21,7 +21,7 @@ namespace node = ir::node;
 
 // `a` is read, `out` written, an element an invocation.
 inline const std::vector<BufferDecl>& buffers() {
-  static const std::vector<BufferDecl> decls{BufferDecl::read("a", 0, DataType::U32), BufferDecl::read_write("out", 1, DataType::U32)};
+  static const std::vector<BufferDecl> decls{BufferDecl::read("a", 0, ir::kU32), BufferDecl::read_write("out", 1, ir::kU32)};
   return decls;
 }
 

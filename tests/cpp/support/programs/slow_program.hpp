@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kSlowGroups = 64;
 inline ir::Program slow_program() {
   using namespace ir;
   const ExprHandle i = expr::gid(0);
-  return make_program({BufferDecl::read_write("out", 0, DataType::U32)}, {64, 1, 1},
+  return make_program({BufferDecl::read_write("out", 0, kU32)}, {64, 1, 1},
                       std::vector{node::let("sum", expr::u32(0)), node::let("n", expr::binary(BinOp::BitAnd, i, expr::u32(2047))),
                                   node::loop("k", expr::u32(0), expr::var("n"),
                                              {node::assign("sum", expr::binary(BinOp::Add, expr::var("sum"), expr::var("k")))}),
