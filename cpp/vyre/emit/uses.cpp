@@ -7,6 +7,7 @@
 
 namespace vyre::emit {
 
+using lower::Form;
 using lower::Instruction;
 using lower::Opcode;
 using lower::Range;
@@ -33,10 +34,12 @@ bool is_defined(Opcode op, const Range& b) {
 
 }  // namespace
 
-Uses::Uses(const lower::Kernel& kernel) : kernel_(kernel), boolean_(kernel.code.size()), uses_(kernel.code.size()) {
+Uses::Uses(const lower::Kernel& kernel) : kernel_(kernel), forms_(kernel.code.size()), uses_(kernel.code.size()) {
   for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {
     const Instruction& it = kernel.code[at];
-    boolean_[at] = is_comparison(it.op) || (is_bitwise(it.op) && boolean_[it.a.index] != 0 && boolean_[it.b.index] != 0);
+    const lower::Forms& forms = info(it.op).forms;
+    const bool truths = forms.or_truths && is_boolean(it.a.index) && is_boolean(it.b.index);
+    forms_[at] = truths || tests_truth(it) ? lower::kTruths : forms;
   }
   for (auto at = static_cast<std::uint32_t>(kernel.code.size()); at-- > 0;) {
     if (is_made(at)) note_operands(at);
@@ -109,18 +112,13 @@ void Uses::note_indices(const std::vector<bool>& is_safe) {
 
 void Uses::note_operands(std::uint32_t at) {
   const Instruction& it = kernel_.code[at];
-  if (it.op == Opcode::If || tests_truth(it)) {
-    uses_[it.a.index].as_truth = true;
-  } else if (it.op == Opcode::Select) {
-    uses_[it.a.index].as_truth = true;
-    uses_[it.b.index].as_bits = true;
-    uses_[it.c.index].as_bits = true;
-  } else {
-    const bool truths = is_boolean(at) && !is_comparison(it.op);
-    for (const ValueId operand : it.operands()) {
-      if (operand.valid()) (truths ? uses_[operand.index].as_truth : uses_[operand.index].as_bits) = true;
-    }
-  }
+  const auto note = [&](ValueId value, Form form) {
+    if (value.valid()) uses_[value.index].as |= bit(form);
+  };
+  const lower::Forms& taken = forms(at);
+  note(it.a, taken.a);
+  if (tests_truth(it)) return;  // without the zero
+  for (const ValueId value : {it.b, it.c, it.d}) note(value, taken.others);
 }
 
 }  // namespace vyre::emit

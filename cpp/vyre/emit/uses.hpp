@@ -1,5 +1,5 @@
-// How the instructions of a kernel use its values, for targets that have booleans beside words: a value then has up to two forms, its bits
-// and whether they are not zero, and an emitter makes those that something uses.
+// How the instructions of a kernel use its values, for targets that have more than words: a value then has several forms
+// (lower/opcode.hpp), and an emitter makes those that something uses.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,19 @@ class Uses {
  public:
   explicit Uses(const lower::Kernel& kernel);
 
+  // What the instruction takes and gives.
+  const lower::Forms& forms(std::uint32_t at) const { return forms_[at]; }
   // Whether a live instruction uses the value in this form.
-  bool as_bits(std::uint32_t value) const { return uses_[value].as_bits; }
-  bool as_truth(std::uint32_t value) const { return uses_[value].as_truth; }
+  bool as(lower::Form form, std::uint32_t value) const { return (uses_[value].as & bit(form)) != 0; }
+  // Whether a live instruction uses the value in this form alone, or not at all.
+  bool as_nothing_but(lower::Form form, std::uint32_t value) const { return (uses_[value].as & ~bit(form)) == 0; }
   // Whether the index of an access depends on the value in such a way that a second load, which finds another value in memory, could lead
   // the access out of its array. It could not where the index is in range for all operands, as in `array[x & 15]` of 16 elements.
   bool as_index(std::uint32_t value) const { return uses_[value].as_index; }
   // Without uses, only an instruction that has an effect is made.
-  bool is_made(std::uint32_t at) const { return lower::has_effect(kernel_.code[at].op) || uses_[at].as_bits || uses_[at].as_truth; }
+  bool is_made(std::uint32_t at) const { return lower::has_effect(kernel_.code[at].op) || uses_[at].as != 0; }
   // Whether the value is 0 or 1, and made as a boolean.
-  bool is_boolean(std::uint32_t value) const { return boolean_[value] != 0; }
+  bool is_boolean(std::uint32_t value) const { return forms(value).result == lower::Form::Truth; }
   // Whether the instruction compares a boolean with zero, so that its result is that boolean or its opposite.
   bool tests_truth(const lower::Instruction& code) const {
     return (code.op == lower::Opcode::Eq || code.op == lower::Opcode::Ne) && is_boolean(code.a.index) && is_zero(code.b);
@@ -30,8 +33,10 @@ class Uses {
 
  private:
   struct Use {
-    bool as_bits = false, as_truth = false, as_index = false;
+    std::uint8_t as = 0;  // a bit for each form
+    bool as_index = false;
   };
+  static constexpr std::uint8_t bit(lower::Form form) { return static_cast<std::uint8_t>(1u << static_cast<unsigned>(form)); }
 
   bool is_zero(lower::ValueId value) const {
     const lower::Instruction& instruction = kernel_.code[value.index];
@@ -49,8 +54,8 @@ class Uses {
   bool is_fixed(const lower::Instruction& instruction) const;
 
   const lower::Kernel& kernel_;
-  std::vector<std::uint8_t> boolean_;  // by value
-  std::vector<Use> uses_;              // by value
+  std::vector<lower::Forms> forms_;  // by instruction
+  std::vector<Use> uses_;            // by value
 };
 
 }  // namespace vyre::emit

@@ -59,13 +59,12 @@ Literal Literal::boolean(bool value) { return {DataType::Bool, value ? 1u : 0u, 
 Literal Literal::u64(std::uint64_t value) { return of(DataType::U64, value); }
 
 std::uint32_t kind_number(const Expr& expr) {
-  struct Number {
-#define EXPR(kind, number) \
-  std::uint32_t operator()(const kind&) const { return number; }
+  static constexpr std::uint32_t kNumbers[] = {
+#define EXPR(kind, number) number,
 #include "vyre/ir/kinds.def"
   };
   const Literal* literal = std::get_if<Literal>(&expr);
-  return literal != nullptr ? *info(literal->type).literal : std::visit(Number{}, expr);
+  return literal != nullptr ? *info(literal->type).literal : kNumbers[expr.index()];
 }
 
 BufferDecl BufferDecl::storage(std::string name, std::uint32_t binding, BufferAccess access, DataType element) {

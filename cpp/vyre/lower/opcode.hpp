@@ -8,7 +8,7 @@
 namespace vyre::lower {
 
 enum class Opcode : std::uint8_t {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) op,
+#define VYRE_OPCODE(op, name, ...) op,
 #include "vyre/lower/opcodes.def"
 };
 
@@ -20,17 +20,15 @@ enum : OpcodeFlags {
   kPlain = 0,               // has none of the properties below
   kEffect = 1 << 0,         // does more than make its value; an opcode without effects may be left out when its value is not used
   kLanewise = 1 << 1,       // arithmetic on u32: the result and each operand have one lane
-  kComparison = 1 << 2,     // gives 1 or 0
-  kBitwise = 1 << 3,        // and, or, xor: operands that are 0 or 1 may be booleans, and then the result is a boolean
-  kDivides = 1 << 4,        // takes many times as long as other arithmetic
-  kVariable = 1 << 5,       // reads or writes a variable
-  kAccess = 1 << 6,         // reads or writes memory, at index a
-  kChanges = 1 << 7,        // a load of writable memory may give another value after it than before it
-  kReadsModifies = 1 << 8,  // reads the element and changes it in one step
-  kOpens = 1 << 9,          // begins a region
-  kCloses = 1 << 10,        // ends a region
-  kJumps = 1 << 11,         // the code after it may be skipped, or run more than once
-  kOptional = 1 << 12,      // a target may lack it (lower/target.hpp); lowering then expands it
+  kDivides = 1 << 2,        // takes many times as long as other arithmetic
+  kVariable = 1 << 3,       // reads or writes a variable
+  kAccess = 1 << 4,         // reads or writes memory, at index a
+  kChanges = 1 << 5,        // a load of writable memory may give another value after it than before it
+  kReadsModifies = 1 << 6,  // reads the element and changes it in one step
+  kOpens = 1 << 7,          // begins a region
+  kCloses = 1 << 8,         // ends a region
+  kJumps = 1 << 9,          // the code after it may be skipped, or run more than once
+  kOptional = 1 << 10,      // a target may lack it (lower/target.hpp); lowering then expands it
 
   kLoad = kAccess,
   kStore = kAccess | kEffect | kChanges,
@@ -39,14 +37,27 @@ enum : OpcodeFlags {
   kBarrier = kEffect | kChanges,
 };
 
+// What a value is in targets that have more than words: the bits of its u32 lanes, or, of one lane, whether it is not zero.
+enum class Form : std::uint8_t { Bits, Truth };
+inline constexpr std::size_t kForms = 2;
+
+// The forms of operand a, of the other operands and of the result. With `or_truths`, all are truths where the operands are made as such.
+struct Forms {
+  Form a = Form::Bits, others = Form::Bits, result = Form::Bits;
+  bool or_truths = false;
+};
+inline constexpr Forms kBits{}, kTruths{Form::Truth, Form::Truth, Form::Truth}, kEither{.or_truths = true};
+inline constexpr Forms kCompares{.result = Form::Truth}, kChooses{.a = Form::Truth};
+
 struct OpcodeInfo {
   std::string_view name;
   Imm imm;
   OpcodeFlags flags;
+  Forms forms;
 };
 
 inline constexpr OpcodeInfo kOpcodes[] = {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) {name, Imm::imm, flags},
+#define VYRE_OPCODE(op, name, imm, flags, forms, ...) {name, Imm::imm, flags, forms},
 #include "vyre/lower/opcodes.def"
 };
 inline constexpr std::size_t kOpcodeCount = sizeof(kOpcodes) / sizeof(kOpcodes[0]);
@@ -56,8 +67,7 @@ constexpr std::string_view name(Opcode op) { return info(op).name; }
 
 constexpr bool has_effect(Opcode op) { return (info(op).flags & kEffect) != 0; }
 constexpr bool is_lanewise(Opcode op) { return (info(op).flags & kLanewise) != 0; }
-constexpr bool is_comparison(Opcode op) { return (info(op).flags & kComparison) != 0; }
-constexpr bool is_bitwise(Opcode op) { return (info(op).flags & kBitwise) != 0; }
+constexpr bool is_comparison(Opcode op) { return info(op).forms.result == Form::Truth; }
 constexpr bool divides(Opcode op) { return (info(op).flags & kDivides) != 0; }
 constexpr bool is_of_variable(Opcode op) { return (info(op).flags & kVariable) != 0; }
 constexpr bool accesses_memory(Opcode op) { return (info(op).flags & kAccess) != 0; }

@@ -8,6 +8,7 @@
 namespace vyre::emit {
 namespace {
 
+using lower::Form;
 using lower::Opcode;
 using lower::ValueId;
 using test::KernelBuilder;
@@ -24,9 +25,9 @@ TEST(Uses, a_condition_is_used_as_truth_and_a_stored_value_as_bits) {
   k.end_if();
   const lower::Kernel kernel = k.finish();
   const Uses uses(kernel);
-  EXPECT_TRUE(uses.as_truth(condition.index) && !uses.as_bits(condition.index));
-  EXPECT_TRUE(uses.as_truth(both.index) && uses.as_bits(both.index));
-  EXPECT_TRUE(!uses.as_truth(one.index) && uses.as_bits(one.index));
+  EXPECT_TRUE(uses.as(Form::Truth, condition.index) && !uses.as(Form::Bits, condition.index));
+  EXPECT_TRUE(uses.as(Form::Truth, both.index) && uses.as(Form::Bits, both.index));
+  EXPECT_TRUE(!uses.as(Form::Truth, one.index) && uses.as(Form::Bits, one.index));
 }
 
 TEST(Uses, a_bitwise_operator_on_booleans_takes_their_truth) {
@@ -41,8 +42,8 @@ TEST(Uses, a_bitwise_operator_on_booleans_takes_their_truth) {
   const Uses uses(kernel);
   EXPECT_TRUE(uses.is_boolean(truths.index));
   EXPECT_FALSE(uses.is_boolean(mixed.index));
-  EXPECT_TRUE(uses.as_truth(a.index) && !uses.as_bits(a.index));
-  EXPECT_TRUE(uses.as_truth(b.index) && uses.as_bits(b.index));
+  EXPECT_TRUE(uses.as(Form::Truth, a.index) && !uses.as(Form::Bits, a.index));
+  EXPECT_TRUE(uses.as(Form::Truth, b.index) && uses.as(Form::Bits, b.index));
 }
 
 TEST(Uses, a_comparison_of_a_boolean_with_zero_takes_its_truth) {
@@ -56,7 +57,7 @@ TEST(Uses, a_comparison_of_a_boolean_with_zero_takes_its_truth) {
   const Uses uses(kernel);
   EXPECT_TRUE(uses.tests_truth(kernel.code[opposite.index]));
   EXPECT_FALSE(uses.tests_truth(kernel.code[with_one.index]));
-  EXPECT_TRUE(uses.as_truth(boolean.index) && !uses.as_bits(boolean.index));
+  EXPECT_TRUE(uses.as(Form::Truth, boolean.index) && !uses.as(Form::Bits, boolean.index));
 }
 
 TEST(Uses, only_what_has_an_effect_or_is_used_is_made) {

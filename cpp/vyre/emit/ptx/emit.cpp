@@ -19,7 +19,7 @@ constexpr std::uint32_t kMostInShort = 12, kMostAccessesInShort = 2;
 
 // The instructions of each opcode: the `ptx` column of opcodes.def.
 constexpr std::string_view kSpellings[] = {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) ptx,
+#define VYRE_OPCODE(op, name, imm, flags, forms, spirv, wgsl, ptx) ptx,
 #include "vyre/lower/opcodes.def"
 };
 static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& row) {
@@ -186,14 +186,14 @@ void Emitter::leave_beyond_counts() {
 
 void Emitter::define_truth(std::uint32_t at, std::uint32_t predicate) {
   values_[at].predicate = predicate;
-  if (!uses_.as_bits(at)) return;
+  if (!uses_.as(lower::Form::Bits, at)) return;
   values_[at].bits[0] = fresh();
   line("selp.u32 {}, 1, 0, %p{}", text(values_[at].bits[0]), predicate);
 }
 
 void Emitter::define_bits(std::uint32_t at, const Words& words) {
   values_[at].bits = words;
-  if (!uses_.as_truth(at)) return;
+  if (!uses_.as(lower::Form::Truth, at)) return;
   values_[at].predicate = fresh_predicate();
   line("setp.ne.u32 %p{}, {}, 0", values_[at].predicate, text(words[0]));
 }
@@ -221,7 +221,7 @@ bool Emitter::is_negation(const Instruction& code) const {
 // An opcode whose instructions are written in opcodes.def.
 void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
   const Instruction& code = kernel_.code[at];
-  const bool gives_truth = uses_.is_boolean(at), takes_truths = gives_truth && is_bitwise(code.op);
+  const bool gives_truth = uses_.is_boolean(at), takes_truths = uses_.forms(at).a == lower::Form::Truth;
   const Element place = is_atomic(code.op) ? element(code) : Element{};
   const std::uint32_t predicate = gives_truth ? fresh_predicate() : 0;
   const Word word = gives_truth ? Word{} : fresh();

@@ -80,7 +80,7 @@ void Emitter::begin_loop(std::uint32_t at) {
   put(spv::OpLoopMerge, {region.merge, region.next, spv::LoopControlMaskNone});
   put(spv::OpBranchConditional, {more, body, region.merge});
   label(body);
-  define_bits(at, first == 0 ? region.turn : result(spv::OpIAdd, uint(), {first, region.turn}));
+  define(at, first == 0 ? region.turn : result(spv::OpIAdd, uint(), {first, region.turn}));
   regions_.push_back(region);
 }
 

@@ -1,6 +1,6 @@
 // One function of SPIR-V: the kernel's instructions from first to last, each turned into its words. A value has up to two forms, its bits
-// and whether they are not zero; the uses of a value say which of them are made. Comparisons stay booleans as long as only conditions use
-// them.
+// and whether they are not zero (lower/opcode.hpp); its uses say which of them are made. Comparisons stay booleans as long as only
+// conditions use them.
 #include "vyre/emit/spirv/emit.hpp"
 
 #include <algorithm>
@@ -13,30 +13,27 @@
 namespace vyre::spirv {
 namespace {
 
-// The form of an opcode's words: the `spirv` column of opcodes.def.
+// How an opcode becomes words: the `spirv` column of opcodes.def.
 struct Spelling {
-  enum class Form : std::uint8_t { Own, Expanded, Unary, Integer, Bitwise, Comparison, Function, SignedFunction, Atomic };
-  Form form = Form::Own;
+  enum class How : std::uint8_t { Own, Expanded, Plain, Function, SignedFunction, Atomic };
+  How how = How::Own;
   Word op = 0, of_truths = 0;
 };
-using Form = Spelling::Form;
+using How = Spelling::How;
 constexpr Spelling own() { return {}; }
-constexpr Spelling expanded() { return {Form::Expanded}; }
-constexpr Spelling unary(spv::Op op) { return {Form::Unary, op}; }
-constexpr Spelling integer(spv::Op op) { return {Form::Integer, op}; }
-constexpr Spelling bitwise(spv::Op op, spv::Op of_truths) { return {Form::Bitwise, op, of_truths}; }
-constexpr Spelling comparison(spv::Op op) { return {Form::Comparison, op}; }
-constexpr Spelling function(GLSLstd450 which) { return {Form::Function, which}; }
-constexpr Spelling signed_function(GLSLstd450 which) { return {Form::SignedFunction, which}; }
-constexpr Spelling atomically(spv::Op op) { return {Form::Atomic, op}; }
+constexpr Spelling expanded() { return {How::Expanded}; }
+constexpr Spelling plain(spv::Op op, spv::Op of_truths = spv::OpNop) { return {How::Plain, op, of_truths}; }
+constexpr Spelling function(GLSLstd450 which) { return {How::Function, which}; }
+constexpr Spelling signed_function(GLSLstd450 which) { return {How::SignedFunction, which}; }
+constexpr Spelling atomically(spv::Op op) { return {How::Atomic, op}; }
 
 constexpr Spelling kSpellings[] = {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) spirv,
+#define VYRE_OPCODE(op, name, imm, flags, forms, spirv, wgsl, ptx) spirv,
 #include "vyre/lower/opcodes.def"
 };
 static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& row) {
   const auto index = static_cast<std::size_t>(&row - lower::kOpcodes);
-  return (kSpellings[index].form == Form::Expanded) != lower::kShaderTarget.has(static_cast<Opcode>(index));
+  return (kSpellings[index].how == How::Expanded) != lower::kShaderTarget.has(static_cast<Opcode>(index));
 }));
 
 }  // namespace
@@ -78,19 +75,14 @@ Word Emitter::extended(GLSLstd450 function, Word type, std::initializer_list<Wor
   return id;
 }
 
-void Emitter::define_truth(std::uint32_t at, Word id) {
-  values_[at].truth = id;
-  if (uses_.as_bits(at)) values_[at].bits = result(spv::OpSelect, uint(), {id, constant(1), constant(0)});
-}
-
-void Emitter::define_bits(std::uint32_t at, Word id) {
-  values_[at].bits = id;
-  if (uses_.as_truth(at)) values_[at].truth = result(spv::OpINotEqual, boolean(), {id, constant(0)});
-}
-
-void Emitter::define_choice(std::uint32_t at, Word id) {
-  const bool decides = !deciding_choices_.empty() && deciding_choices_[at];
-  define_bits(at, decides ? result(spv::OpIAdd, uint(), {unknown_zero(), id}) : id);
+void Emitter::define(std::uint32_t at, Word id) {
+  if (!deciding_choices_.empty() && deciding_choices_[at]) id = result(spv::OpIAdd, uint(), {unknown_zero(), id});
+  const Form made = uses_.forms(at).result;
+  values_[at][made] = id;
+  if (uses_.as_nothing_but(made, at)) return;
+  const auto also = [&](Form form) { return form != made && uses_.as(form, at); };
+  if (also(Form::Bits)) values_[at][Form::Bits] = result(spv::OpSelect, uint(), {id, constant(1), constant(0)});
+  if (also(Form::Truth)) values_[at][Form::Truth] = result(spv::OpINotEqual, boolean(), {id, constant(0)});
 }
 
 Word Emitter::input(Word variable, std::uint32_t axis) {
@@ -113,7 +105,7 @@ void Emitter::next(std::uint32_t at) {
   const bool inverts = !known_inversions_.empty() && known_inversions_[at].valid();
   const bool shifts = !shifts_of_known_signs_.empty() && shifts_of_known_signs_[at];
   if (!uses_.is_made(at) || !(inverts || shifts)) return instruction(at);
-  Word& operand = values_[(inverts ? known_inversions_[at] : kernel_.code[at].a).index].bits;
+  Word& operand = values_[(inverts ? known_inversions_[at] : kernel_.code[at].a).index][Form::Bits];
   const Word known = operand;
   operand = inverts ? result(spv::OpIAdd, uint(), {unknown_zero(), known}) : result(spv::OpBitwiseAnd, uint(), {unknown_ones(), known});
   instruction(at);
@@ -126,37 +118,31 @@ void Emitter::instruction(std::uint32_t at) {
   if (!uses_.is_made(at)) return;
   const Word volatility = options_.addresses && uses_.as_index(at) ? spv::MemoryAccessVolatileMask : spv::MemoryAccessMaskNone;
   if (uses_.tests_truth(code)) {
-    return define_truth(at, code.op == Opcode::Ne ? truth(code.a) : result(spv::OpLogicalNot, boolean(), {truth(code.a)}));
+    return define(at, code.op == Opcode::Ne ? truth(code.a) : result(spv::OpLogicalNot, boolean(), {truth(code.a)}));
   }
   const Spelling& spelling = kSpellings[static_cast<std::size_t>(code.op)];
-  const auto op = static_cast<spv::Op>(spelling.op);
-  switch (spelling.form) {
-    case Form::Own:
+  const lower::Forms& forms = uses_.forms(at);
+  const auto op = static_cast<spv::Op>(forms.others == Form::Truth ? spelling.of_truths : spelling.op);
+  switch (spelling.how) {
+    case How::Own:
       return own_instruction(at, volatility);
-    case Form::Expanded:
+    case How::Expanded:
       VYRE_ASSERT(!"an opcode of SPIR-V");
       return;
-    case Form::Unary:
-      return define_bits(at, result(op, uint(), {bits(code.a)}));
-    case Form::Bitwise:
-      if (uses_.is_boolean(at)) {
-        return define_truth(at, result(static_cast<spv::Op>(spelling.of_truths), boolean(), {truth(code.a), truth(code.b)}));
-      }
-      [[fallthrough]];
-    case Form::Integer:
-      return define_bits(at, result(op, uint(), {bits(code.a), bits(code.b)}));
-    case Form::Comparison:
-      return define_truth(at, result(op, boolean(), {bits(code.a), bits(code.b)}));
-    case Form::Function:
-      return define_bits(at, extended(static_cast<GLSLstd450>(spelling.op), uint(), {bits(code.a), bits(code.b)}));
-    case Form::SignedFunction: {
+    case How::Plain: {
+      const Word type = forms.result == Form::Truth ? boolean() : uint(), a = as(forms.a, code.a);
+      return define(at, code.b.valid() ? result(op, type, {a, as(forms.others, code.b)}) : result(op, type, {a}));
+    }
+    case How::Function:
+      return define(at, extended(static_cast<GLSLstd450>(spelling.op), uint(), {bits(code.a), bits(code.b)}));
+    case How::SignedFunction: {
       // On signed types: SwiftShader folds literals by the sign of their type, whatever the function says.
       const Word type = module_.type(spv::OpTypeInt, {32, 1});
       const Word a = result(spv::OpBitcast, type, {bits(code.a)}), b = result(spv::OpBitcast, type, {bits(code.b)});
-      return define_bits(at, result(spv::OpBitcast, uint(), {extended(static_cast<GLSLstd450>(spelling.op), type, {a, b})}));
+      return define(at, result(spv::OpBitcast, uint(), {extended(static_cast<GLSLstd450>(spelling.op), type, {a, b})}));
     }
-    case Form::Atomic:
-      return define_bits(at, atomic(op, code));
+    case How::Atomic:
+      return define(at, atomic(op, code));
   }
 }
 
@@ -196,65 +182,65 @@ void Emitter::own_instruction(std::uint32_t at, Word volatility) {
   const Instruction& code = kernel_.code[at];
   switch (code.op) {
     case Opcode::Constant:
-      return define_bits(at, constant(code.imm));
+      return define(at, constant(code.imm));
     case Opcode::WorkgroupId:
-      return define_bits(at, workgroup_id(code.imm));
+      return define(at, workgroup_id(code.imm));
     case Opcode::LocalId:
-      return define_bits(at, local_id(code.imm));
+      return define(at, local_id(code.imm));
     case Opcode::InvocationId: {
       const Word group = workgroup_id(code.imm);
-      if (kernel_.workgroup_size[code.imm] == 1) return define_bits(at, group);
+      if (kernel_.workgroup_size[code.imm] == 1) return define(at, group);
       const Word first = result(spv::OpIMul, uint(), {group, constant(kernel_.workgroup_size[code.imm])});
-      return define_bits(at, result(spv::OpIAdd, uint(), {first, local_id(code.imm)}));
+      return define(at, result(spv::OpIAdd, uint(), {first, local_id(code.imm)}));
     }
     case Opcode::Length:
-      return define_bits(at, parameter(kFirstLengthWord + code.imm));
+      return define(at, parameter(kFirstLengthWord + code.imm));
     case Opcode::MulHigh: {
       const Word pair = module_.type(spv::OpTypeStruct, {uint(), uint()});
       const Word product = result(spv::OpUMulExtended, pair, {bits(code.a), bits(code.b)});
-      return define_bits(at, result(spv::OpCompositeExtract, uint(), {product, 1}));
+      return define(at, result(spv::OpCompositeExtract, uint(), {product, 1}));
     }
     case Opcode::AddSat: {  // 2^32 - 1 - a is what can be added to a
       const Word room = result(spv::OpNot, uint(), {bits(code.a)});
-      return define_bits(at, result(spv::OpIAdd, uint(), {bits(code.a), extended(GLSLstd450UMin, uint(), {bits(code.b), room})}));
+      return define(at, result(spv::OpIAdd, uint(), {bits(code.a), extended(GLSLstd450UMin, uint(), {bits(code.b), room})}));
     }
     case Opcode::SMod: {
       // Vulkan leaves OpSRem of negative operands undefined, and an NVIDIA H200 gives other bytes.
       const Word quotient = result(spv::OpSDiv, uint(), {bits(code.a), bits(code.b)});
       const Word product = result(spv::OpIMul, uint(), {quotient, bits(code.b)});
-      return define_bits(at, result(spv::OpISub, uint(), {bits(code.a), product}));
+      return define(at, result(spv::OpISub, uint(), {bits(code.a), product}));
     }
     case Opcode::Neg:
       // Not OpSNegate: optimisers of SPIR-V merge it into divisions by literals, of either sign and with overflow.
-      return define_bits(at, result(spv::OpISub, uint(), {constant(0), bits(code.a)}));
+      return define(at, result(spv::OpISub, uint(), {constant(0), bits(code.a)}));
     case Opcode::Clz:
-      return define_bits(at, result(spv::OpISub, uint(), {constant(31), extended(GLSLstd450FindUMsb, uint(), {bits(code.a)})}));
+      return define(at, result(spv::OpISub, uint(), {constant(31), extended(GLSLstd450FindUMsb, uint(), {bits(code.a)})}));
     case Opcode::Ctz:
-      return define_bits(at, extended(GLSLstd450FindILsb, uint(), {bits(code.a)}));
+      return define(at, extended(GLSLstd450FindILsb, uint(), {bits(code.a)}));
     case Opcode::Select:
-      return define_choice(at, result(spv::OpSelect, module_.uints(code.lanes), {truth(code.a), bits(code.b), bits(code.c)}));
+      return define(at, result(spv::OpSelect, module_.uints(code.lanes), {truth(code.a), bits(code.b), bits(code.c)}));
     case Opcode::Lane:
-      return define_choice(at, result(spv::OpCompositeExtract, uint(), {bits(code.a), code.imm}));
+      return define(at, result(spv::OpCompositeExtract, uint(), {bits(code.a), code.imm}));
     case Opcode::Pack: {
       const std::array<Word, 4> lanes = packed_lanes(code);
-      if (code.lanes == 2) return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(2), {lanes[0], lanes[1]}));
-      return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(4), {lanes[0], lanes[1], lanes[2], lanes[3]}));
+      if (code.lanes == 2) return define(at, result(spv::OpCompositeConstruct, module_.uints(2), {lanes[0], lanes[1]}));
+      return define(at, result(spv::OpCompositeConstruct, module_.uints(4), {lanes[0], lanes[1], lanes[2], lanes[3]}));
     }
     case Opcode::ReadVariable:
-      return define_choice(at, result(spv::OpLoad, module_.uints(code.lanes), {variables_[code.imm]}));
+      return define(at, result(spv::OpLoad, module_.uints(code.lanes), {variables_[code.imm]}));
     case Opcode::WriteVariable:
       return put(spv::OpStore, {variables_[code.imm], bits(code.a)});
     case Opcode::LoadBuffer:
-      return define_bits(at, load_buffer(code, volatility));
+      return define(at, load_buffer(code, volatility));
     case Opcode::StoreBuffer:
       return store_buffer(code);
     case Opcode::LoadShared:
-      return define_bits(at, load_shared(code, volatility));
+      return define(at, load_shared(code, volatility));
     case Opcode::StoreShared:
       return store_element(shared_element(code.imm, bits(code.a)), bits(code.b));
     case Opcode::LoadPrivate: {
       const Word element = private_element(code.imm, bits(code.a));
-      return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {element}));
+      return define(at, result(spv::OpLoad, module_.uints(code.lanes), {element}));
     }
     case Opcode::StorePrivate:
       return put(spv::OpStore, {private_element(code.imm, bits(code.a)), bits(code.b)});

@@ -21,15 +21,16 @@
 
 namespace vyre::spirv {
 
+using lower::Form;
 using lower::Instruction;
 using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-// The ids of a value's two forms; 0 for a form that nothing uses.
+// The ids of a value by form; 0 for a form that nothing uses.
 struct Value {
-  Word bits = 0;   // u32 lanes
-  Word truth = 0;  // a bool: whether the one lane is not zero
+  std::array<Word, lower::kForms> ids{};
+  Word& operator[](Form form) { return ids[static_cast<std::size_t>(form)]; }
 };
 
 class Emitter {
@@ -64,11 +65,8 @@ class Emitter {
   // `volatility` is the mask that loads from memory get besides.
   void own_instruction(std::uint32_t at, Word volatility);
   Word extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands);
-  // Defines the form that an instruction makes, and the other one from it where something uses that.
-  void define_truth(std::uint32_t at, Word id);
-  void define_bits(std::uint32_t at, Word id);
-  // Like define_bits for a Select, a variable or a lane; hides the bits of a deciding choice.
-  void define_choice(std::uint32_t at, Word id);
+  // Defines the form that an instruction gives, and the others from it where something uses them.
+  void define(std::uint32_t at, Word id);
   Word input(Word variable, std::uint32_t axis);
   Word parameter(std::uint32_t word);
   Word workgroup_id(std::uint32_t axis);
@@ -129,14 +127,13 @@ class Emitter {
   Word uint() const { return uint_; }
   Word boolean() const { return boolean_type_; }
   Word constant(Word bits) { return module_.constant(bits); }
-  Word bits(ValueId value) const {
-    VYRE_ASSERT(values_[value.index].bits != 0);
-    return values_[value.index].bits;
+  Word as(Form form, ValueId value) {
+    const Word id = values_[value.index][form];
+    VYRE_ASSERT(id != 0);
+    return id;
   }
-  Word truth(ValueId value) const {
-    VYRE_ASSERT(values_[value.index].truth != 0);
-    return values_[value.index].truth;
-  }
+  Word bits(ValueId value) { return as(Form::Bits, value); }
+  Word truth(ValueId value) { return as(Form::Truth, value); }
 
   const Kernel& kernel_;
   const Options& options_;

@@ -49,7 +49,7 @@ std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", 
 
 // The value of each opcode as an expression: the `wgsl` column of opcodes.def.
 constexpr std::string_view kSpellings[] = {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) wgsl,
+#define VYRE_OPCODE(op, name, imm, flags, forms, spirv, wgsl, ptx) wgsl,
 #include "vyre/lower/opcodes.def"
 };
 
