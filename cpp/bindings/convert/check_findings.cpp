@@ -149,7 +149,7 @@ class Describe {
     return ir::lanes(decl(id).element) > 1 ? py::object(py::int_(lane)) : py::object(py::none());
   }
   py::int_ value(BufferId id, std::uint32_t bits) const {
-    return ir::info(decl(id).element).kind == ir::TypeKind::Signed ? py::int_(static_cast<std::int32_t>(bits)) : py::int_(bits);
+    return ir::is_signed(decl(id).element) ? py::int_(static_cast<std::int32_t>(bits)) : py::int_(bits);
   }
   static py::tuple id(const Id& id) { return py::make_tuple(id[0], id[1], id[2]); }
 

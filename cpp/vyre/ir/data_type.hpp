@@ -69,6 +69,9 @@ constexpr std::uint32_t min_bytes(DataType type) { return info(type).bytes; }
 constexpr DataType value_type(DataType element) { return info(element).value; }
 // An element of 8 or 16 bits: a type of buffers only, which no value has.
 constexpr bool is_narrow(DataType type) { return value_type(type) != type; }
+// A type of literals, which numbers of procedures have too.
+constexpr bool has_literals(DataType type) { return info(type).literal.has_value(); }
+constexpr bool is_signed(DataType type) { return info(type).kind == TypeKind::Signed; }
 // A value of several components, each a u32.
 constexpr bool is_vector(DataType type) { return info(type).components > 1; }
 // A type whose values, or whose elements, are single integers.

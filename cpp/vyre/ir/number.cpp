@@ -7,9 +7,8 @@
 namespace vyre::ir {
 
 Number Number::of(const Literal& literal) {
-  const TypeInfo& row = info(literal.type);
-  if (row.kind != TypeKind::Signed) return {literal.bits()};
-  const std::uint32_t unused = 64 - 8 * row.bytes;
+  if (!is_signed(literal.type)) return {literal.bits()};
+  const std::uint32_t unused = 64 - 8 * min_bytes(literal.type);
   const std::int64_t value = static_cast<std::int64_t>(literal.bits() << unused) >> unused;
   return of(static_cast<std::uint64_t>(value), value < 0);
 }

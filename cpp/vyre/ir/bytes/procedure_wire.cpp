@@ -127,8 +127,7 @@ class ProcedureReader {
     each([&] {
       const std::string declared = name();
       const DataType type = this->type();
-      if (type != DataType::U32 && type != DataType::I32 && type != DataType::U64 && type != DataType::Bool)
-        damaged("a number has a type of arrays");
+      if (!has_literals(type)) damaged("a number has a type of arrays");
       builder.declare({declared, type});
       ++numbers_;
     });

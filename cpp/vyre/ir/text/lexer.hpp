@@ -19,7 +19,7 @@ namespace vyre::ir {
 std::string shown(std::string_view text);
 
 // The rows' texts with commas between them, for an error sentence.
-std::string list_of(const auto& rows, auto&& text) {
+std::string list_of(auto&& rows, auto&& text) {
   std::string out;
   for (const auto& row : rows) {
     if (!out.empty()) out += ", ";

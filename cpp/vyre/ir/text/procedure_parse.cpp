@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -131,10 +131,10 @@ class ProcedureParser : SizeParser {
     skip_blanks();
     const std::size_t at = at_;
     decl.type = type();
-    constexpr std::array kNumberTypes = {DataType::U32, DataType::I32, DataType::U64, DataType::Bool};
-    if (std::ranges::find(kNumberTypes, decl.type) == kNumberTypes.end()) {
+    if (!has_literals(decl.type)) {
+      auto types = kTypes | std::views::filter([](const TypeInfo& row) { return row.literal.has_value(); });
       fail(at, fmt::format("a number of type {}", shown(text(decl.type))),
-           fmt::format("use one of {}", list_of(kNumberTypes, [](DataType each) { return text(each); })));
+           fmt::format("use one of {}", list_of(types, [](const TypeInfo& row) { return row.text; })));
     }
     end_line();
     const std::string key = decl.name;

@@ -224,7 +224,7 @@ struct Flattener::Frame {
             run, std::move(given), shapes, of.given_.limit, [&of](const LateNumbers::Term& term) { return of.late(term); },
             [this](std::uint32_t late, const ir::NumberDecl& number) {
               return flattener.result_.late.add_size(
-                  late, fmt::format("{}: number `{}` of procedure `{}`", place_text(), number.name, procedure.name()));
+                  late, number.type, fmt::format("{}: number `{}` of procedure `{}`", place_text(), number.name, procedure.name()));
             }),
         frame(static_cast<std::uint32_t>(of.result_.steps.frames.size())) {
     FlatSteps& steps = of.result_.steps;
@@ -447,13 +447,13 @@ struct Flattener::Frame {
                       place_text(), inner.arrays()[interface[slot]].name, text_of(outputs[k]), text_of(wanted)));
     }
   }
-  // Returns a number for an invocation. One of type I32 takes a literal or a number of type I32 as its 32 bits, and sizes up to 2^31 - 1.
+  // Returns a number for an invocation. One of a signed type takes a literal or a number of its type as bits, and sizes that it holds.
   template <class Use>
   Number passed_on(SizeId id, ir::DataType type, const Use& use) {
     const ir::SizeTerm& term = procedure.sizes()[id];
     const bool is_bits = (term.op == SizeOp::Literal && term.literal <= largest_number(type)) ||
-                         (term.op == SizeOp::Number && procedure.numbers()[term.a].type == ir::DataType::I32);
-    if (type == ir::DataType::I32 && is_bits) return numbers.bits(id);
+                         (term.op == SizeOp::Number && procedure.numbers()[term.a].type == type);
+    if (ir::is_signed(type) && is_bits) return numbers.bits(id);
     return fitting(numbers.size(id), type, use);
   }
   static void check_overlaps(const ir::Procedure& inner, std::span<const ArrayId> interface, std::span<const FlatSteps::Part> parts) {

@@ -86,10 +86,10 @@ Number FrameNumbers::leaf(const ir::SizeTerm& term) const {
 Number FrameNumbers::as_size(SizeId id) {
   const ir::SizeTerm& term = procedure_.sizes()[id];
   const Number found = values_[id.index];
-  if (term.op != SizeOp::Number || procedure_.numbers()[term.a].type != ir::DataType::I32) return found;
+  if (term.op != SizeOp::Number || !ir::is_signed(procedure_.numbers()[term.a].type)) return found;
   const ir::NumberDecl& decl = procedure_.numbers()[term.a];
   if (found.late != Number::kKnown) return {0, late_size_(found.late, decl)};
-  check_size_of_i32(found.value, fmt::format("number `{}` of procedure `{}`", decl.name, procedure_.name()));
+  check_size(found.value, decl.type, fmt::format("number `{}` of procedure `{}`", decl.name, procedure_.name()));
   return found;
 }
 

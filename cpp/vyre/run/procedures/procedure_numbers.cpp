@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ir/data_type.hpp"
+#include "vyre/ir/number.hpp"
 
 namespace vyre::run {
 namespace {
@@ -83,9 +83,9 @@ std::uint32_t LateNumbers::add(const Term& term) {
   return static_cast<std::uint32_t>(terms_.size() - 1);
 }
 
-std::uint32_t LateNumbers::add_size(std::uint32_t late, std::string what) {
+std::uint32_t LateNumbers::add_size(std::uint32_t late, ir::DataType type, std::string what) {
   const auto [found, added] = sizes_.try_emplace(late, static_cast<std::uint32_t>(terms_.size()));
-  if (added) terms_.emplace_back(SizeOfI32{late, std::move(what)});
+  if (added) terms_.emplace_back(SignedSize{late, type, std::move(what)});
   return found->second;
 }
 
@@ -94,8 +94,8 @@ std::vector<std::uint64_t> LateNumbers::values(std::span<const std::uint64_t> nu
   values.reserve(terms_.size());
   const auto value = [&](const Number& number) { return number.late == Number::kKnown ? number.value : values[number.late]; };
   for (const auto& each : terms_) {
-    if (const auto* size = std::get_if<SizeOfI32>(&each)) {
-      check_size_of_i32(values[size->late], size->what);
+    if (const auto* size = std::get_if<SignedSize>(&each)) {
+      check_size(values[size->late], size->type, size->what);
       values.push_back(values[size->late]);
       continue;
     }
@@ -112,27 +112,24 @@ void LateNumbers::limit(Limit limit) {
 }
 
 std::uint64_t largest_number(ir::DataType type) {
-  if (type == ir::DataType::U64) return std::numeric_limits<std::uint64_t>::max();
-  return type == ir::DataType::Bool ? 1 : std::numeric_limits<std::uint32_t>::max();
+  return ir::info(type).kind == ir::TypeKind::Boolean ? 1 : ~std::uint64_t{0} >> (64 - 8 * ir::min_bytes(type));
 }
 
-std::uint64_t largest_size(ir::DataType type) {
-  return type == ir::DataType::I32 ? std::numeric_limits<std::int32_t>::max() : largest_number(type);
-}
+std::uint64_t largest_size(ir::DataType type) { return ir::is_signed(type) ? largest_number(type) / 2 : largest_number(type); }
 
-void check_size_of_i32(std::uint64_t bits, const std::string& what) {
-  const auto value = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
-  if (value >= 0) return;
+void check_size(std::uint64_t bits, ir::DataType type, const std::string& what) {
+  const ir::Number value = ir::Number::of(ir::Literal::of(type, bits));
+  if (!value.negative) return;
   throw ArgumentError(
-      fmt::format("{} is {}, and a size is an integer from 0 on. Fix: pass a number from 0 to {}; an i32 parameter of a kernel takes "
+      fmt::format("{} is {}, and a size is an integer from 0 on. Fix: pass a number from 0 to {}; an {} parameter of a kernel takes "
                   "negative ones, where it is given the number itself.",
-                  what, value, std::numeric_limits<std::int32_t>::max()));
+                  what, value.text(), largest_size(type), ir::text(type)));
 }
 
 void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use) {
   const std::uint64_t most = largest_size(type);
   if (value <= most) return;
-  const char* const article = type == ir::DataType::I32 ? "an" : "a";
+  const char* const article = ir::text(type).starts_with('i') ? "an" : "a";
   throw ArgumentError(fmt::format("{} is {}, and {} {} is at most {}. Fix: {}.", use.what, value, article, ir::text(type), most, use.fix));
 }
 

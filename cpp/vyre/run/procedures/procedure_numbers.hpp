@@ -33,8 +33,9 @@ class LateNumbers {
     Number a, b, c;
   };
   std::uint32_t add(const Term& term);
-  // Returns a late number with the value of another one, which has type I32 and is refused while it is negative. `what` begins the message.
-  std::uint32_t add_size(std::uint32_t late, std::string what);
+  // Returns a late number with the value of another one, which has a signed type and is refused while it is negative. `what` begins the
+  // message.
+  std::uint32_t add_size(std::uint32_t late, ir::DataType type, std::string what);
   std::size_t size() const { return terms_.size(); }
 
   // A late number that must fit into a type; `use.what` begins with the place of the step.
@@ -48,24 +49,25 @@ class LateNumbers {
   void limit(Limit limit);
 
  private:
-  struct SizeOfI32 {
+  struct SignedSize {
     std::uint32_t late = 0;
+    ir::DataType type = ir::kU32;
     std::string what;
   };
 
-  std::vector<std::variant<Term, SizeOfI32>> terms_;
+  std::vector<std::variant<Term, SignedSize>> terms_;
   std::map<std::uint32_t, std::uint32_t> sizes_;  // the results of add_size
   std::vector<Limit> limits_;
   std::set<std::pair<std::uint32_t, ir::DataType>> limited_;
 };
 
-// Returns the largest number that a parameter of this type takes: U32, I32 (given as 32 bits), U64 or Bool.
+// Returns the largest number that a parameter of this type takes; one of a signed type is given as bits.
 std::uint64_t largest_number(ir::DataType type);
-// Returns the largest size that such a parameter takes. Only an I32 differs: larger sizes would be negative numbers there.
+// Returns the largest size that such a parameter takes. Only a signed type differs: larger sizes would be negative numbers there.
 std::uint64_t largest_size(ir::DataType type);
 // Throws ArgumentError for a size that is larger.
 void check_fits(std::uint64_t value, ir::DataType type, const ir::WordUse& use);
-// Throws ArgumentError if the 32 bits are a negative number. `what` describes the number.
-void check_size_of_i32(std::uint64_t bits, const std::string& what);
+// Throws ArgumentError if the bits are a negative number. `what` describes the number.
+void check_size(std::uint64_t bits, ir::DataType type, const std::string& what);
 
 }  // namespace vyre::run
