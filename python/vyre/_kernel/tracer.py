@@ -18,7 +18,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.text import shown
-from vyre._base.types import OF_DTYPE
+from vyre._base.types import OF_DTYPE, TYPES
 from vyre._core import DataType, Expr, Node
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.control import If, Known, Loop, Never, Region
@@ -310,8 +310,7 @@ class Tracer(_core._Lets):
             array[key] = value
             return
         if isinstance(array, np.ndarray):
-            kind = array.dtype.name.replace("uint", "u").replace("int", "i")
-            element = kind if array.dtype.kind in "iu" else "boolean" if array.dtype.kind == "b" else "u32"
+            element = TYPES[OF_DTYPE.get(array.dtype.name, DataType.U32)].spelled
             shape = array.size if array.ndim == 1 else array.shape
             raise Mistake(
                 "K008",
