@@ -5,7 +5,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <array>
 
 #include "bindings/graph.hpp"
 #include "bindings/waiting.hpp"

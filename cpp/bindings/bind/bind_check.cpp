@@ -10,7 +10,6 @@
 #include "bindings/convert/convert.hpp"
 #include "bindings/program.hpp"
 #include "bindings/waiting.hpp"
-#include "vyre/base/error.hpp"
 #include "vyre/run/checks/checked.hpp"
 #include "vyre/run/schedule_text.hpp"
 

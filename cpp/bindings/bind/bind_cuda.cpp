@@ -6,7 +6,6 @@
 #include <pybind11/stl.h>
 
 #include <bit>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

@@ -6,7 +6,6 @@
 #include "bindings/convert/convert.hpp"
 #include "bindings/convert/pickle.hpp"
 #include "bindings/instances.hpp"
-#include "vyre/base/error.hpp"
 
 namespace vyre::python {
 namespace {

@@ -1,5 +1,4 @@
 // The two steps of vyre.try_compile: check the arguments and make plain values of them, and prepare a program without running it.
-#include <memory>
 
 #include "bindings/bindings.hpp"
 #include "bindings/calls/call.hpp"

@@ -5,7 +5,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "bindings/convert/convert.hpp"
 #include "bindings/convert/host_value.hpp"

@@ -1,7 +1,5 @@
 #include "vyre/emit/known_signs.hpp"
 
-#include <cstdint>
-
 namespace vyre::emit {
 namespace {
 

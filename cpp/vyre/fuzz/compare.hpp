@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "vyre/fuzz/case.hpp"
 #include "vyre/run/backend.hpp"

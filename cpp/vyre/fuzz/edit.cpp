@@ -1,6 +1,5 @@
 #include "vyre/fuzz/edit.hpp"
 
-#include "vyre/base/assert.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/transform/rebuild.hpp"
 

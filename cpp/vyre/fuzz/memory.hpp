@@ -10,10 +10,7 @@
 // role. An index that is out of bounds may be used anywhere.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
-#include <vector>
 
 #include "vyre/fuzz/case.hpp"
 #include "vyre/fuzz/writer.hpp"

@@ -1,5 +1,4 @@
 // Plants a defect in a program, on memory of its own, so that nothing else in the program hides or excuses it.
-#include "vyre/base/assert.hpp"
 #include "vyre/fuzz/generator.hpp"
 #include "vyre/ir/ops.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "vyre/base/assert.hpp"
 #include "vyre/fuzz/generator.hpp"
 #include "vyre/fuzz/operations.hpp"
 #include "vyre/ir/semantics.hpp"

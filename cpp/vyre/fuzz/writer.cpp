@@ -1,7 +1,5 @@
 #include "vyre/fuzz/writer.hpp"
 
-#include <initializer_list>
-
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/ir/walk.hpp"

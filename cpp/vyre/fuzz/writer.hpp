@@ -2,13 +2,8 @@
 // whole workgroup. It says that a value is uniform only where validation does (docs/semantics.md, Barriers are reached by all).
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "vyre/fuzz/random.hpp"
 #include "vyre/ir/builder.hpp"

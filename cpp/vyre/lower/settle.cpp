@@ -2,8 +2,6 @@
 // before users, and all loads that are not yet emitted. Where control flow splits or joins, it emits all remaining values.
 #include "vyre/lower/settle.hpp"
 
-#include <array>
-
 namespace vyre::lower {
 namespace {
 

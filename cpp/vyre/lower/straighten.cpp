@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "vyre/base/assert.hpp"
-
 namespace vyre::lower {
 namespace {
 

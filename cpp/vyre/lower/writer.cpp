@@ -7,7 +7,6 @@
 #include "vyre/lower/writer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "vyre/base/assert.hpp"

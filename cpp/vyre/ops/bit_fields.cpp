@@ -1,6 +1,5 @@
 // primitive.bitwise.*: fields of bits, positions of bits, and the four bytes of a word. Fields are clamped to the word as WGSL clamps
 // them: the offset to 32, then the count to what is left above the offset.
-#include <array>
 
 #include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"

@@ -1,6 +1,5 @@
 // primitive.u64.*: signed forms on the same 64 bits in two's complement, and what the 32-bit families have beside the operators. The
 // bodies call the operators of u64.cpp.
-#include <initializer_list>
 
 #include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"

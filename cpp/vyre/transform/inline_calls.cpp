@@ -13,7 +13,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/powers_of_two.hpp"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "vyre/base/assert.hpp"
-
 namespace vyre::validate {
 
 namespace {

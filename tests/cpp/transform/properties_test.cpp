@@ -8,6 +8,7 @@
 
 #include "support/programs/valid_program.hpp"
 #include "vyre/base/diagnostic.hpp"
+#include "vyre/ir/data_type.hpp"
 #include "vyre/ir/text/print.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/transform/passes.hpp"

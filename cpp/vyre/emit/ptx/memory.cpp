@@ -10,7 +10,6 @@
 // invocation lie in one block, too. In a block the arrays with the widest elements come first, so that there are no gaps. Blocks are zeroed
 // 16 bytes at a time.
 #include <algorithm>
-#include <bit>
 #include <span>
 
 #include "vyre/emit/ptx/emitter.hpp"

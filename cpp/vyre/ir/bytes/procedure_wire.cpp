@@ -1,7 +1,6 @@
 // The binary form of procedures.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>

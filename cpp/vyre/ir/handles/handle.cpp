@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "vyre/base/assert.hpp"
 #include "vyre/ir/handles/infix.hpp"
 #include "vyre/ir/handles/spelling.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <new>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "vyre/run/host/processors.hpp"

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #include "vyre/base/fork.hpp"
 

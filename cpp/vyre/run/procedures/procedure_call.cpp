@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <string>
 
 #include "support/conformance.hpp"

@@ -2,11 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <functional>
 #include <future>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "glslang/SPIRV/spirv.hpp"

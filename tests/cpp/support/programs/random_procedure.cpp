@@ -1,11 +1,8 @@
 #include "support/programs/random_procedure.hpp"
 
-#include <algorithm>
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "support/programs/choices.hpp"

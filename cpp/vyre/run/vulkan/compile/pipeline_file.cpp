@@ -1,7 +1,6 @@
 #include "vyre/run/vulkan/compile/pipeline_file.hpp"
 
 #include <cstdint>
-#include <string_view>
 
 namespace vyre::run::vulkan {
 

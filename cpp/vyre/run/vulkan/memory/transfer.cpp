@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "vyre/base/error.hpp"
-
 namespace vyre::run::vulkan {
 
 // Staging memory, and the command buffer of its copy.

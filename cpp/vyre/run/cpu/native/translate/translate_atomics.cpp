@@ -1,5 +1,4 @@
 // Translates atomics, one lane after the other: once for each lane that is active and whose index is in range.
-#include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/native/translate/accesses.hpp"
 
 namespace vyre::run::cpu::native {

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cstddef>
 
-#include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/native/translate/translator.hpp"
 
 namespace vyre::run::cpu::native {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/native/translate/accesses.hpp"
 
 namespace vyre::run::cpu::native {

@@ -1,6 +1,5 @@
 // Translates shifts and rotations whose values vary between lanes.
 #include <array>
-#include <cstddef>
 
 #include "vyre/run/cpu/native/translate/translator.hpp"
 
