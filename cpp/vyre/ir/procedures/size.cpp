@@ -65,48 +65,4 @@ std::uint64_t apply(SizeOp op, std::uint64_t a, std::uint64_t b, std::uint64_t c
   }
 }
 
-std::uint64_t SizeValues::operator()(SizeId id) {
-  open_.push_back(id.index);
-  while (!open_.empty()) {
-    const std::uint32_t at = open_.back();
-    if (known_[at]) {
-      open_.pop_back();
-      continue;
-    }
-    const SizeTerm& term = sizes_[SizeId{at}];
-    const std::uint32_t operands = operand_count(term.op);
-    const std::array<std::uint32_t, 3> ids = {term.a, term.b, term.c};
-    bool ready = true;
-    for (std::uint32_t k = 0; k < operands; ++k) {
-      if (known_[ids[k]]) continue;
-      open_.push_back(ids[k]);
-      ready = false;
-    }
-    if (!ready) continue;
-    if (term.op == SizeOp::Literal) {
-      values_[at] = term.literal;
-    } else if (operands == 0) {
-      values_[at] = leaf_(term);
-    } else {
-      const auto value = [&](std::uint32_t k) { return k < operands ? values_[ids[k]] : 0; };
-      values_[at] = apply(term.op, value(0), value(1), value(2));
-    }
-    known_[at] = true;
-    open_.pop_back();
-  }
-  return values_[id.index];
-}
-
-void SizeValues::forget(std::uint32_t turn) {
-  std::vector<bool> depends(sizes_.size());
-  for (std::uint32_t at = 0; at < sizes_.size(); ++at) {
-    const SizeTerm& term = sizes_[SizeId{at}];
-    const std::array<std::uint32_t, 3> ids = {term.a, term.b, term.c};
-    bool found = term.op == SizeOp::Turn && term.a == turn;
-    for (std::uint32_t k = 0; k < operand_count(term.op); ++k) found = found || depends[ids[k]];
-    depends[at] = found;
-    if (found) known_[at] = false;
-  }
-}
-
 }  // namespace vyre::ir

@@ -6,7 +6,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -61,24 +60,5 @@ void for_each_operand(const SizeTerm& term, Visit&& visit) {
 
 // The value of an operation. Throws ArgumentError for a result below 0 or beyond 2^64 - 1, and for a division by zero.
 std::uint64_t apply(SizeOp op, std::uint64_t a, std::uint64_t b, std::uint64_t c);
-
-// The values of sizes. Leaves but literals are asked for when they are first needed, and again after `forget`.
-class SizeValues {
- public:
-  using Leaf = std::function<std::uint64_t(const SizeTerm&)>;
-
-  SizeValues(const Sizes& sizes, Leaf leaf) : sizes_(sizes), leaf_(std::move(leaf)), known_(sizes.size()), values_(sizes.size()) {}
-
-  std::uint64_t operator()(SizeId id);
-  // Forgets what depends on this turn, whose value has changed.
-  void forget(std::uint32_t turn);
-
- private:
-  const Sizes& sizes_;
-  Leaf leaf_;
-  std::vector<bool> known_;
-  std::vector<std::uint64_t> values_;
-  std::vector<std::uint32_t> open_;
-};
 
 }  // namespace vyre::ir
