@@ -25,7 +25,6 @@ from vyre._kernel.counts import Totals
 from vyre._kernel.recording import RECORDING
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.check import Memory
-from vyre._procedure.core import core_procedure
 from vyre._procedure.flat import Part, call_of
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.recorder import ACTIVE
@@ -217,7 +216,7 @@ def dry_calls(found: dict[tuple[Any, ...], Step], kernels: set[vyre.Program]) ->
         options = {name: kwargs.pop(name, None) for name in ("out", "backend", "device", "timeout")}
         given = self._given(args, kwargs)
         made = self._recorded({each.name: given[each.name] for each in self._parameters if each.kind == "const"})
-        procedure = core_procedure(made)
+        procedure = made.core
         shapes = []
         for decl in made._of_role("input", "in_out"):
             lanes = len(NUMPY[decl.element][1])

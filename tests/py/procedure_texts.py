@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from library_calls import ROWS
 from vyre._procedure import ProcedureFunction
-from vyre._procedure.core import core_procedure
 from vyre._procedure.recorder import ACTIVE
 
 if TYPE_CHECKING:
@@ -42,8 +41,7 @@ def collected() -> Iterator[dict[str, vyre.Procedure]]:
     def _recorded(self: ProcedureFunction, constants: dict[str, Any]) -> Any:
         made = recorded(self, constants)
         if ACTIVE.recorder is None:
-            procedure = core_procedure(made)
-            found[procedure.name] = procedure
+            found[made.core.name] = made.core
         return made
 
     ProcedureFunction.__call__, ProcedureFunction._recorded = _call, _recorded  # type: ignore[method-assign]

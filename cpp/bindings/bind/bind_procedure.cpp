@@ -69,6 +69,48 @@ ir::SizeOp op_of(std::string_view wanted) {
   throw ArgumentError(fmt::format("there is no size operation `{}`. Fix: use one of size_ops.def.", wanted));
 }
 
+// Returns the numbers of the operands; of a leaf what it names.
+py::tuple operands_of(const ir::SizeTerm& term) {
+  switch (term.op) {
+    case ir::SizeOp::Literal:
+      return py::make_tuple(term.literal);
+    case ir::SizeOp::Length:
+      return py::make_tuple(term.a, term.b);
+    case ir::SizeOp::Limit:
+      return py::make_tuple(ir::kLimitNames[term.a]);
+    case ir::SizeOp::Number:
+    case ir::SizeOp::Turn:
+      return py::make_tuple(term.a);
+    default:
+      py::list operands;
+      ir::for_each_operand(term, [&](SizeId id) { operands.append(id.index); });
+      return operands;
+  }
+}
+
+// Returns (number, operation, operands) of each size that these consist of, operands first.
+py::list terms_of(const ir::Sizes& sizes, const std::vector<SizeId>& roots) {
+  py::list terms;
+  for (const SizeId id : ir::parts(sizes, roots)) {
+    terms.append(py::make_tuple(id.index, ir::text(sizes[id].op), operands_of(sizes[id])));
+  }
+  return terms;
+}
+
+// Returns (number by which sizes name it, shape) of each array of the interface, and the terms of the
+// shapes; an input has none.
+py::tuple shapes_of(const Procedure& procedure) {
+  py::list shapes;
+  std::vector<SizeId> roots;
+  for (const ArrayId id : procedure.interface()) {
+    std::vector<std::uint32_t> shape;
+    for (const SizeId extent : procedure.arrays()[id].shape) shape.push_back(extent.index);
+    for (const SizeId extent : procedure.arrays()[id].shape) roots.push_back(extent);
+    shapes.append(py::make_tuple(id.index, shape));
+  }
+  return py::make_tuple(shapes, terms_of(procedure.sizes(), roots));
+}
+
 void def_sizes(py::class_<ProcedureBuilder>& builder) {
   builder.def("literal", [](ProcedureBuilder& self, std::uint64_t value) { return self.literal(value).index; });
   builder.def("length", [](ProcedureBuilder& self, std::uint32_t array, std::uint32_t axis) { return self.length({array}, axis).index; });
@@ -81,6 +123,9 @@ void def_sizes(py::class_<ProcedureBuilder>& builder) {
     std::array<SizeId, 3> given{};
     for (std::size_t k = 0; k < operands.size() && k < given.size(); ++k) given[k] = size_of(operands[k]);
     return self.apply(op_of(op), given[0], given[1], given[2]).index;
+  });
+  builder.def("terms", [](const ProcedureBuilder& self, const std::vector<std::uint32_t>& sizes) {
+    return terms_of(self.sizes(), sizes_of(sizes));
   });
 }
 
@@ -167,6 +212,10 @@ void bind_builder(py::module_& m) {
                 }
                 return self.array(std::move(decl)).index;
               });
+  builder.def("role", [](ProcedureBuilder& self, std::uint32_t array, const std::string& role) {
+    self.role({array}, static_cast<ir::ArrayRole>(row_of(ir::kRoleNames, role)));
+  });
+  builder.def("element", [](ProcedureBuilder& self, std::uint32_t array, ir::DataType element) { self.element({array}, element); });
   builder.def("declare", [](ProcedureBuilder& self, const std::string& name, ir::DataType type) { return self.declare({name, type}); });
   def_steps(builder);
   builder.def("finish", &ProcedureBuilder::finish);
@@ -311,6 +360,12 @@ True)");
     return lenient_str(fmt::format("<vyre.Procedure {}({}{}): {} step{}>", self.name(), arrays, names, steps, steps == 1 ? "" : "s"));
   });
   bind_builder(m);
+  m.def("_procedure_shapes", shapes_of, py::arg("procedure"));
+  m.def("_size_value", [](const std::string& op, const std::vector<std::uint64_t>& operands) {
+    std::array<std::uint64_t, 3> given{};
+    std::copy_n(operands.begin(), std::min(operands.size(), given.size()), given.begin());
+    return ir::apply(op_of(op), given[0], given[1], given[2]);
+  });
 }
 
 }  // namespace vyre::python

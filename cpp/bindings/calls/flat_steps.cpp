@@ -30,6 +30,7 @@
 #include "vyre/ir/procedures/procedure.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
+#include "vyre/run/procedures/frame_numbers.hpp"
 #include "vyre/run/procedures/procedure.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/run/schedule_text.hpp"
@@ -178,46 +179,26 @@ py::list interface_of(const ir::Procedure& procedure, bool outputs) {
   return rows;
 }
 
-// Returns (shapes of the outputs as numbers of sizes, the sizes up to the last of these): a size is (operation, three operands, literal).
-py::tuple output_sizes(const ir::Procedure& procedure) {
-  py::list shapes, sizes;
-  std::uint32_t count = 0;
-  for (const ir::ArrayId id : procedure.interface()) {
-    const ir::ArrayDecl& decl = procedure.arrays()[id];
-    if (decl.role != ir::ArrayRole::Output) continue;
-    py::list shape;
-    for (const ir::SizeId extent : decl.shape) {
-      shape.append(extent.index);
-      count = std::max(count, extent.index + 1);
-    }
-    shapes.append(shape);
+// Returns the places of the results in the interface.
+std::vector<std::size_t> results_of(const ir::Procedure& procedure) {
+  const std::vector<ir::ArrayId> interface = procedure.interface();
+  std::vector<std::size_t> places;
+  for (const ir::ArrayId id : procedure.results()) {
+    places.push_back(static_cast<std::size_t>(std::ranges::find(interface, id) - interface.begin()));
   }
-  for (std::uint32_t k = 0; k < count; ++k) {
-    const ir::SizeTerm& term = procedure.sizes()[ir::SizeId{k}];
-    sizes.append(py::make_tuple(std::string(ir::text(term.op)), term.a, term.b, term.c, term.literal));
-  }
-  return py::make_tuple(shapes, sizes);
+  return places;
 }
 
-// Returns the numbers by which sizes name the inputs and in_outs, in the order of the interface.
-py::list inputs_of(const ir::Procedure& procedure) {
-  py::list numbers;
-  for (const ir::ArrayId id : procedure.interface()) {
-    if (procedure.arrays()[id].role != ir::ArrayRole::Output) numbers.append(id.index);
-  }
-  return numbers;
-}
-
-py::list results_of(const ir::Procedure& procedure) {
-  py::list names;
-  for (const ir::ArrayId id : procedure.results()) names.append(procedure.arrays()[id].name);
-  return names;
-}
-
-std::uint32_t operands_of(const std::string& text) {
-  const auto* found = std::ranges::find(ir::kSizeOps, std::string_view(text), &ir::SizeOpInfo::text);
-  require(found != ir::kSizeOps.end(), "the operation of a size");
-  return found->operands;
+// Returns the shapes of the outputs. Throws ArgumentError for sizes that are none.
+std::vector<run::Shape> output_shapes(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes,
+                                      const std::vector<std::uint64_t>& numbers, const std::string& backend, std::size_t device) {
+  check_call_fits(procedure, shapes, numbers);
+  std::vector<run::Shape> outputs;
+  while_waiting({}, [&](const run::RunOptions& waiting) {
+    const run::ProcedurePlace place = device_place(backend, device, waiting);
+    outputs = run::output_shapes(procedure, shapes, numbers, [&](ir::Limit which) { return run::limit_of(place, which); });
+  });
+  return outputs;
 }
 
 // Runs one dispatch on the reference with checks. `arrays` has the bytes of its arrays, and `written` the marks of CheckOptions::written
@@ -310,10 +291,9 @@ void bind_flat_steps(py::module_& m) {
   options.disable_function_signatures();
   m.def("_flat_steps", flat_steps, py::arg("procedure"), py::arg("shapes"), py::arg("numbers"), py::arg("backend"), py::arg("device"));
   m.def("_procedure_interface", interface_of, py::arg("procedure"), py::arg("outputs") = false);
-  m.def("_procedure_output_sizes", output_sizes, py::arg("procedure"));
-  m.def("_procedure_inputs", inputs_of, py::arg("procedure"));
   m.def("_procedure_results", results_of, py::arg("procedure"));
-  m.def("_size_operands", operands_of, py::arg("text"));
+  m.def("_output_shapes", output_shapes, py::arg("procedure"), py::arg("shapes"), py::arg("numbers"), py::arg("backend"),
+        py::arg("device"));
   // Returns the names of the checks, and the schedule, that a call asks for.
   m.def("_checks_of", [](py::handle checks, py::handle schedule, const std::string& function) {
     const auto where = [&](const char* argument) { return fmt::format("argument `{}` of {}", argument, function); };

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from vyre._kernel.parameters import Parameter
     from vyre._procedure.procedure import ProcedureFunction
-    from vyre._procedure.steps import Recorded
+    from vyre._procedure.recorded import Recorded
 
 __all__ = ["argument_of", "number_of", "outs_of"]
 

@@ -10,12 +10,11 @@ from vyre._base.calls import explain_calls
 from vyre._base.text import as_count, shown
 from vyre._core import DataType
 from vyre._procedure.sizes import Size, as_size, divisor_of
-from vyre._procedure.steps import Part
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from vyre._procedure.recorded import ArrayDecl
     from vyre._procedure.recorder import Recorder
-    from vyre._procedure.steps import ArrayDecl
 
 __all__ = ["ProcedureArray"]
 
@@ -147,8 +146,10 @@ class ProcedureArray:
             "recorded. Fix: store them in a kernel, or write vyre.clear(array[a:b]) for zeros."
         )
 
-    def _part(self) -> Part:
-        return Part(self._decl, None if self._element is self._decl.element else self._element, self._slice)
+    def _part(self) -> tuple[int, DataType | None, int | None, int | None]:
+        """The part as the core's builder takes it."""
+        offset, length = (None, None) if self._slice is None else map(self._recorder.used, self._slice)
+        return self._decl.index, None if self._element is self._decl.element else self._element, offset, length
 
     def __len__(self) -> NoReturn:
         raise ArgumentError(

@@ -12,7 +12,6 @@ from vyre._procedure.changed import Watched
 from vyre._procedure.leaving import refuse_left_blocks
 from vyre._procedure.recorder import active, calling_line, place_text, recorder_of
 from vyre._procedure.sizes import Size, as_size
-from vyre._procedure.steps import Repeat, Require, When
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
@@ -38,16 +37,9 @@ def when(condition: Size | bool | int) -> AbstractContextManager[None]:
     refuse_left_blocks("when(...)")
     refuse_carried_names()
     recorder = recorder_of("vyre.when")
-    step = When(
-        as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.when"),
-        line=calling_line(),
-    )
-
-    def begin() -> list[Any]:
-        recorder.add(step)
-        return step.steps
-
-    return _Block(recorder, "vyre.when(...)", begin)
+    size = as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.when")
+    line = calling_line()
+    return _Block(recorder, "vyre.when(...)", lambda: recorder.open(line, recorder.made.when, size))
 
 
 def otherwise() -> AbstractContextManager[None]:
@@ -65,14 +57,13 @@ def otherwise() -> AbstractContextManager[None]:
     refuse_carried_names()
     recorder = recorder_of("vyre.otherwise")
 
-    def begin() -> list[Any]:
-        steps = recorder.blocks[-1]
-        if not steps or not isinstance(steps[-1], When) or steps[-1] is recorder.answered:
+    def begin() -> None:
+        if recorder.ended != "when":
             raise ArgumentError(
                 "vyre.otherwise does not follow a vyre.when. Fix: write it directly behind that with-block."
             )
-        recorder.answered = steps[-1]
-        return steps[-1].otherwise
+        recorder.ended = "begun"
+        recorder.depth += 1
 
     return _Block(recorder, "vyre.otherwise()", begin)
 
@@ -108,30 +99,31 @@ def require(condition: Size | bool | int, message: str) -> None:
         if not size:
             raise ArgumentError(message)
         return
-    recorder.add(Require(size, message, calling_line()))
+    recorder.step(calling_line(), recorder.made.require, recorder.used(size), message)
 
 
 class _Block:
     """A with-block whose steps a condition has; it begins once."""
 
-    def __init__(self, recorder: Recorder, name: str, begin: Callable[[], list[Any]]) -> None:
+    def __init__(self, recorder: Recorder, name: str, begin: Callable[[], Any]) -> None:
         self._recorder, self._name, self._begin = recorder, name, begin
-        self._nested: AbstractContextManager[None] | None = None
+        self._depth: int | None = None  # of its steps
         recorder.waiting[id(self)] = (self, name, calling_line())
 
     def __enter__(self) -> None:
-        if self._nested is not None:
+        if self._depth is not None:
             raise ArgumentError(
                 f"a with-block of {self._name} begins a second time. Fix: write `with {self._name}:` for each block."
             )
         del self._recorder.waiting[id(self)]
         self._watched = Watched(self._name)
-        self._nested = self._recorder.nested(self._begin())
-        self._nested.__enter__()
+        self._begin()
+        self._depth = self._recorder.depth
 
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
-        assert self._nested is not None
-        self._nested.__exit__(None, None, None)
+        if self._recorder.depth != self._depth:
+            self._recorder.left = True
+        self._recorder.close("otherwise" if "otherwise" in self._name else "when")
         if kind is not None:
             self._recorder.is_cut = True
         else:
@@ -157,29 +149,30 @@ def times(count: Size | int) -> Iterator[Any]:
     """
     refuse_carried_names()
     recorder = recorder_of("vyre.times")
-    recorder.turns += 1
-    turn = Size("turn", f"turn{recorder.turns}")
-    step = Repeat(as_size(count, "argument `count` of vyre.times"), turn, line=calling_line())
-    key = id(step)
-    recorder.waiting[key] = (step, "vyre.times(...)", calling_line())
+    size, line = as_size(count, "argument `count` of vyre.times"), calling_line()
 
     def turns() -> Iterator[Any]:
-        _, _, line = recorder.waiting.pop(key)
+        del recorder.waiting[id(turns)]
         refuse_other_steps()
         watched = Watched("vyre.times(...)")
-        recorder.add(step)
-        with recorder.nested(step.steps):
-            try:
-                yield step.turn
-            except GeneratorExit:
-                recorder.left = True
-                raise
+        number = recorder.open(line, recorder.made.repeat, size)
+        turn, before = number + 1, recorder.count
+        recorder.turns.append(turn)
+        try:
+            yield Size(recorder, recorder.made.turn(number), turn)
+        except GeneratorExit:
+            recorder.left = True
+            raise
+        finally:
+            recorder.turns.remove(turn)
+            recorder.close("times")
         watched.refuse_changes()
-        if not step.steps:
+        if recorder.count == before:
             raise ArgumentError(
                 f"a loop over vyre.times{place_text(line)} repeats no steps. Fix: write them in its body."
             )
 
+    recorder.waiting[id(turns)] = (turns, "vyre.times(...)", line)
     return turns()
 
 

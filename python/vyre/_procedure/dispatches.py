@@ -16,7 +16,6 @@ from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
 from vyre._procedure.recorder import calling_line
 from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
-from vyre._procedure.steps import Dispatch, Require
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     traced = kernel._traced(constants)
     note_taken(traced.captured.all)
     arrays = _arrays(recorder, kernel, given)
-    grid, counts, most, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
+    grid, counts, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
     words: list[Any] = []
     uses: list[tuple[str, str]] = []
     for each in kernel._arrays:
@@ -62,7 +61,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
             )
         words.append(asked[axis] if axis < len(asked) else 1)
         uses.append((f"vyre.grid_size({axis})", f"make the grid at most {2**32 - 1} along that axis"))
-    bound: list[Any] = []
+    bound: list[Any] = []  # for each buffer that the program binds, a part of an array, or words
     for each in kernel._arrays:
         array = arrays[each.name]
         if each.kind == "In":
@@ -71,16 +70,21 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
         is_read = any(array._decl is arrays[other.name]._decl for other in kernel._arrays if other is not each)
         bound.append(written(array, f"kernel `{kernel.__name__}`", is_read))
     if words:
-        bound.append(tuple(words))
+        bound.append([recorder.used(each) for each in words])
     for name, values in traced.tables.items():
         bound.append(recorder.table(values, name.strip("_") or "table")._part())
-    told: dict[str, Any] = {"name": kernel.__name__, "line": calling_line(), "kernel": (kernel, constants)}
-    told["word_uses"] = tuple(uses)
-    if counts is not None:
-        invocations = options.get("grid") is not None
-        recorder.add(Dispatch(traced.program, tuple(bound), counts._part(), invocations, most, **told))
-    else:
-        recorder.add(Dispatch(traced.program, tuple(bound), grid, **told))
+    recorder.step(
+        calling_line(),
+        recorder.made.dispatch,
+        kernel.__name__,
+        traced.program,
+        bound,
+        [recorder.used(each) for each in grid],
+        None if counts is None else counts._part(),
+        counts is not None and options.get("grid") is not None,
+        recorder.word_uses(tuple(uses)),
+    )
+    recorder.trail.kernels[traced.program] = kernel, constants
     results = [arrays[each.name] for each in kernel._arrays if each.kind != "In"]
     return results[0] if len(results) == 1 else tuple(results) or None
 
@@ -150,19 +154,18 @@ def _words_of(recorder: Recorder, kernel: Kernel, parameter: Parameter, size: Si
     """The words of a size. The core refuses one that does not fit into its word."""
     if parameter.element is DataType.U64:
         return [size % 2**32, size // 2**32]
-    is_signed = size.op == "number" and size.args[0] in recorder.signed
+    is_signed = size._home is recorder and size._id in recorder.signed
     if parameter.element is DataType.U32 and is_signed:
         return [size % 2**32]  # computing with it makes the core refuse a negative one
     if parameter.element is DataType.I32 and not is_signed:
-        recorder.add(
-            Require(
-                size < 2**31,
-                f"parameter `{parameter.name}` of kernel `{kernel.__name__}` in procedure `{recorder.name}` is given a "
-                f"size above {2**31 - 1}, and it is an i32. Fix: annotate it with vyre.u32 or vyre.u64 and write "
-                f"i32({parameter.name}) in the kernel where an i32 is wanted, or pass the size % 2**31 for its low "
-                "31 bits.",
-                calling_line(),
-            )
+        recorder.step(
+            calling_line(),
+            recorder.made.require,
+            recorder.used(size < 2**31),
+            f"parameter `{parameter.name}` of kernel `{kernel.__name__}` in procedure `{recorder.name}` is given a "
+            f"size above {2**31 - 1}, and it is an i32. Fix: annotate it with vyre.u32 or vyre.u64 and write "
+            f"i32({parameter.name}) in the kernel where an i32 is wanted, or pass the size % 2**31 for its low "
+            "31 bits.",
         )
     return [size]
 
@@ -180,8 +183,8 @@ def _counts(value: Any, kernel: Kernel, argument: str) -> tuple[Any, ...]:
 
 def _grid(
     recorder: Recorder, kernel: Kernel, size: Sequence[int], arrays: dict[str, ProcedureArray], options: dict[str, Any]
-) -> tuple[tuple[Any, ...], ProcedureArray | None, tuple[Any, ...] | None, tuple[Any, ...] | None]:
-    """The workgroups; or the array that has the counts, and the most workgroups; and the invocations asked for."""
+) -> tuple[tuple[Any, ...], ProcedureArray | None, tuple[Any, ...] | None]:
+    """The workgroups, or the most of them and the array that has the counts; and the invocations asked for."""
     grid, workgroups, most = options.get("grid"), options.get("workgroups"), options.get("at_most")
     if grid is not None and workgroups is not None:
         raise ArgumentError(f"kernel `{kernel.__name__}` is given both grid= and workgroups=. Fix: give one of them.")
@@ -199,14 +202,14 @@ def _grid(
                 "Fix: write at_most=x.length."
             )
         largest = _counts(most, kernel, "at_most")
-        return (), counts, covering(largest) if argument == "grid" else largest, None
+        return covering(largest) if argument == "grid" else largest, counts, None
     if most is not None:
         raise ArgumentError(
             f"argument `at_most` of kernel `{kernel.__name__}` is for counts in an array. Fix: leave `at_most` out."
         )
     if workgroups is not None:
         groups = _counts(workgroups, kernel, "workgroups")
-        return groups, None, None, tuple(count * extent for count, extent in zip(groups, size, strict=True))
+        return groups, None, tuple(count * extent for count, extent in zip(groups, size, strict=True))
     if grid is None:
         made = next((each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind), None)
         if made is None:
@@ -215,4 +218,4 @@ def _grid(
             )
         grid = tuple(reversed(arrays[made.name]._shape))
     asked = _counts(grid, kernel, "grid")
-    return covering(asked), None, None, asked
+    return covering(asked), None, asked

@@ -17,10 +17,8 @@ from vyre._base.types import NUMPY, TYPES
 from vyre._core import Array, DataType, Procedure
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.by_name import by_name
-from vyre._procedure.core import core_procedure
+from vyre._procedure.recorded import line_text, trail_of
 from vyre._procedure.running import array_of
-from vyre._procedure.sources import recording_of, with_steps
-from vyre._procedure.steps import Invoke, line_text, numbered
 
 if TYPE_CHECKING:
     import builtins
@@ -28,8 +26,7 @@ if TYPE_CHECKING:
 
     from vyre._core import Program
     from vyre._procedure.procedure import ProcedureFunction
-    from vyre._procedure.running import array_of
-from vyre._procedure.steps import ArrayDecl, Line, Recorded
+    from vyre._procedure.recorded import Line, Trail
 
 __all__ = ["Call", "FlatArray", "FlatStep", "Part", "StepPlace", "call_of", "call_of_bytes", "named_call"]
 
@@ -202,8 +199,8 @@ def call_of(function: ProcedureFunction, given: dict[str, Any], backend: str = "
         for decl in made._of_role("input", "in_out")
     ]
     numbers = [argument_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
-    core_procedure(made).check()
-    return _call(core_procedure(made), made, [array for _, array in arrays], numbers, backend, device)
+    made.core.check()
+    return _call(made.core, made.trail, [array for _, array in arrays], numbers, backend, device)
 
 
 def named_call(
@@ -214,7 +211,7 @@ def named_call(
         return call_of(procedure, procedure._given((), dict(inputs)), backend, device)
     procedure.check()
     arrays, numbers = by_name(procedure, inputs, f"argument `inputs` of {owner}")
-    return _call(procedure, recording_of(procedure), arrays, numbers, backend, device)
+    return _call(procedure, trail_of(procedure), arrays, numbers, backend, device)
 
 
 def _bytes_of(array: Array) -> np.ndarray:
@@ -226,7 +223,7 @@ def _bytes_of(array: Array) -> np.ndarray:
 
 def _call(
     procedure: Procedure,
-    recorded: Recorded | None,
+    trail: Trail | None,
     arrays: Sequence[Array],
     numbers: Sequence[int],
     backend: str,
@@ -236,7 +233,7 @@ def _call(
     lanes = [len(NUMPY[element][1]) for kind, _, element, _ in interface if kind != "number"]
     shapes = [tuple(array.shape[: len(array.shape) - extra]) for array, extra in zip(arrays, lanes, strict=True)]
     given = [_bytes_of(array) for array in arrays]
-    return _flat_call(procedure, recorded, shapes, given, numbers, backend, device)
+    return _flat_call(procedure, trail, shapes, given, numbers, backend, device)
 
 
 def call_of_bytes(
@@ -254,7 +251,7 @@ def call_of_bytes(
 
 def _flat_call(
     procedure: Procedure,
-    recorded: Recorded | None,
+    trail: Trail | None,
     shapes: Sequence[tuple[int, ...]],
     given: Sequence[np.ndarray],
     numbers: Sequence[int],
@@ -262,7 +259,7 @@ def _flat_call(
     device: int,
 ) -> Call:
     programs, made, steps, frames, origins, whole = _core._flat_steps(procedure, shapes, numbers, backend, device)
-    known = _Frames(recorded, frames)
+    known = _Frames(trail, frames)
     flat = tuple(
         FlatArray(kind, name, element, size, contents, known.line_of_array(frame, decl))
         for kind, name, element, size, contents, frame, decl in made
@@ -307,35 +304,21 @@ def _step(
 
 
 class _Frames:
-    """The recorded procedures behind the frames of flat steps."""
+    """The trails of the procedures behind the frames of flat steps."""
 
-    def __init__(self, recorded: Recorded | None, frames: Sequence[tuple[int, int | None]]) -> None:
-        self.callers = frames
-        self.recorded: list[Recorded | None] = []
-        self._numbered: dict[int, list[Any]] = {}
-        for number, (caller, step) in enumerate(frames):
-            if number == 0:
-                self.recorded.append(with_steps(recorded))
-                continue
-            invoked = self.step(caller, step)
-            self.recorded.append(with_steps(invoked.procedure) if isinstance(invoked, Invoke) else None)
+    def __init__(self, trail: Trail | None, frames: Sequence[tuple[int, int | None]]) -> None:
+        self.callers, self.trails = frames, [trail]
+        for caller, step in frames[1:]:
+            around = self.trails[caller]
+            self.trails.append(None if around is None or step is None else around.invoked[step])
 
-    def step(self, frame: int, step: int | None) -> Any:
-        """The recorded step, or None."""
-        recorded = self.recorded[frame]
-        if recorded is None or step is None:
-            return None
-        steps = self._numbered.get(id(recorded))
-        if steps is None:
-            steps = self._numbered[id(recorded)] = numbered(recorded.steps)
-        return steps[step]
+    def line(self, frame: int, step: int | None) -> Line:
+        trail = self.trails[frame]
+        return None if trail is None or step is None else trail.steps[step]
 
     def line_of_array(self, frame: int, decl: int) -> Line:
-        recorded = self.recorded[frame]
-        if recorded is None:
-            return None
-        found: ArrayDecl = recorded.arrays[decl]
-        return found.line
+        trail = self.trails[frame]
+        return None if trail is None else trail.arrays[decl]
 
     def place(
         self, number: int, steps: int, row: tuple[Any, ...], origin: tuple[int, int | None], arrays: Sequence[FlatArray]
@@ -347,10 +330,10 @@ class _Frames:
             what = f"zeros for `{arrays[row[1][0]].name}`"
         else:
             what = f"a copy into `{arrays[row[2][0]].name}`"
-        lines: list[Line] = [getattr(self.step(frame, step), "line", None)] if step is not None else []
+        lines = [self.line(frame, step)] if step is not None else []
         while frame:
             frame, step = self.callers[frame]
-            lines.append(getattr(self.step(frame, step), "line", None))
+            lines.append(self.line(frame, step))
         line, *callers = lines or [None]
         file, at = line or (None, None)
         return StepPlace(number, steps, what, file, at, tuple(each for each in callers if each is not None))

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 from vyre._base.types import TYPES, number_of_bits
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arguments import argument_of, outs_of
-from vyre._procedure.arrays import ProcedureArray
-from vyre._procedure.core import core_procedure
 from vyre._procedure.making import refuse_read_only
 from vyre._procedure.recorder import calling_line
-from vyre._procedure.sizes import Size, substituted
-from vyre._procedure.steps import ArrayDecl, Invoke
+from vyre._procedure.sizes import Size, limit, substituted
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
+    from vyre._procedure.arrays import ProcedureArray
     from vyre._procedure.procedure import ProcedureFunction
+    from vyre._procedure.recorded import Recorded
     from vyre._procedure.recorder import Recorder
-    from vyre._procedure.steps import Recorded
 
 __all__ = ["invoke"]
 
@@ -41,7 +39,6 @@ def invoke(
                 f"argument `{name}` of procedure `{function.name}` is given in a procedure, which runs as a whole. "
                 f"Fix: give `{name}` to the outer procedure's call."
             )
-    core_procedure(made)  # it has sizes of its own alone
     arrays: dict[str, ProcedureArray] = {}
     numbers: dict[str, Size | int] = {}
     for each in function._parameters:
@@ -63,16 +60,17 @@ def invoke(
             else:
                 numbers[each.name] = argument_of(function, each, value)
 
-    elements = dict(made.numbers)
+    shapes, terms = made.shapes
+    names = {index: decl.name for decl, (index, _) in zip(made.arrays, shapes, strict=True)}
 
-    def leaf(size: Size) -> Size | int:
-        if size.op == "length":
-            extent: Size | int = arrays[size.args[0].name]._shape[size.args[1]]
+    def leaf(op: str, operands: tuple[Any, ...]) -> Size | int:
+        if op == "length":
+            extent: Size | int = arrays[names[operands[0]]]._shape[operands[1]]
             return extent
-        if size.op != "number":
-            return size
-        name = size.args[0]
-        given, element = numbers[name], elements[name]
+        if op == "limit":
+            return limit(*operands)
+        name, element = made.numbers[operands[0]]
+        given = numbers[name]
         if not isinstance(given, Size) and number_of_bits(element, given) < 0:
             raise ArgumentError(
                 f"argument `{name}` of procedure `{function.name}` is {number_of_bits(element, given)}, and the shape "
@@ -80,14 +78,13 @@ def invoke(
             )
         return given
 
+    sizes = substituted(terms, leaf)
     out = outs_of(function, made, options.get("out"))
-    results: dict[int, ProcedureArray] = {}
-    for decl, wanted in zip(made.outputs, out, strict=True):
-        shape = tuple(substituted(each, leaf) for each in decl.shape)
+    results = {decl.name: arrays[decl.name] for decl in made._of_role("input", "in_out")}
+    for decl, (_, shape), wanted in zip(made.outputs, shapes[len(results) :], out, strict=True):
         if wanted is None:
-            new = ArrayDecl(decl.name, "scratch", decl.element, decl.axes, shape, line=calling_line())
-            recorder.declare(new)
-            results[id(decl)] = ProcedureArray(recorder, new, decl.element, shape)
+            extents = tuple(sizes[each] for each in shape)
+            results[decl.name] = recorder.declare(decl.name, "scratch", decl.element, extents, line=calling_line())
             continue
         array = recorder.array(wanted, f"argument `out` of procedure `{function.name}`")
         if (
@@ -101,18 +98,14 @@ def invoke(
                 f"axes, got {array!r}. Fix: pass vyre.scratch({_type_for(decl.element)}, ...)."
             )
         _refuse_raveled(array, f"argument `out` of procedure `{function.name}`")
-        results[id(decl)] = array
-    for decl in made._of_role("in_out"):
-        results[id(decl)] = arrays[decl.name]
-    bound = [arrays[decl.name] for decl in made._of_role("input", "in_out")]
-    bound += [results[id(decl)] for decl in made.outputs]
-    recorder.add(
-        Invoke(
-            made,
-            tuple(each._part() for each in bound),
-            tuple(numbers[name] for name, _ in made.numbers),
-            calling_line(),
-        )
+        results[decl.name] = array
+    recorder.step(
+        calling_line(),
+        recorder.made.invoke,
+        made.core,
+        [each._part() for each in results.values()],
+        [recorder.used(numbers[name]) for name, _ in made.numbers],
     )
-    kept = tuple(results[id(decl)] for decl in made.results)
+    recorder.trail.invoked[len(recorder.trail.steps) - 1] = made.trail
+    kept = tuple(results[decl.name] for decl in made.results)
     return kept[0] if len(kept) == 1 else kept or None

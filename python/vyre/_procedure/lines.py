@@ -10,8 +10,6 @@ from vyre import _core
 from vyre._kernel.lines import marked
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import call_of
-from vyre._procedure.sources import with_steps
-from vyre._procedure.steps import Dispatch, Invoke, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from vyre._kernel.lines import Line, Marks
     from vyre._kernel.trace import Traced
     from vyre._procedure.procedure import ProcedureFunction
-    from vyre._procedure.steps import Recorded
+    from vyre._procedure.recorded import Trail
 
 __all__ = ["lines_of_call"]
 
@@ -45,7 +43,7 @@ def lines_of_call(
     given = function._given(args, dict(kwargs))
     owner, call = f"procedure `{function.name}`", call_of(function, given)
     constants = {each.name: given[each.name] for each in function._parameters if each.kind == "const"}
-    kernels = _kernels(function._recorded(constants))
+    kernels = _kernels(function._recorded(constants).trail)
     memory, found = Memory(call), set()
     for step in call.steps:
         kernel = None if step.program is None else kernels.get(step.program)
@@ -61,16 +59,12 @@ def lines_of_call(
     return found
 
 
-def _kernels(recorded: Recorded) -> dict[Program, tuple[Kernel, dict[str, Any]]]:
+def _kernels(trail: Trail | None) -> dict[Program, tuple[Kernel, dict[str, Any]]]:
     """The kernels behind the programs of a procedure and of those that it calls; not those of the package."""
     found: dict[Program, tuple[Kernel, dict[str, Any]]] = {}
-    open_ = [recorded]
+    open_ = [trail]
     for each in open_:
-        known = with_steps(each)
-        for step in numbered(known.steps) if known is not None else ():
-            if isinstance(step, Invoke):
-                open_.append(step.procedure)
-            elif isinstance(step, Dispatch) and step.kernel is not None:
-                if not f"{step.kernel[0].__module__}.".startswith("vyre."):
-                    found[step.program] = step.kernel
-    return found
+        if each is not None:
+            open_ += each.invoked.values()
+            found.update(each.kernels)
+    return {program: made for program, made in found.items() if not f"{made[0].__module__}.".startswith("vyre.")}

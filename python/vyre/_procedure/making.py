@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vyre._base.calls import explain_calls
 from vyre._base.text import shown
 from vyre._core import DataType
 from vyre._kernel.parameters import _type_for
-from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import calling_line, recorder_of
 from vyre._procedure.sizes import as_size, known_difference
-from vyre._procedure.steps import ArrayDecl, Clear, Invoke, Part, Swap
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
+    from vyre._procedure.arrays import ProcedureArray
     from vyre._procedure.sizes import Size
 
 __all__ = ["clear", "scratch", "swap", "with_elements", "written"]
@@ -62,9 +60,7 @@ def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str 
             f"vyre.scratch takes one to three axes, got {len(shape)}. Fix: write vyre.scratch({_type_for(dtype)}, n)."
         )
     extents = tuple(as_size(each, "argument `shape` of vyre.scratch") for each in shape)
-    made = ArrayDecl(name, "scratch", dtype, len(extents), extents, zeros=bool(zeros), line=calling_line())
-    decl = recorder.declare(made)
-    return ProcedureArray(recorder, decl, dtype, extents)
+    return recorder.declare(name, "scratch", dtype, extents, bool(zeros), line=calling_line())
 
 
 def swap(a: Any, b: Any) -> None:
@@ -104,7 +100,7 @@ def swap(a: Any, b: Any) -> None:
     if any(known_difference(a, b) not in (None, 0) for a, b in zip(*shapes, strict=False)):
         a, b = (f"`{each._decl.name}` of shape {each._shape}" for each in arrays)
         raise ArgumentError(f"vyre.swap exchanges {a} and {b}. Fix: make both with the same shape.")
-    recorder.add(Swap(arrays[0]._decl, arrays[1]._decl, calling_line()))
+    recorder.step(calling_line(), recorder.made.swap, *(each._decl.index for each in arrays))
 
 
 def clear(array: Any) -> None:
@@ -121,20 +117,16 @@ def clear(array: Any) -> None:
     """
     recorder = recorder_of("vyre.clear")
     cleared = recorder.array(array, "argument `array` of vyre.clear")
-    recorder.add(Clear(written(cleared, "vyre.clear"), calling_line()))
+    recorder.step(calling_line(), recorder.made.clear, written(cleared, "vyre.clear"))
 
 
 def with_elements(array: ProcedureArray, element: DataType) -> ProcedureArray:
     """A result of the step that was recorded last, with elements of another type of as many bits: it is made with them,
     so that it can be returned and swapped."""
-    decl, block = array._decl, array._recorder.blocks[-1]
-    if array._element is element:
-        return array
-    last = block[-1] if block else None
-    assert isinstance(last, Invoke), "the array is no result of an invocation"
-    before, decl.element = decl.element, element
-    block[-1] = replace(last, arrays=tuple(Part(decl, before) if each.array is decl else each for each in last.arrays))
-    return ProcedureArray(array._recorder, decl, element, array._shape)
+    if array._element is not element:
+        array._recorder.made.element(array._decl.index, element)
+        array._element = array._decl.element = element
+    return array
 
 
 # What arrays that no step may write are called, and what lets a step write them. A table has no annotation.
@@ -155,7 +147,8 @@ def refuse_read_only(array: ProcedureArray, writes: str, fix: str, is_read: bool
         raise BindingError(f"{what} is {role} of the procedure. Fix: {'' if is_read else annotate}{fix}.")
 
 
-def written(array: ProcedureArray, where: str, is_read: bool = False) -> Part:
+def written(array: ProcedureArray, where: str, is_read: bool = False) -> Any:
+    """The part that a step writes, for the core's builder."""
     refuse_read_only(array, f"{where} writes {{}}, which", "write into an array of vyre.scratch", is_read)
     return array._part()
 

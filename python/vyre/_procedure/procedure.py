@@ -23,13 +23,12 @@ from vyre._kernel.parameters import parameters_of
 from vyre._kernel.recording import RECORDING
 from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
-from vyre._procedure.core import core_procedure
 from vyre._procedure.dispatches import record_kernel
 from vyre._procedure.invocations import invoke
+from vyre._procedure.recorded import Recorded, note_trail
 from vyre._procedure.recorder import ACTIVE, Recorder, active, place_text
 from vyre._procedure.running import launch_of, run
 from vyre._procedure.sizes import Size
-from vyre._procedure.steps import ArrayDecl, Recorded
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ class ProcedureFunction:
 
     def specialize(self, **constants: Any) -> Procedure:
         """The Procedure for some values of its ``const`` parameters."""
-        return core_procedure(self._recorded(constants))
+        return self._recorded(constants).core
 
     def _recorded(self, constants: dict[str, Any]) -> Recorded:
         wanted = [each for each in self._parameters if each.kind == "const"]
@@ -152,22 +151,20 @@ class ProcedureFunction:
         recorder.known = tuple(self._copies)
         self._refuse_deep(recorder)
         arguments: dict[str, Any] = {}
-        numbers: list[tuple[str, DataType]] = []
         for each in self._parameters:
             if each.kind == "const":
                 arguments[each.name] = constants[each.name]
             elif each.is_array:
                 assert each.element is not None
                 role = "input" if each.kind == "In" else "in_out"
-                decl = recorder.declare(ArrayDecl(each.name, role, each.element, each.axes))
-                shape = tuple(Size("length", decl, axis) for axis in range(each.axes))
-                arguments[each.name] = ProcedureArray(recorder, decl, each.element, shape)
+                arguments[each.name] = recorder.declare(each.name, role, each.element, each.axes)
             else:
                 assert each.element is not None
-                numbers.append((each.name, each.element))
+                number = recorder.made.number(recorder.made.declare(each.name, each.element))
+                recorder.numbers.append(each.name)
                 if each.element is DataType.I32:
-                    recorder.signed.add(each.name)
-                arguments[each.name] = Size("number", each.name, recorder)
+                    recorder.signed.add(number)
+                arguments[each.name] = Size(recorder, number)
         before = ACTIVE.recorder, RECORDING.call
         ACTIVE.recorder, RECORDING.call = recorder, functools.partial(record_kernel, recorder)
         try:
@@ -182,8 +179,7 @@ class ProcedureFunction:
                 "Fix: write return tuple(arrays)."
             )
         results = returned if isinstance(returned, tuple) else () if returned is None else (returned,)
-        outputs: list[ArrayDecl] = []
-        kept: list[ArrayDecl] = []
+        kept: list[int] = []
         for each in results:
             if not isinstance(each, ProcedureArray) or each._recorder is not recorder:
                 raise ArgumentError(
@@ -202,9 +198,10 @@ class ProcedureFunction:
                 )
             if decl.role == "scratch":
                 decl.role = "output"
-                outputs.append(decl)
-            kept.append(decl)
-        if len({id(each) for each in kept}) != len(kept):
+                recorder.made.role(decl.index, "output")
+            recorder.made.result(decl.index)
+            kept.append(decl.index)
+        if len({*kept}) != len(kept):
             raise ArgumentError(f"procedure `{self.name}` returns an array twice. Fix: return it once.")
         roles = {each.role for each in recorder.arrays}
         if "scratch" in roles and not kept and "in_out" not in roles:
@@ -212,15 +209,17 @@ class ProcedureFunction:
                 f"procedure `{self.name}` returns nothing and changes no array of its caller, so that its steps have "
                 "no effect. Fix: return what they make, or annotate a parameter with vyre.InOut and write that."
             )
-        made = Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept, recorder)
-        made.is_vouched = self.is_vouched
         if recorder.copied:
             self._copies.append(recorder.copied)
         try:
-            made.captured = Captures([*read_by([self._function, *constants.values()]), *taken])
+            captured = Captures([*read_by([self._function, *constants.values()]), *taken])
         except Uncompared as error:
             raise ArgumentError(f"{error.problem}{place_text(error.line)}. Fix: {error.fix}.") from None
-        return made
+        made = recorder.finish()
+        note_trail(made, recorder.trail)
+        if self.is_vouched:
+            _core._vouch(made)
+        return Recorded(made, recorder.trail, captured)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._launch is not None and not kwargs and ACTIVE.recorder is None and not is_recording():

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import sys
 import threading
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +17,16 @@ from vyre._base.types import OF_DTYPE
 from vyre._core import Array
 from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
-from vyre._procedure.steps import ArrayDecl
+from vyre._procedure.recorded import ArrayDecl, Trail, line_text
+from vyre._procedure.sizes import Home, Size
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from types import FrameType
 
-    from vyre._procedure.steps import When
+    from vyre._core import DataType, Procedure
+    from vyre._procedure.recorded import Line
 
 __all__ = ["ACTIVE", "Recorder", "active", "calling_line", "place_text", "recorder_of"]
 
@@ -70,50 +71,113 @@ _MOST_STEPS = 100_000
 _MOST_NESTED = 32
 
 
-class Recorder:
-    """Collects the arrays and steps of one procedure."""
+class Recorder(Home):
+    """Records the arrays and steps of one procedure in the core's builder."""
 
-    name: str
     function: Any
     outer: Recorder | None
     count: int
 
     def __init__(self, name: str, function: Any, outer: Recorder | None) -> None:
-        self.name, self.function, self.outer = name, function, outer
+        super().__init__(name)
+        self.function, self.outer = function, outer
         # The numpy arrays that are tables, by their ids, each with its copy; None if it had several contents.
         self.copied: dict[int, tuple[np.ndarray, np.ndarray | None]] = {}
         self.known: tuple[dict[int, tuple[np.ndarray, np.ndarray | None]], ...] = ()  # of earlier recordings
-        self.arrays: list[ArrayDecl] = []
+        self.trail: Trail = Trail()
         self._numbered: dict[str, int] = {}  # the names of arrays, and the number for the next of that name
-        self._tables: dict[Any, ArrayDecl] = {}  # by type, shape and digest
-        self.blocks: list[list[Any]] = [[]]
+        self._tables: dict[Any, tuple[ArrayDecl, np.ndarray]] = {}  # by type, shape and digest
+        self._word_uses: dict[Any, int] = {}
         self.count = 0
-        self.turns = 0
-        self.signed: set[str] = set()  # the numbers of type i32, which may be negative
-        self.answered: When | None = None  # the last condition whose other block began
+        self.depth: int = 0  # of blocks
+        # The block that has ended as the last step and whose end is not recorded yet, because vyre.otherwise may follow
+        # "when"; "begun" where that has begun and has no step yet.
+        self.ended: str = ""
+        self.signed: set[int] = set()  # the numbers of type i32, which may be negative
         self.left = False  # whether a loop over vyre.times was left by break or return
         self.is_cut = False  # whether an exception left a block of a condition
         # Blocks that have not begun, each behind a value that keeps its id: the call's text and its line.
-        self.waiting: dict[int, tuple[Any, str, tuple[str, int] | None]] = {}
+        self.waiting: dict[int, tuple[Any, str, Line]] = {}
 
-    def add(self, step: Any) -> None:
-        self.count += 1
-        if self.count > _MOST_STEPS:
+    def step(self, line: Line, add: Callable[..., Any], *args: Any) -> Any:
+        """Record a step, which a method of the builder adds."""
+        if self.left:
+            raise self._left()
+        if self.count == _MOST_STEPS:
             raise ArgumentError(
                 f"procedure `{self.name}` has more than {_MOST_STEPS} steps. Fix: repeat with vyre.times(count)."
             )
-        self.blocks[-1].append(step)
+        self.count += 1
+        self._record_end()
+        self.made.line(line_text(line))
+        result = add(*args)
+        self.trail.steps.append(line)
+        return result
 
-    def declare(self, decl: ArrayDecl) -> ArrayDecl:
-        if decl.name in self._numbered:
-            name, k = decl.name, self._numbered[decl.name]
-            while f"{name}{k}" in self._numbered:
+    def open(self, line: Line, add: Callable[..., Any], size: Size | int) -> Any:
+        """Record a step whose block begins."""
+        if self.depth == _MOST_NESTED:
+            raise ArgumentError(
+                f"procedure `{self.name}` nests vyre.when and vyre.times deeper than {_MOST_NESTED}. "
+                "Fix: move the inner part into a procedure of its own."
+            )
+        result = self.step(line, add, self.used(size))
+        self.depth += 1
+        return result
+
+    def close(self, block: str) -> None:
+        """End a block of "times", "when" or "otherwise"."""
+        self.depth -= 1
+        if self.ended != "begun":
+            self._record_end()
+        self.ended = block
+
+    def _record_end(self) -> None:
+        if self.ended:
+            self.made.otherwise() if self.ended == "begun" else self.made.end()
+            self.trail.steps.append(None)
+        self.ended = ""
+
+    def finish(self) -> Procedure:
+        self._record_end()
+        return self.made.finish()
+
+    def word_uses(self, uses: tuple[tuple[str, str], ...]) -> int | None:
+        if uses not in self._word_uses:
+            self._word_uses[uses] = self.made.word_uses(uses)
+        return self._word_uses[uses] if uses else None
+
+    def declare(
+        self,
+        name: str,
+        role: str,
+        element: DataType,
+        shape: tuple[Size | int, ...] | int,
+        zeros: bool = False,
+        contents: np.ndarray | None = None,
+        line: Line = None,
+    ) -> ProcedureArray:
+        """A new array. The shape of an input is the number of its axes."""
+        if name in self._numbered:
+            base, k = name, self._numbered[name]
+            while f"{base}{k}" in self._numbered:
                 k += 1
-            self._numbered[name] = k + 1
-            decl.name = f"{name}{k}"
-        self._numbered[decl.name] = 1
+            self._numbered[base] = k + 1
+            name = f"{base}{k}"
+        self._numbered[name] = 1
+        axes, sizes = (shape, ()) if isinstance(shape, int) else (len(shape), shape)
+        if any(isinstance(each, Size) and each._turn for each in sizes):
+            raise self.outside()
+        numbers = [self.number_of(each) for each in sizes]
+        index = self.made.array(
+            name, role, element, axes, numbers, zeros, contents if contents is None else contents.tobytes()
+        )
+        decl = ArrayDecl(role, name, element, axes, index)
         self.arrays.append(decl)
-        return decl
+        self.trail.arrays.append(line)
+        if isinstance(shape, int):
+            shape = tuple(Size(self, self.made.length(index, axis)) for axis in range(axes))
+        return ProcedureArray(self, decl, element, shape)
 
     def table(self, values: np.ndarray, name: str) -> ProcedureArray:
         """An array with contents, once however often it is used. An earlier recording's copy of it stays."""
@@ -137,24 +201,20 @@ class Recorder:
                 f"Fix: write table.astype(np.{fix})."
             )
         key = element, values.shape, hashlib.sha256(values.data).digest()
-        decl = self._tables.get(key)
-        if decl is None:
+        if key not in self._tables:
             kept = values.copy()
             kept.flags.writeable = False
-            decl = ArrayDecl(name, "table", element, kept.ndim, kept.shape, contents=kept)
-            self._tables[key] = self.declare(decl)
-        first = self.copied.setdefault(id(given), (given, decl.contents))
-        if first[1] is not decl.contents:
+            self._tables[key] = self.declare(name, "table", element, kept.shape, contents=kept)._decl, kept
+        decl, contents = self._tables[key]
+        first = self.copied.setdefault(id(given), (given, contents))
+        if first[1] is not contents:
             self.copied[id(given)] = given, None
-        return ProcedureArray(self, decl, element, decl.shape)
+        return ProcedureArray(self, decl, element, contents.shape)
 
     def refuse_lost_steps(self) -> None:
         """Raise ArgumentError where a block that the body asked for has not the steps that stand in it."""
-        if self.left or len(self.blocks) > 1:
-            raise ArgumentError(
-                f"procedure `{self.name}` leaves a loop over vyre.times by break or return, and each turn runs all "
-                "steps. Fix: write `with vyre.when(condition):` in the loop, and return behind it."
-            )
+        if self.left or self.depth:
+            raise self._left()
         if self.is_cut:
             raise ArgumentError(
                 f"procedure `{self.name}` goes on after an exception has left a block of vyre.when, and what followed "
@@ -167,18 +227,11 @@ class Recorder:
                 f"Fix: write `{fix}:` above the steps."
             )
 
-    @contextmanager
-    def nested(self, steps: list[Any]) -> Iterator[None]:
-        if len(self.blocks) > _MOST_NESTED:
-            raise ArgumentError(
-                f"procedure `{self.name}` nests vyre.when and vyre.times deeper than {_MOST_NESTED}. "
-                "Fix: move the inner part into a procedure of its own."
-            )
-        self.blocks.append(steps)
-        try:
-            yield
-        finally:
-            self.blocks.pop()
+    def _left(self) -> ArgumentError:
+        return ArgumentError(
+            f"procedure `{self.name}` leaves a loop over vyre.times by break or return, and each turn runs all "
+            "steps. Fix: write `with vyre.when(condition):` in the loop, and return behind it."
+        )
 
     def array(self, value: Any, where: str) -> ProcedureArray:
         """An argument that must be an array of this procedure, or a table."""

@@ -11,21 +11,18 @@ from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.dtype_names import dtype_name
 from vyre._arrays.graph import is_recording
 from vyre._base.text import device_of
-from vyre._base.types import NUMPY, RANGES, TYPES
+from vyre._base.types import NUMPY, RANGES
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.array_arguments import check_array
-from vyre._procedure.core import core_procedure
-from vyre._procedure.sizes import evaluated
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vyre._procedure.procedure import ProcedureFunction
-    from vyre._procedure.sizes import Size
-    from vyre._procedure.steps import ArrayDecl, Recorded
+    from vyre._procedure.recorded import ArrayDecl, Recorded
 
 __all__ = ["array_of", "launch_of", "run"]
 
@@ -43,25 +40,19 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     out = [numpy_of(each, f"argument `out` of procedure `{function.name}`", BindingError) for each in passed_out]
     if is_recording():
         _check_recorded(function, made, given, out)
-    _check_outs(function, made, arrays, numbers, out, passed_out)
-    _check_apart(function, [(decl.name, given[decl.name]) for decl in inputs if decl.role == "in_out"], out)
     beside = _common_device(function, [*arrays, *(each for each in out if isinstance(each, Array))], where)
-    # What a numpy array is to get has its shape, so that the core refuses one that extents do not tell.
-    targets = [
-        _core._empty(list(each.shape), each.dtype, beside.backend, beside.device)
-        if isinstance(each, np.ndarray)
-        else each
-        for each in out
-    ]
+    _check_outs(function, made, arrays, numbers, out, passed_out, beside)
+    _check_apart(function, [(decl.name, given[decl.name]) for decl in inputs if decl.role == "in_out"], out)
+    targets = [each if isinstance(each, Array) else None for each in out]
     if not made.is_checked:
-        core_procedure(made).check()
+        made.core.check()
         made.is_checked = True
     timeout = options.get("timeout")
     if timeout is not None and any(isinstance(each, Array) for each in out):
         raise _of_numpy(function, "timeout")
     where_told = f"procedure `{function.name}`"
     outputs = _core._run_procedure(
-        core_procedure(made),
+        made.core,
         arrays,
         numbers,
         targets,
@@ -139,10 +130,7 @@ def launch_of(function: ProcedureFunction, made: Recorded, args: tuple[Any, ...]
             return None
     if len(args) != len(parameters) or not any(isinstance(each, Array) for each in args):
         return None
-    interface = [*made._of_role("input", "in_out"), *made.outputs]
-    places = {id(decl): k for k, decl in enumerate(interface)}
-    results = [places[id(decl)] for decl in made.results]
-    return _core._procedure_launch(core_procedure(made), parameters, results, function._operation)
+    return _core._procedure_launch(made.core, parameters, _core._procedure_results(made.core), function._operation)
 
 
 def _place(function: ProcedureFunction, options: dict[str, Any]) -> tuple[Any, Any]:
@@ -174,25 +162,17 @@ def _check_recorded(function: ProcedureFunction, made: Recorded, given: dict[str
             )
 
 
-def _extents(made: Recorded, arrays: Sequence[Array], numbers: Sequence[int]) -> list[tuple[int, ...]] | None:
-    """The shape of each result; None where the device decides, or where a size is none, as the core tells then."""
-    shapes = dict(zip([id(decl) for decl in made._of_role("input", "in_out")], [a.shape for a in arrays], strict=True))
-    by_name = dict(zip([name for name, _ in made.numbers], numbers, strict=True))
-    # What is above the greatest number is the bits of a negative one.
-    greatest = {name: TYPES[element].greatest for name, element in made.numbers}
-
-    def leaf(size: Size) -> int:
-        if size.op == "length":
-            found: int = shapes[id(size.args[0])][size.args[1]]
-            return found
-        if size.op == "number" and by_name[size.args[0]] <= greatest[size.args[0]]:
-            return by_name[size.args[0]]
-        raise LookupError
-
+def _extents(
+    made: Recorded, arrays: Sequence[Array], numbers: Sequence[int], beside: Array
+) -> list[tuple[int, ...]] | None:
+    """The shape of each result; None where a size is none, as the core tells then."""
+    inputs = made._of_role("input", "in_out")
+    given = [array.shape[: decl.axes] for decl, array in zip(inputs, arrays, strict=True)]
     try:
-        return [(*evaluated(decl.shape, leaf), *NUMPY[decl.element][1]) for decl in made.outputs]
-    except (ArgumentError, LookupError):
+        shapes = _core._output_shapes(made.core, given, numbers, beside.backend, beside.device)
+    except ArgumentError:
         return None
+    return [(*shape, *NUMPY[decl.element][1]) for decl, shape in zip(made.outputs, shapes, strict=True)]
 
 
 def _give_back(
@@ -207,16 +187,16 @@ def _give_back(
     """Write the caller's numpy arrays, and return the results of the call."""
     # All are read before the first array of the caller changes.
     changed = [(host, array.numpy()) for host, array in back]
-    by_decl: dict[int, Any] = {id(decl): passed[decl.name] for decl in made._of_role("in_out")}
+    found = {decl.name: passed[decl.name] for decl in made._of_role("in_out")}
     for decl, array, wanted, theirs in zip(made.outputs, outputs, out, passed_out, strict=True):
         if isinstance(wanted, np.ndarray):
             np.copyto(wanted, array.numpy(), casting="no")
-            by_decl[id(decl)] = theirs
+            found[decl.name] = theirs
         else:
-            by_decl[id(decl)] = array.numpy() if on_host else array
+            found[decl.name] = array.numpy() if on_host else array
     for host, values in changed:
         np.copyto(host, values, casting="safe")
-    results = tuple(by_decl[id(decl)] for decl in made.results)
+    results = tuple(found[decl.name] for decl in made.results)
     return results[0] if len(results) == 1 else results or None
 
 
@@ -227,11 +207,12 @@ def _check_outs(
     numbers: Sequence[int],
     out: Sequence[Any],
     passed_out: Sequence[Any],
+    beside: Array,
 ) -> None:
     """Refuse each `out` that its result cannot be written to."""
     if all(each is None or isinstance(each, Array) for each in out):
         return
-    extents = _extents(made, arrays, numbers)
+    extents = _extents(made, arrays, numbers, beside)
     for k, (decl, wanted, theirs) in enumerate(zip(made.outputs, out, passed_out, strict=True)):
         _check_out(function, decl, wanted, theirs, None if extents is None else extents[k])
 

@@ -1,18 +1,19 @@
 """Sizes: integers that are known when a Procedure is planned for the arrays of a call.
 
 A Size is an expression over the lengths of arrays, the numbers of the call and the limits of the device. It is
-evaluated exactly, in integers from 0 to 2^64 - 1.
+evaluated exactly, in integers from 0 to 2^64 - 1. The expressions are the core's: a Size is the number of one in the
+builder of a Procedure.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 import sys
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 import numpy as np
 
+from vyre import _core
 from vyre._arrays.array import PlannedCount
 from vyre._base.calls import explain_calls
 from vyre._base.text import as_count, shown
@@ -22,6 +23,8 @@ from vyre.errors import ArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from vyre._procedure.recorded import ArrayDecl
+
 __all__ = [
     "LIMITS",
     "SIZES",
@@ -30,7 +33,6 @@ __all__ = [
     "ceil_div",
     "ceil_log2",
     "divisor_of",
-    "evaluated",
     "known_difference",
     "limit",
     "size_max",
@@ -45,35 +47,59 @@ LIMITS = {
     "workgroup_memory": "maxComputeSharedMemorySize",
     "workgroup_invocations": "maxComputeWorkGroupInvocations",
 }
+_LEAVES = ("literal", "length", "number", "limit", "turn")
+# (number, operation, operands): the numbers of sizes, or what a leaf names.
+Term: TypeAlias = "tuple[int, str, tuple[Any, ...]]"
 
 
-def _quotient(a: int, b: int) -> int:
-    if b == 0:
-        raise ArgumentError("a size is divided by zero. Fix: divide by vyre.size_max(n, 1).")
-    return a // b
+class Home:
+    """What the sizes of one recording are numbered by: the core's builder of a Procedure, with names for messages."""
 
+    def __init__(self, name: str = "") -> None:
+        self.name: str = name
+        self.made: _core._ProcedureBuilder = _core._ProcedureBuilder(name)
+        self.arrays: list[ArrayDecl] = []
+        self.numbers: list[str] = []
+        self.turns: list[int] = []  # of the loops that are open, from 1
 
-def _remainder(a: int, b: int) -> int:
-    return a - _quotient(a, b) * b
+    def number_of(self, size: Size | int) -> int:
+        """The number of a size here.
 
+        Raises: ArgumentError for one of another procedure.
+        """
+        if not isinstance(size, Size):
+            return self.made.literal(size)
+        if size._home is self:
+            return size._id
 
-# What each operation of a Size computes.
-_OPERATIONS: dict[str, Callable[..., int]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": _quotient,
-    "mod": _remainder,
-    "ceil_div": lambda a, b: -_quotient(-a, b),
-    "min": min,
-    "max": max,
-    "ceil_log2": lambda a: max(a - 1, 0).bit_length(),
-    "lt": lambda a, b: int(a < b),
-    "le": lambda a, b: int(a <= b),
-    "eq": lambda a, b: int(a == b),
-    "ne": lambda a, b: int(a != b),
-    "select": lambda c, a, b: a if c else b,
-}
+        def leaf(op: str, operands: tuple[Any, ...]) -> Size:
+            if op == "limit":
+                return Size(self, self.made.limit(*operands))
+            if op == "turn":
+                raise self.outside()
+            raise ArgumentError(
+                f"procedure `{self.name}` uses the size {_leaf_text(size._home, op, operands)} of another procedure. "
+                "Fix: pass it as an argument, with a parameter `n: vyre.u32`."
+            )
+
+        found: int = substituted(size._terms(), leaf)[size._id]._id
+        return found
+
+    def used(self, size: Size | int) -> int:
+        """The number of a size that a step has.
+
+        Raises: ArgumentError, also for the turn of a loop that is not open.
+        """
+        if isinstance(size, Size) and size._turn and size._turn not in self.turns:
+            raise self.outside()
+        return self.number_of(size)
+
+    def outside(self) -> ArgumentError:
+        return ArgumentError(
+            f"procedure `{self.name}` uses the turn of a vyre.times outside of its steps. "
+            "Fix: use it in the steps of that loop; arrays are made for all turns, for instance with "
+            "the most elements that a turn needs."
+        )
 
 
 class Size(PlannedCount):
@@ -90,78 +116,65 @@ class Size(PlannedCount):
     length(x) // 2
     """
 
-    __slots__ = ("args", "op")
+    __slots__ = ("_home", "_id", "_turn")
 
-    op: str
-    args: tuple[Any, ...]
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # == makes a Size
 
-    def __init__(self, op: str, *args: Any) -> None:
-        self.op, self.args = op, args
+    def __init__(self, home: Home, id: int, turn: int = 0) -> None:
+        self._home, self._id = home, id
+        self._turn = turn  # the innermost one that it depends on, or one whose loop has ended; 0 for none
+
+    def _terms(self) -> list[Term]:
+        """What it consists of, operands first."""
+        return self._home.made.terms([self._id])
 
     def __add__(self, other: Any) -> Size:
-        made: Size = _made("add", self, other)
-        return made
+        return _made("+", self, other)
 
     def __radd__(self, other: Any) -> Size:
-        made: Size = _made("add", other, self)
-        return made
+        return _made("+", other, self)
 
     def __sub__(self, other: Any) -> Size:
-        made: Size = _made("sub", self, other)
-        return made
+        return _made("-", self, other)
 
     def __rsub__(self, other: Any) -> Size:
-        made: Size = _made("sub", other, self)
-        return made
+        return _made("-", other, self)
 
     def __mul__(self, other: Any) -> Size:
-        made: Size = _made("mul", self, other)
-        return made
+        return _made("*", self, other)
 
     def __rmul__(self, other: Any) -> Size:
-        made: Size = _made("mul", other, self)
-        return made
+        return _made("*", other, self)
 
     def __floordiv__(self, other: Any) -> Size:
-        made: Size = _made("div", self, other)
-        return made
+        return _made("/", self, other)
 
     def __rfloordiv__(self, other: Any) -> Size:
-        made: Size = _made("div", other, self)
-        return made
+        return _made("/", other, self)
 
     def __mod__(self, other: Any) -> Size:
-        made: Size = _made("mod", self, other)
-        return made
+        return _made("%", self, other)
 
     def __rmod__(self, other: Any) -> Size:
-        made: Size = _made("mod", other, self)
-        return made
+        return _made("%", other, self)
 
     def __lt__(self, other: Any) -> Size:
-        made: Size = _made("lt", self, other)
-        return made
+        return _made("<", self, other)
 
     def __le__(self, other: Any) -> Size:
-        made: Size = _made("le", self, other)
-        return made
+        return _made("<=", self, other)
 
     def __gt__(self, other: Any) -> Size:
-        made: Size = _made("lt", other, self)
-        return made
+        return _made("<", other, self)
 
     def __ge__(self, other: Any) -> Size:
-        made: Size = _made("le", other, self)
-        return made
+        return _made("<=", other, self)
 
     def __eq__(self, other: object) -> Size:  # type: ignore[override]
-        made: Size = _made("eq", self, other)
-        return made
+        return _made("==", self, other)
 
     def __ne__(self, other: object) -> Size:  # type: ignore[override]
-        made: Size = _made("ne", self, other)
-        return made
+        return _made("!=", self, other)
 
     def __bool__(self) -> NoReturn:
         raise ArgumentError(
@@ -223,33 +236,41 @@ def _refuse_iteration(size: Size) -> NoReturn:
 setattr(Size, "__iter__", _refuse_iteration)  # noqa: B010
 
 SIZES = (Size, int, np.integer)
-_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "//", "mod": "%", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 _LONGEST = 200
 
 
+def _leaf_text(home: Home, op: str, operands: tuple[Any, ...]) -> str:
+    if op == "length":
+        name, axis = home.arrays[operands[0]].name, operands[1]
+        return f"length({name})" if axis == 0 else f"length({name}, {axis})"
+    if op == "number":
+        return str(home.numbers[operands[0]])
+    return f"turn{operands[0] + 1}" if op == "turn" else str(operands[0])
+
+
 def _text(size: Size) -> str:
+    terms = {number: (op, operands) for number, op, operands in size._terms()}
     parts: list[str] = []
-    open_: list[Any] = [size]
+    open_: list[str | int] = [size._id]
     while open_ and len(parts) < _LONGEST:
         each = open_.pop()
-        if not isinstance(each, Size):
-            parts.append(str(each))
-        elif each.op == "length":
-            name, axis = each.args[0].name, each.args[1]
-            parts.append(f"length({name})" if axis == 0 else f"length({name}, {axis})")
-        elif each.op in ("number", "limit", "turn"):
-            parts.append(str(each.args[0]))
-        elif each.op in _SYMBOLS:
-            a, b = each.args
-            pieces = [a, f" {_SYMBOLS[each.op]} ", b]
-            if each is not size:
-                pieces = ["(", *pieces, ")"]
-            open_.extend(reversed(pieces))
+        if isinstance(each, str):
+            parts.append(each)
+            continue
+        op, operands = terms[each]
+        if op in _LEAVES:
+            parts.append(_leaf_text(size._home, op, operands))
+            continue
+        if op.isidentifier():
+            pieces = [f"{op}("]
+            for k, operand in enumerate(operands):
+                pieces += [", ", operand] if k else [operand]
+            pieces.append(")")
         else:
-            pieces = [f"{each.op}("]
-            for k, arg in enumerate(each.args):
-                pieces += [", ", arg] if k else [arg]
-            open_.extend(reversed([*pieces, ")"]))
+            pieces = [operands[0], f" {'//' if op == '/' else op} ", operands[1]]
+            if each != size._id:
+                pieces = ["(", *pieces, ")"]
+        open_.extend(reversed(pieces))
     return "".join(parts) + ("..." if open_ else "")
 
 
@@ -269,21 +290,19 @@ def as_size(value: Any, where: str) -> Size | int:
     return count
 
 
-def _made(op: str, *args: Any) -> Any:
-    whole = [as_size(each, "an operand of a size") for each in args]
-    if any(isinstance(each, Size) for each in whole):
-        return Size(op, *whole)
-    return _checked(op, _OPERATIONS[op](*whole), whole)
+def _made(op: str, *args: Any) -> Size:
+    whole: list[Any] = [as_size(each, "an operand of a size") for each in args]
+    sizes = [each for each in whole if isinstance(each, Size)]
+    if not sizes:
+        return _core._size_value(op, whole)  # type: ignore[return-value]  # operators have a Size
+    home, turns = _home_of(sizes), [each._turn for each in sizes if each._turn]
+    turn = next((each for each in turns if each not in home.turns), max(turns)) if turns else 0
+    return Size(home, home.made.apply(op, [home.number_of(each) for each in whole]), turn)
 
 
-def _checked(op: str, value: int, operands: Sequence[Any]) -> int:
-    if not 0 <= value <= _MOST:
-        a, b = operands  # the other operations give no such value
-        fix = "bound what it is made of with vyre.size_min"
-        if op == "sub":
-            fix = "write vyre.size_max(a, b) - b for a - b, which is 0 where b is larger"
-        raise ArgumentError(f"a size is {value}, outside of 0 to 2^64 - 1 ({a} {_SYMBOLS[op]} {b}). Fix: {fix}.")
-    return value
+def _home_of(sizes: Sequence[Size]) -> Home:
+    """Where an operation on sizes is recorded. A limit has a home of its own until it meets a size of a procedure."""
+    return next((each._home for each in reversed(sizes) if type(each._home) is not Home), sizes[0]._home)
 
 
 def ceil_div(a: Size | int, b: Size | int) -> Any:
@@ -339,50 +358,23 @@ def limit(name: str) -> Size:
     """
     if not isinstance(name, str) or name not in LIMITS:
         raise ArgumentError(f"there is no limit {shown(name)}. Fix: use one of {', '.join(LIMITS)}.")
-    return Size("limit", name)
-
-
-def evaluated(sizes: Sequence[Size | int], leaf: Callable[[Size], int]) -> list[int]:
-    """The values of sizes; ``leaf`` gives those of lengths, numbers, limits and turns."""
-    known: dict[int, int] = {}
-    for size in sizes:
-        open_ = [size]
-        while open_:
-            each = open_[-1]
-            if not isinstance(each, Size) or id(each) in known:
-                open_.pop()
-            elif each.op not in _OPERATIONS:
-                known[id(each)] = leaf(each)
-            else:
-                missing = [arg for arg in each.args if isinstance(arg, Size) and id(arg) not in known]
-                if missing:
-                    open_.extend(missing)
-                    continue
-                values = [known[id(arg)] if isinstance(arg, Size) else int(arg) for arg in each.args]
-                known[id(each)] = _checked(each.op, _OPERATIONS[each.op](*values), values)
-    return [known[id(size)] if isinstance(size, Size) else int(size) for size in sizes]
+    home = Home()
+    return Size(home, home.made.limit(name))
 
 
 def divisor_of(size: Size | int) -> int:
     """A power of two, at most 256, that divides the size whatever its lengths and numbers are."""
+    if not isinstance(size, Size):
+        return math.gcd(size, 256)
     known: dict[int, int] = {}
-    open_ = [size]
-    while open_:
-        each = open_[-1]
-        if not isinstance(each, Size) or id(each) in known:
-            open_.pop()
-            continue
-        args = each.args[1:] if each.op == "select" else each.args
-        if each.op not in ("add", "sub", "mul", "min", "max", "select"):
-            known[id(each)] = 1
-            continue
-        missing = [arg for arg in args if isinstance(arg, Size) and id(arg) not in known]
-        if missing:
-            open_.extend(missing)
-            continue
-        divisors = [known[id(arg)] if isinstance(arg, Size) else int(arg) for arg in args]
-        known[id(each)] = math.gcd(math.prod(divisors) if each.op == "mul" else math.gcd(*divisors), 256)
-    return known[id(size)] if isinstance(size, Size) else math.gcd(size, 256)
+    for number, op, operands in size._terms():
+        known[number] = 1
+        if op == "literal":
+            known[number] = math.gcd(*operands, 256)
+        elif op in ("+", "-", "*", "min", "max", "select"):
+            divisors = [known[each] for each in operands[op == "select" :]]
+            known[number] = math.gcd(math.prod(divisors) if op == "*" else math.gcd(*divisors), 256)
+    return known[size._id]
 
 
 _MOST_TERMS = 64
@@ -391,73 +383,48 @@ _MOST_TERMS = 64
 def known_difference(a: Size | int, b: Size | int) -> int | None:
     """a - b where that is the same for all lengths, numbers and devices; None where it is not known to be.
 
-    >>> n = Size("number", "n", None)
+    >>> n = limit("workgroup_memory")
     >>> known_difference(n * 2 + 3, (n + 1) * 2), known_difference(n, ceil_div(n, 2))
     (1, None)
     """
-    # Each size as a sum: what it is multiplied with by its leaf, and the constant by None.
-    known: dict[int, dict[Any, int]] = {}
-
-    def form(size: Size | int) -> dict[Any, int]:
-        return known[id(size)] if isinstance(size, Size) else {None: size}
-
-    open_ = [a, b]
-    while open_:
-        each = open_[-1]
-        if not isinstance(each, Size) or id(each) in known:
-            open_.pop()
-            continue
-        if each.op not in ("add", "sub", "mul"):
-            known[id(each)] = {_leaf(each): 1}
-            continue
-        missing = [arg for arg in each.args if isinstance(arg, Size) and id(arg) not in known]
-        if missing:
-            open_.extend(missing)
-            continue
-        first, second = map(form, each.args)
-        if each.op != "mul":
-            made = _sum(first, second, 1 if each.op == "add" else -1)
-        elif first.keys() <= {None} or second.keys() <= {None}:
-            constant, other = (first, second) if first.keys() <= {None} else (second, first)
-            made = {leaf: factor * constant.get(None, 0) for leaf, factor in other.items()}
-        else:
-            made = {id(each): 1}
-        known[id(each)] = made if len(made) <= _MOST_TERMS else {id(each): 1}
-    difference = _sum(form(a), form(b), -1)
+    sizes = [each for each in (a, b) if isinstance(each, Size)]
+    home = _home_of(sizes) if sizes else Home()
+    first, second = home.number_of(a), home.number_of(b)
+    # Each size as a sum: what it is multiplied with by its number, and the constant by None.
+    known: dict[int, dict[int | None, int]] = {}
+    for number, op, operands in home.made.terms([first, second]):
+        made: dict[int | None, int] = {number: 1}
+        if op == "literal":
+            made = {None: operands[0]}
+        elif op in ("+", "-"):
+            made = _sum(known[operands[0]], known[operands[1]], 1 if op == "+" else -1)
+        elif op == "*":
+            for constant, other in (operands, reversed(operands)):
+                if known[constant].keys() <= {None}:
+                    made = {leaf: each * known[constant].get(None, 0) for leaf, each in known[other].items()}
+        known[number] = made if len(made) <= _MOST_TERMS else {number: 1}
+    difference = _sum(known[first], known[second], -1)
     return difference.get(None, 0) if difference.keys() <= {None} else None
 
 
-def _leaf(size: Size) -> Any:
-    """Equal for sizes that are the same in every call; operations and turns are the same as themselves alone."""
-    if size.op == "length":
-        return size.op, id(size.args[0]), size.args[1]
-    return (size.op, size.args[0]) if size.op in ("number", "limit") else id(size)
-
-
-def _sum(a: dict[Any, int], b: dict[Any, int], factor: int) -> dict[Any, int]:
+def _sum(a: dict[int | None, int], b: dict[int | None, int], factor: int) -> dict[int | None, int]:
     found = dict(a)
     for leaf, each in b.items():
         found[leaf] = found.get(leaf, 0) + factor * each
     return {leaf: each for leaf, each in found.items() if each}
 
 
-def substituted(size: Size | int, leaf: Callable[[Size], Size | int]) -> Size | int:
-    """The size with other leaves."""
-    made: dict[int, Size | int] = {}
-    open_: list[Any] = [size]
-    while open_:
-        each = open_[-1]
-        if not isinstance(each, Size) or id(each) in made:
-            open_.pop()
-        elif each.op not in _OPERATIONS:
-            made[id(each)] = leaf(each)
+def substituted(terms: Sequence[Term], leaf: Callable[[str, tuple[Any, ...]], Any]) -> dict[int, Any]:
+    """The sizes of another procedure by their numbers there, with other leaves."""
+    made: dict[int, Any] = {}
+    for number, op, operands in terms:
+        if op == "literal":
+            made[number] = operands[0]
+        elif op in _LEAVES:
+            made[number] = leaf(op, operands)
         else:
-            missing = [arg for arg in each.args if isinstance(arg, Size) and id(arg) not in made]
-            if missing:
-                open_.extend(missing)
-                continue
-            made[id(each)] = _made(each.op, *(made[id(arg)] if isinstance(arg, Size) else arg for arg in each.args))
-    return made[id(size)] if isinstance(size, Size) else size
+            made[number] = _made(op, *(made[each] for each in operands))
+    return made
 
 
 explain_calls(globals(), "vyre")

@@ -38,7 +38,7 @@ ProcedureBuilder::ProcedureBuilder(std::string name) : data_(std::make_shared<Pr
 
 SizeId ProcedureBuilder::add(const SizeTerm& term) {
   const auto [known, is_new] = known_.try_emplace(term);
-  if (is_new) known->second = data_->sizes.push_back(term);
+  if (is_new) known->second = sizes_.push_back(term);
   return known->second;
 }
 
@@ -55,8 +55,8 @@ SizeId ProcedureBuilder::apply(SizeOp op, SizeId a, SizeId b, SizeId c) {
   std::array<std::uint64_t, 3> values{};
   bool decided = true;
   for (std::uint32_t k = 0; k < operand_count(op); ++k) {
-    VYRE_ASSERT(given[k].index < data_->sizes.size());
-    const SizeTerm& operand = data_->sizes[given[k]];
+    VYRE_ASSERT(given[k].index < sizes_.size());
+    const SizeTerm& operand = sizes_[given[k]];
     decided = decided && operand.op == SizeOp::Literal;
     values[k] = operand.literal;
     *operands[k] = given[k].index;
@@ -66,6 +66,13 @@ SizeId ProcedureBuilder::apply(SizeOp op, SizeId a, SizeId b, SizeId c) {
 
 ArrayId ProcedureBuilder::array(ArrayDecl decl) { return data_->arrays.push_back(std::move(decl)); }
 void ProcedureBuilder::role(ArrayId array, ArrayRole role) { data_->arrays[array].role = role; }
+void ProcedureBuilder::element(ArrayId array, DataType element) {
+  const DataType before = std::exchange(data_->arrays[array].element, element);
+  const StepId last{static_cast<std::uint32_t>(data_->steps.size() - 1)};
+  for (ArrayPart& part : std::get<Invoke>(data_->steps[last]).arrays) {
+    if (part.array == array) part.view = before;
+  }
+}
 
 std::uint32_t ProcedureBuilder::declare(NumberDecl decl) {
   data_->numbers.push_back(std::move(decl));
@@ -182,14 +189,13 @@ void ProcedureBuilder::require(SizeId condition, std::string message) {
 void ProcedureBuilder::result(ArrayId array) { data_->results.push_back(array); }
 
 void ProcedureBuilder::keep_reached_sizes() {
-  IdVector<SizeId, SizeId> moved(data_->sizes.size());
-  Sizes kept;
+  IdVector<SizeId, SizeId> moved(sizes_.size());
   std::vector<std::uint32_t> open;
   const auto reach = [&](SizeId& root) {
     open.push_back(root.index);
     while (!open.empty()) {
       const SizeId at{open.back()};
-      SizeTerm term = data_->sizes[at];
+      SizeTerm term = sizes_[at];
       const std::array<std::uint32_t*, 3> operands = {&term.a, &term.b, &term.c};
       bool is_ready = true;
       for (std::uint32_t k = moved[at].valid() ? 0 : operand_count(term.op); k-- > 0;) {
@@ -199,14 +205,13 @@ void ProcedureBuilder::keep_reached_sizes() {
         *operands[k] = operand.index;
       }
       if (!is_ready) continue;
-      if (!moved[at].valid()) moved[at] = kept.push_back(term);
+      if (!moved[at].valid()) moved[at] = data_->sizes.push_back(term);
       open.pop_back();
     }
     root = moved[root];
   };
   for (ArrayDecl& array : data_->arrays) std::for_each(array.shape.begin(), array.shape.end(), reach);
   for (StepKind& step : data_->steps) for_each_size(step, reach);
-  data_->sizes = std::move(kept);
 }
 
 void ProcedureBuilder::keep_reached_programs() {
@@ -252,7 +257,6 @@ Procedure ProcedureBuilder::finish() {
   }
   const std::uint64_t messages = this->messages();
   const std::shared_ptr<Procedure::Data> data = std::exchange(data_, std::make_shared<Procedure::Data>());
-  known_.clear();
   programs_.clear();
   procedures_.clear();
   Procedure made(data);

@@ -236,9 +236,13 @@ class ProcedureBuilder {
   SizeId turn(std::uint32_t number);
   // Folds what literals decide; throws ArgumentError as `apply` does.
   SizeId apply(SizeOp op, SizeId a, SizeId b = {}, SizeId c = {});
+  // All that were made. They stay when the procedure is finished.
+  const Sizes& sizes() const { return sizes_; }
 
   ArrayId array(ArrayDecl decl);
   void role(ArrayId array, ArrayRole role);  // a Scratch array that turns out to be an Output
+  // Gives the result of the last step, an invocation, elements of another type with as many bytes.
+  void element(ArrayId array, DataType element);
   std::uint32_t declare(NumberDecl decl);
   std::uint32_t program(const Program& program);
   std::uint32_t procedure(const Procedure& procedure);
@@ -259,7 +263,8 @@ class ProcedureBuilder {
   void result(ArrayId array);
 
   std::size_t open_blocks() const { return open_.size(); }
-  // Every block must be closed. The builder is empty afterwards. Throws ArgumentError when invocations nest deeper than kMostInvocations.
+  // Every block must be closed. The builder has its sizes alone afterwards. Throws ArgumentError when
+  // invocations nest deeper than kMostInvocations.
   Procedure finish();
 
  private:
@@ -275,6 +280,7 @@ class ProcedureBuilder {
 
   std::shared_ptr<Procedure::Data> data_;
   std::vector<StepId> open_;
+  Sizes sizes_;
   Known known_;
   ByHash programs_, procedures_;
 };

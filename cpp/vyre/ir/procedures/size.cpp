@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
@@ -63,6 +64,20 @@ std::uint64_t apply(SizeOp op, std::uint64_t a, std::uint64_t b, std::uint64_t c
     default:
       VYRE_ASSERT(false);  // a leaf
   }
+}
+
+std::vector<SizeId> parts(const Sizes& sizes, std::span<const SizeId> roots) {
+  std::set<SizeId> open(roots.begin(), roots.end());
+  std::vector<SizeId> found;
+  while (!open.empty()) {
+    // Operands have lower numbers than their users.
+    const SizeId last = *open.rbegin();
+    open.erase(last);
+    found.push_back(last);
+    for_each_operand(sizes[last], [&](SizeId operand) { open.insert(operand); });
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace vyre::ir

@@ -61,4 +61,7 @@ void for_each_operand(const SizeTerm& term, Visit&& visit) {
 // The value of an operation. Throws ArgumentError for a result below 0 or beyond 2^64 - 1, and for a division by zero.
 std::uint64_t apply(SizeOp op, std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
+// The sizes that some consist of, themselves included, each once and operands before users.
+std::vector<SizeId> parts(const Sizes& sizes, std::span<const SizeId> roots);
+
 }  // namespace vyre::ir

@@ -104,4 +104,20 @@ Number FrameNumbers::result(SizeOp op, std::uint32_t operands, const std::array<
   return {0, late_({op, 0, given[0], given[1], given[2]})};
 }
 
+std::vector<Shape> output_shapes(const ir::Procedure& procedure, std::span<const Shape> given, std::span<const std::uint64_t> numbers,
+                                 const FrameNumbers::Limits& limit) {
+  IdVector<ArrayId, Shape> shapes(procedure.arrays().size());
+  std::vector<Number> known;
+  for (const std::uint64_t number : numbers) known.push_back({number});
+  FrameNumbers sizes(procedure, std::move(known), shapes, limit, {}, {});
+  const std::vector<ArrayId> interface = procedure.interface();
+  for (std::size_t k = 0; k < given.size(); ++k) shapes[interface[k]] = given[k];
+  for (std::uint32_t index = 0; index < procedure.arrays().size(); ++index) {
+    for (const SizeId size : procedure.arrays()[ArrayId{index}].shape) shapes[ArrayId{index}].push_back(sizes.size(size).value);
+  }
+  std::vector<Shape> outputs;
+  for (std::size_t k = given.size(); k < interface.size(); ++k) outputs.push_back(shapes[interface[k]]);
+  return outputs;
+}
+
 }  // namespace vyre::run

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "vyre/base/id.hpp"
@@ -49,5 +50,10 @@ class FrameNumbers {
   std::vector<Number> values_;
   std::vector<std::uint32_t> open_;  // the sizes that are being computed
 };
+
+// Returns the shapes of the outputs of a call, in the order of the interface. Throws ArgumentError for
+// sizes that are none.
+std::vector<Shape> output_shapes(const ir::Procedure& procedure, std::span<const Shape> given, std::span<const std::uint64_t> numbers,
+                                 const FrameNumbers::Limits& limit);
 
 }  // namespace vyre::run

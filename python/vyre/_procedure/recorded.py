@@ -1,0 +1,97 @@
+"""What is kept of a procedure beside the core's value: what a call asks of it, and where its steps come from."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakValueDictionary
+
+from vyre import _core
+from vyre._base import source as _source
+from vyre._base.captured import Captures
+
+if TYPE_CHECKING:
+    from vyre._core import DataType, Procedure, Program
+    from vyre._kernel.kernel import Kernel
+    from vyre._procedure.sizes import Term
+
+__all__ = ["ArrayDecl", "Line", "Recorded", "Trail", "line_text", "note_trail", "trail_of"]
+
+# The file and the line of the call that recorded a step.
+Line: TypeAlias = "tuple[str, int] | None"
+
+
+def line_text(line: Line) -> str:
+    """`file.py:12`, or the line of a notebook's cell; empty where it is not known."""
+    if line is None:
+        return ""
+    place: Any = SimpleNamespace(file=line[0], line=line[1], column=None)
+    return _source.describe(place, columns=False)
+
+
+@dataclass(eq=False)
+class ArrayDecl:
+    """An array of a procedure. The role is input, in_out, output, scratch or table."""
+
+    role: str
+    name: str
+    element: DataType
+    axes: int
+    index: int = -1  # the core's number of it, while it is recorded
+
+
+@dataclass(eq=False)
+class Trail:
+    """Where the steps and arrays of a procedure come from, by the core's numbers of them."""
+
+    steps: list[Line] = field(default_factory=list)
+    arrays: list[Line] = field(default_factory=list)
+    invoked: dict[int, Trail | None] = field(default_factory=dict)  # by the step
+    # The kernels that were called, and the values of their constants.
+    kernels: dict[Program, tuple[Kernel, dict[str, Any]]] = field(default_factory=dict)
+
+
+# A value has no lines. Equal procedures are one value, so that one which was unpickled or read from text has the lines
+# of an equal one that this process has recorded. The last of equal ones is meant: a file may have changed between two.
+_TRAILS: WeakValueDictionary[Procedure, Trail] = WeakValueDictionary()
+# The last ones live on without their functions until the operations that these become are registered.
+_LAST: deque[Trail] = deque(maxlen=16)
+
+
+def note_trail(procedure: Procedure, trail: Trail) -> None:
+    _TRAILS[procedure] = trail
+    _LAST.append(trail)
+
+
+def trail_of(procedure: Procedure) -> Trail | None:
+    """Where a procedure comes from; None where this process has not recorded it."""
+    return _TRAILS.get(procedure)
+
+
+class Recorded:
+    """A Procedure as a function calls it."""
+
+    def __init__(self, core: Procedure, trail: Trail | None, captured: Captures | None = None) -> None:
+        self.core, self.trail = core, trail
+        self.captured = Captures() if captured is None else captured
+        self.is_checked = False  # whether the Procedure keeps its rules
+        self.arrays = [ArrayDecl(*row) for row in _core._procedure_interface(core, True)]
+        self.outputs = self._of_role("output")
+        # What a call returns: outputs and in_outs, in the order of the return statement.
+        self.results = [self.arrays[k] for k in _core._procedure_results(core)]
+
+    @cached_property
+    def numbers(self) -> list[tuple[str, DataType]]:
+        rows = _core._procedure_interface(self.core)
+        return [(name, element) for kind, name, element, _ in rows if kind == "number"]
+
+    @cached_property
+    def shapes(self) -> tuple[list[tuple[int, list[int]]], list[Term]]:
+        """For each of `arrays` the core's number of it and the numbers of its sizes, and what these consist of."""
+        return _core._procedure_shapes(self.core)
+
+    def _of_role(self, *roles: str) -> list[ArrayDecl]:
+        return [each for each in self.arrays if each.role in roles]
