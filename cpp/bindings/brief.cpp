@@ -54,15 +54,6 @@ class Brief {
         return put(fmt::format("buf_len({})", short_name(data.name)));
       case ir::ExprKind::GridId:
         return put(fmt::format("{}({})", ir::info(static_cast<ir::GridIdKind>(data.op)).name, word));
-      case ir::ExprKind::Binary: {
-        const ir::BinOpInfo& row = ir::info(static_cast<ir::BinOp>(data.op));
-        if (row.infix.empty()) return list(row.text, data, depth);
-        return between(row.op == ir::BinOp::Div ? "//" : row.infix, data, depth);
-      }
-      case ir::ExprKind::Unary:
-        return list(ir::info(static_cast<ir::UnOp>(data.op)).text, data, depth);
-      case ir::ExprKind::Select:
-        return list("select", data, depth);
       case ir::ExprKind::Cast:
         return list("cast", data, depth, ir::name(static_cast<ir::DataType>(data.op)));
       case ir::ExprKind::Call:
@@ -76,7 +67,12 @@ class Brief {
         return list("pack", data, depth, ir::name(static_cast<ir::DataType>(data.op)));
       case ir::ExprKind::Atomic:
         return list(ir::info(static_cast<ir::AtomicOp>(data.op)).text, data, depth, short_name(data.name));
+      default:
+        break;
     }
+    const ir::OpInfo& row = ir::info(data.kind, data.op);
+    if (row.infix.empty()) return list(row.text, data, depth);
+    between(&row == &ir::info(ir::BinOp::Div) ? "//" : row.infix, data, depth);
   }
 
   void node(const ir::NodeData& data) {
@@ -127,8 +123,8 @@ class Brief {
   // Operators with one operand, and those that are functions in Python, are written as calls.
   void infix(const ir::InfixInfo& row, const ir::ExprData& data, int depth) {
     const ir::Meaning* on_u32 = ir::meaning(row.op, ir::DataType::U32);
-    if (const ir::UnOp* op = on_u32 != nullptr ? std::get_if<ir::UnOp>(&on_u32->what) : nullptr)
-      return list(ir::info(*op).text, data, depth);
+    const ir::OpInfo* op = on_u32 != nullptr ? on_u32->op_row() : nullptr;
+    if (op != nullptr && op->arity == 1) return list(op->text, data, depth);
     if (row.shape == ir::InfixShape::One || row.symbol == row.function) return list(row.function, data, depth);
     between(row.symbol, data, depth);
   }

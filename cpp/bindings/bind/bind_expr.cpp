@@ -151,8 +151,8 @@ Expr(popcount(7)))");
       expr, m, "select",
       [](py::handle condition, py::handle if_true, py::handle if_false) {
         ir::ExprHandle chosen = operand(condition, "cond", "Expr.select");
-        auto [yes, no] = adapting_pair(if_true, if_false, {"if_true", "if_false"}, "Expr.select");
-        return wrap(ir::expr::select(std::move(chosen), std::move(yes), std::move(no), caller()));
+        const auto branches = adapting("Expr.select", std::pair("if_true", if_true), std::pair("if_false", if_false));
+        return wrap(ir::expr::select(std::move(chosen), branches[0], branches[1], caller()));
       },
       py::arg("cond"), py::arg("if_true"), py::arg("if_false"),
       R"(select(cond, if_true, if_false) -> Expr

@@ -102,11 +102,8 @@ void bind_transform(py::module_& m) {
   tables["laws"] = py::tuple(rows);
   rows = py::list();
   for (const transform::LawRow& law : transform::kLawRows) {
-    for (const ir::BinOpInfo& op : ir::kBinOps) {
-      if (op.laws & law.law) rows.append(py::make_tuple(law.name, op.name));
-    }
-    for (const ir::UnOpInfo& op : ir::kUnOps) {
-      if (op.laws & law.law) rows.append(py::make_tuple(law.name, op.name));
+    for (const ir::OpInfo* op : ir::kOps) {
+      if (op->laws & law.law) rows.append(py::make_tuple(law.name, op->name));
     }
   }
   tables["operator_laws"] = py::tuple(rows);

@@ -12,28 +12,18 @@
 namespace vyre::python {
 
 void bind_types(py::module_& m) {
-  py::native_enum<ir::DataType> types(m, "DataType", "vyre._enums.TypeEnum",
-                                      "The type of a value or of a buffer's element; `min_bytes()` is an element's size.");
-  for (const ir::TypeInfo& row : ir::kTypes) types.value(row.name.data(), row.type);
-  types.finalize();
-
-  py::native_enum<ir::BufferAccess> accesses(m, "BufferAccess", "vyre._enums.TableEnum", "How a program may use a buffer.");
-  for (const ir::AccessInfo& row : ir::kAccesses) accesses.value(row.name.data(), row.access);
-  accesses.finalize();
-
-  py::native_enum<ir::BinOp> binary(m, "BinOp", "vyre._enums.TableEnum",
-                                    "The binary operators; each is also a function of Expr and of vyre.");
-  for (const ir::BinOpInfo& row : ir::kBinOps) binary.value(row.name.data(), row.op);
-  binary.finalize();
-
-  py::native_enum<ir::UnOp> unary(m, "UnOp", "vyre._enums.TableEnum", "The unary operators; each is also a function of Expr and of vyre.");
-  for (const ir::UnOpInfo& row : ir::kUnOps) unary.value(row.name.data(), row.op);
-  unary.finalize();
-
-  py::native_enum<ir::AtomicOp> atomic(m, "AtomicOp", "vyre._enums.TableEnum",
-                                       "The atomic operations; each is also a function of Expr and of vyre.");
-  for (const ir::AtomicOpInfo& row : ir::kAtomicOps) atomic.value(row.name.data(), row.op);
-  atomic.finalize();
+  const auto bind_enum = [&]<class Row, class Enum>(const char* name, const char* doc, const auto& rows, Enum Row::*member,
+                                                    const char* type = "vyre._enums.TableEnum") {
+    py::native_enum<Enum> made(m, name, type, doc);
+    for (const Row& row : rows) made.value(row.name.data(), row.*member);
+    made.finalize();
+  };
+  bind_enum("DataType", "The type of a value or of a buffer's element; `min_bytes()` is an element's size.", ir::kTypes,
+            &ir::TypeInfo::type, "vyre._enums.TypeEnum");
+  bind_enum("BufferAccess", "How a program may use a buffer.", ir::kAccesses, &ir::AccessInfo::access);
+  bind_enum("BinOp", "The binary operators; each is also a function of Expr and of vyre.", ir::kBinOps, &ir::BinOpInfo::op);
+  bind_enum("UnOp", "The unary operators; each is also a function of Expr and of vyre.", ir::kUnOps, &ir::UnOpInfo::op);
+  bind_enum("AtomicOp", "The atomic operations; each is also a function of Expr and of vyre.", ir::kAtomicOps, &ir::AtomicOpInfo::op);
 
   // The tables themselves, for the generated reference and the tests: rows of plain values.
   py::dict tables;
@@ -58,7 +48,8 @@ void bind_types(py::module_& m) {
   tables["cast_kinds"] = py::tuple(rows);
   rows = py::list();
   for (const ir::BinOpInfo& row : ir::kBinOps) {
-    rows.append(py::make_tuple(row.name, row.text, row.infix, ir::name(row.left), ir::name(row.right), ir::name(row.result), row.meaning));
+    rows.append(py::make_tuple(row.name, row.text, row.infix, ir::name(row.operands[0]), ir::name(row.operands[1]), ir::name(row.result),
+                               row.meaning));
   }
   tables["binary"] = py::tuple(rows);
   rows = py::list();
@@ -82,7 +73,7 @@ void bind_types(py::module_& m) {
   tables["by_type"] = py::tuple(rows);
   rows = py::list();
   for (const ir::UnOpInfo& row : ir::kUnOps) {
-    rows.append(py::make_tuple(row.name, row.text, ir::name(row.operand), ir::name(row.result), row.meaning));
+    rows.append(py::make_tuple(row.name, row.text, ir::name(row.operands[0]), ir::name(row.result), row.meaning));
   }
   tables["unary"] = py::tuple(rows);
   rows = py::list();

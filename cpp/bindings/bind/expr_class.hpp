@@ -1,10 +1,10 @@
 // Declares what the files share that bind the Python class Expr: conversions of operands, and definitions of functions.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bindings/bindings.hpp"
 #include "bindings/construct.hpp"
@@ -31,15 +31,15 @@ inline ir::ExprHandle operand(py::handle object, const char* name, std::string_v
   return to_expr(object, argument(name, function));
 }
 
-// Converts two operands that must have one type. If both are integers, neither can take its type from the other, so both are U32.
-inline std::pair<ir::ExprHandle, ir::ExprHandle> adapting_pair(py::handle first, py::handle second, std::array<const char*, 2> names,
-                                                               std::string_view function) {
-  const bool untyped = is_integer(first) && is_integer(second);
-  const auto value = [&](py::handle object, const char* name) {
-    return untyped ? operand(object, name, function) : to_adapting(object, argument(name, function));
+// Converts operands, each with the name of its parameter, that must have one type. If all are integers, none can take its type from
+// another, so all are U32.
+template <class... Named>
+std::vector<ir::ExprHandle> adapting(std::string_view function, const Named&... given) {
+  const bool untyped = (is_integer(given.second) && ...);
+  const auto value = [&](const char* name, py::handle object) {
+    return untyped || is<PyExpr>(object) ? operand(object, name, function) : to_adapting(object, argument(name, function));
   };
-  ir::ExprHandle left = value(first, names[0]);
-  return {std::move(left), value(second, names[1])};
+  return {value(given.first, given.second)...};
 }
 
 inline ir::ExprHandle index_operand(py::handle object, std::string_view function, const std::string& buffer) {

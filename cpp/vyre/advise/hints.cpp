@@ -46,15 +46,15 @@ std::string convert(DataType want, DataType got, std::string_view operand) {
 }
 
 // Python's operator that means `op`, as it is written on operands of these names, if it is defined on the type.
-template <class Op>
-std::string python_operator(Op op, DataType type, std::string_view left, std::string_view right = {}) {
+std::string python_operator(const ir::OpInfo& op, DataType type) {
   for (const ir::Meaning& meaning : ir::kMeanings) {
-    const Op* meant = meaning.how == ir::How::Op ? std::get_if<Op>(&meaning.what) : nullptr;
-    if (meant == nullptr || *meant != op || ir::meaning(meaning.op, type) == nullptr) continue;
+    if (meaning.how != ir::How::Op || meaning.op_row() != &op || ir::meaning(meaning.op, type) == nullptr) continue;
     const ir::InfixInfo& row = ir::info(meaning.op);
     const bool is_name = row.symbol == row.function;
-    if (right.empty()) return is_name ? fmt::format("vyre.{}({})", row.function, left) : fmt::format("{}{}", row.symbol, left);
-    return is_name ? fmt::format("vyre.{}({}, {})", row.function, left, right) : fmt::format("{} {} {}", left, row.symbol, right);
+    const std::string between = is_name ? ", " : fmt::format(" {} ", row.symbol);
+    const std::string operands = op.arity == 1 ? "value" : fmt::format("{}", fmt::join(std::span(op.names).first(op.arity), between));
+    if (is_name) return fmt::format("vyre.{}({})", row.function, operands);
+    return op.arity == 1 ? fmt::format("{}{}", row.symbol, operands) : operands;
   }
   return {};
 }
@@ -162,7 +162,7 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::SignedOperand:
       return binary_operator(step);
     case Message::UnaryOperand: {
-      const std::string text = python_operator(gathered_.expr<ir::Unary>(step).op, operand(0), "value");
+      const std::string text = python_operator(ir::info(gathered_.expr<ir::Unary>(step).op), operand(0));
       return text.empty() ? text : say<Hint::UnaryByType>(text);
     }
     case Message::IfCondition:
@@ -305,13 +305,13 @@ std::string Hints::unsupported_cast(StepId id) const {
 }
 
 std::string Hints::binary_operator(StepId id) const {
-  const ir::BinOp op = gathered_.expr<ir::Binary>(id).op;
-  if (ir::info(op).left == DataType::I32) {
-    const std::string text = python_operator(op, DataType::I32, "left", "right");
+  const ir::OpInfo& op = *ir::operator_of(program_.expr(gathered_.step(id).expr));
+  if (op.rule == ir::OperandRule::V030) {
+    const std::string text = python_operator(op, op.operands[0]);
     return text.empty() ? text : say<Hint::SignedByType>(text);
   }
   const DataType left = gathered_.operand(id, 0).type;
-  const std::string text = python_operator(op, wrong(left, DataType::U32) ? left : gathered_.operand(id, 1).type, "left", "right");
+  const std::string text = python_operator(op, wrong(left, DataType::U32) ? left : gathered_.operand(id, 1).type);
   return text.empty() ? text : say<Hint::ByType>(text);
 }
 

@@ -348,8 +348,8 @@ class Rewriter {
 
   // The operation whose body is this operator on its parameters, in order; empty when there is none.
   std::string operation_of(const ir::Expr& expr) const {
-    static const std::map<std::pair<std::size_t, unsigned>, std::string> known = [&] {
-      std::map<std::pair<std::size_t, unsigned>, std::string> result;
+    static const std::map<const ir::OpInfo*, std::string> known = [&] {
+      std::map<const ir::OpInfo*, std::string> result;
       for (const ir::OpTable::Spec& spec : ops_.all()) {
         if (!spec->inlinable() || spec->function().body->nodes().size() != 1) continue;
         const ir::Program& body = *spec->function().body;
@@ -362,22 +362,11 @@ class Rewriter {
               operands.push_back(var == nullptr ? std::string_view() : body.text(var->name));
             });
         if (!std::equal(operands.begin(), operands.end(), spec->function().parameters.begin(), spec->function().parameters.end())) continue;
-        if (const ir::Binary* binary = std::get_if<ir::Binary>(&value))
-          result.try_emplace({value.index(), static_cast<unsigned>(binary->op)}, spec->id);
-        if (const ir::Unary* unary = std::get_if<ir::Unary>(&value))
-          result.try_emplace({value.index(), static_cast<unsigned>(unary->op)}, spec->id);
+        if (const ir::OpInfo* op = ir::operator_of(value); op != nullptr && op->is_typed()) result.try_emplace(op, spec->id);
       }
       return result;
     }();
-    unsigned op = 0;
-    if (const ir::Binary* binary = std::get_if<ir::Binary>(&expr)) {
-      op = static_cast<unsigned>(binary->op);
-    } else if (const ir::Unary* unary = std::get_if<ir::Unary>(&expr)) {
-      op = static_cast<unsigned>(unary->op);
-    } else {
-      return {};
-    }
-    const auto found = known.find({expr.index(), op});
+    const auto found = known.find(ir::operator_of(expr));
     return found == known.end() ? std::string() : found->second;
   }
 

@@ -193,18 +193,23 @@ ExprId Generator::sum_of_u64(int depth) {
 
 ExprId Generator::try_binary(DataType type, int depth) {
   // Operators with edges are half of all.
-  static constexpr std::array kSharp = {BinOp::Shl,  BinOp::Shr,     BinOp::RotateLeft, BinOp::RotateRight, BinOp::Div,
-                                        BinOp::Mod,  BinOp::MulHigh, BinOp::Min,        BinOp::Max,         BinOp::AbsDiff,
-                                        BinOp::SDiv, BinOp::SMod,    BinOp::SMin,       BinOp::SMax};
+  static constexpr std::array<ir::AnyOp, 14> kSharp = {BinOp::Shl,  BinOp::Shr,     BinOp::RotateLeft, BinOp::RotateRight, BinOp::Div,
+                                                       BinOp::Mod,  BinOp::MulHigh, BinOp::Min,        BinOp::Max,         BinOp::AbsDiff,
+                                                       BinOp::SDiv, BinOp::SMod,    BinOp::SMin,       BinOp::SMax};
   const bool sharp = random_.chance(50);
-  std::vector<const ir::BinOpInfo*> fitting;
-  for (const ir::BinOpInfo& row : ir::kBinOps) {
-    if (row.result == type && (!sharp || std::ranges::find(kSharp, row.op) != kSharp.end())) fitting.push_back(&row);
+  std::vector<const ir::OpInfo*> fitting;
+  for (const ir::OpInfo* row : ir::kOps) {
+    const bool fits = row->arity > 1 && row->is_typed() && row->result == type;
+    if (fits && (!sharp || std::ranges::find(kSharp, row, &ir::AnyOp::row) != kSharp.end())) fitting.push_back(row);
   }
   if (fitting.empty()) return {};
-  const ir::BinOpInfo& row = *random_.pick(fitting);
-  const ExprId left = operand(row.op, true, row.left, depth);
-  return writer_.binary(row.op, left, operand(row.op, false, row.right, depth));
+  const ir::OpInfo& row = *random_.pick(fitting);
+  std::array<ExprId, 3> operands;
+  for (std::size_t k = 0; k < row.arity; ++k) {
+    const DataType wanted = row.operands[k];
+    operands[k] = row.arity == 2 ? operand(static_cast<BinOp>(row.index), k == 0, wanted, depth) : value(wanted, depth);
+  }
+  return writer_.apply(row, std::span(operands).first(row.arity));
 }
 
 ExprId Generator::try_unary(DataType type, int depth) {
@@ -220,7 +225,7 @@ ExprId Generator::try_unary(DataType type, int depth) {
     const ExprId any = value(DataType::U32, depth);
     return writer_.unary(row.op, writer_.binary(random_.chance(50) ? BinOp::BitAnd : BinOp::Min, any, writer_.u32(random_.below(2))));
   }
-  return writer_.unary(row.op, value(row.operand, depth));
+  return writer_.unary(row.op, value(row.operands[0], depth));
 }
 
 ExprId Generator::condition(int depth) { return value(random_.chance(50) ? DataType::U32 : DataType::Bool, depth); }
@@ -353,7 +358,7 @@ ExprId Generator::uniform_value(int depth) {
       }
       default: {
         const ir::BinOpInfo& row = random_.pick(ir::kBinOps);
-        if (row.left != DataType::U32 || row.right != DataType::U32 || row.result != DataType::U32) break;
+        if (row.operands[0] != DataType::U32 || row.operands[1] != DataType::U32 || row.result != DataType::U32) break;
         const ExprId left = uniform_value(depth - 1);
         return writer_.binary(row.op, left, uniform_value(depth - 1));
       }

@@ -60,17 +60,16 @@ ExprId Writer::id(ir::GridIdKind kind, std::uint32_t axis) {
 
 ExprId Writer::var(NameId name, DataType type, bool uniform, bool stable) { return leaf(ir::Var{name}, type, uniform, stable); }
 
-ExprId Writer::binary(BinOp op, ExprId left, ExprId right) {
-  const std::array operands{left, right};
-  return over(ir::Binary{op, left, right}, info(op).result, operands);
+ExprId Writer::apply(const ir::OpInfo& op, std::span<const ExprId> operands) {
+  return over(ir::application(op, operands), op.is_typed() ? op.result : type(operands[1]), operands);
 }
+ExprId Writer::binary(BinOp op, ExprId left, ExprId right) { return apply(info(op), std::array{left, right}); }
 ExprId Writer::add(ExprId a, std::uint32_t b) { return b == 0 ? a : binary(BinOp::Add, a, u32(b)); }
 ExprId Writer::add(ExprId a, ExprId b) { return binary(BinOp::Add, a, b); }
 ExprId Writer::times(ExprId a, std::uint32_t b) { return b == 1 ? a : binary(BinOp::Mul, a, u32(b)); }
-ExprId Writer::unary(ir::UnOp op, ExprId operand) { return over(ir::Unary{op, operand}, info(op).result, std::array{operand}); }
+ExprId Writer::unary(ir::UnOp op, ExprId operand) { return apply(info(op), std::array{operand}); }
 ExprId Writer::select(ExprId condition, ExprId if_true, ExprId if_false) {
-  const std::array operands{condition, if_true, if_false};
-  return over(ir::Select{condition, if_true, if_false}, type(if_true), operands);
+  return apply(info(ir::TernOp::Select), std::array{condition, if_true, if_false});
 }
 ExprId Writer::cast(DataType target, ExprId value) { return over(ir::Cast{target, value}, target, std::array{value}); }
 ExprId Writer::lane(ExprId value, std::uint32_t k) { return over(ir::Lane{value, k}, DataType::U32, std::array{value}); }

@@ -40,6 +40,7 @@ class Writer {
   ExprId id(ir::GridIdKind kind, std::uint32_t axis);
   ExprId length(NameId buffer) { return leaf(ir::BufLen{buffer}, ir::DataType::U32); }
   ExprId var(NameId name, ir::DataType type, bool uniform, bool stable);
+  ExprId apply(const ir::OpInfo& op, std::span<const ExprId> operands);
   ExprId binary(ir::BinOp op, ExprId left, ExprId right);
   ExprId unary(ir::UnOp op, ExprId operand);
   ExprId select(ExprId condition, ExprId if_true, ExprId if_false);

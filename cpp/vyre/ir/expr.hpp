@@ -2,6 +2,8 @@
 // 16 bytes, because a program is a flat array of them in which operands stand before their users.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -45,7 +47,6 @@ struct BufLen  { NameId buffer; };                                     // whole 
 struct GridId  { GridIdKind kind; std::uint32_t axis; };               // InvocationId, WorkgroupId, LocalId
 struct Binary  { BinOp op; ExprId left, right; };                      // see ops.def
 struct Unary   { UnOp op; ExprId operand; };                           // see ops.def
-struct Select  { ExprId condition, if_true, if_false; };               // eager: both branches are evaluated
 struct Cast    { DataType target; ExprId value; };                     // see casts.def
 struct Call    { NameId op; ExprList arguments; };                     // a registered operation, expanded before lowering
 struct Lane    { ExprId value; std::uint32_t lane; };                  // component of a U64, Vec2U32 or Vec4U32
@@ -53,7 +54,24 @@ struct Pack    { DataType type; ExprList lanes; };                     // a U64,
 struct Atomic  { AtomicOp op; bool has_expected; NameId buffer; ExprList operands; };  // index, [expected], value; returns the old value
 // clang-format on
 
-using Expr = std::variant<Literal, Var, Load, BufLen, GridId, Binary, Unary, Select, Cast, Call, Lane, Pack, Atomic>;
+// A ternary operator is a kind by itself, because its operands leave no room for its number.
+template <TernOp row>
+struct Ternary {
+  ExprId a, b, c;
+  static constexpr TernOp op = row;
+};
+template <>
+struct Ternary<TernOp::Select> {
+  ExprId condition, if_true, if_false;  // both branches are evaluated
+  static constexpr TernOp op = TernOp::Select;
+};
+#define TERNOP(enumerator, ...) using enumerator = Ternary<TernOp::enumerator>;
+#include "vyre/ir/ternary.def"
+
+using Expr = std::variant<Literal, Var, Load, BufLen, GridId, Binary, Unary, Cast, Call, Lane, Pack, Atomic
+#define TERNOP(enumerator, ...) , enumerator
+#include "vyre/ir/ternary.def"
+                          >;
 static_assert(sizeof(Expr) == 16 && std::is_trivially_copyable_v<Expr>);
 
 // The position in the variant, as a name: the rows of kinds.def stand in the order of the alternatives.
@@ -75,6 +93,20 @@ inline std::optional<std::uint32_t> literal_u32(const Expr& expr) {
   if (literal == nullptr || literal->type != kU32) return std::nullopt;
   return literal->low;
 }
+
+// The operands of an operator, in order.
+inline std::array<ExprId, 1> applied_to(const Unary& it) { return {it.operand}; }
+inline std::array<ExprId, 2> applied_to(const Binary& it) { return {it.left, it.right}; }
+template <TernOp row>
+std::array<ExprId, 3> applied_to(const Ternary<row>& it) {
+  return std::bit_cast<std::array<ExprId, 3>>(it);
+}
+
+// An expression that applies the operator `op` of ops.def or ternary.def. Visitors have one arm for all.
+template <class Kind>
+concept Applied = requires(const Kind& it) {
+  applied_to(it);
+};
 
 // Calls visit(field) for each field of an expression, in the order of declaration, which is also that of evaluation and of the
 // binary form.

@@ -59,6 +59,17 @@ constexpr std::uint32_t evaluate(UnOp op, std::uint32_t a) {
   return 0;
 }
 
+constexpr std::uint32_t evaluate(TernOp op, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  using namespace definition;
+  switch (op) {
+#define TERNOP(enumerator, text, tag, name_a, name_b, name_c, type_a, type_b, type_c, result, rule, value, laws, meaning) \
+  case TernOp::enumerator:                                                                                                \
+    return u32(value);
+#include "vyre/ir/ternary.def"
+  }
+  return 0;
+}
+
 // Returns the value that an atomic leaves in memory. The result of the atomic itself is `old`. Only CompareExchange uses `expected`.
 constexpr std::uint32_t evaluate(AtomicOp op, std::uint32_t old, [[maybe_unused]] std::uint32_t expected, std::uint32_t v) {
   switch (op) {

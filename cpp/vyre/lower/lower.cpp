@@ -229,12 +229,10 @@ ValueId Lowering::expression(const validate::Step& step) {
         }
         return ValueId{};
       },
-      [&](const ir::Binary& it) { return lower_binary(writer_, target_, it.op, value(it.left), value(it.right)); },
-      [&](const ir::Unary& it) { return lower_unary(writer_, target_, it.op, value(it.operand)); },
-      [&](const ir::Select& it) {
+      [&](const ir::Applied auto& it) {
         const auto lanes = static_cast<std::uint8_t>(ir::lanes(step.type));
-        return writer_.add(
-            {.op = Opcode::Select, .lanes = lanes, .a = value(it.condition), .b = value(it.if_true), .c = value(it.if_false)});
+        const auto lowered = [&](auto... id) { return lower_operator(writer_, target_, lanes, it.op, value(id)...); };
+        return std::apply(lowered, ir::applied_to(it));
       },
       [&](const ir::Cast& it) {
         const ir::DataType source = values_[it.value].type;

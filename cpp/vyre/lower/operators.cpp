@@ -18,6 +18,7 @@ namespace {
 
 using ir::BinOp;
 using ir::DataType;
+using ir::TernOp;
 using ir::UnOp;
 
 ValueId plain(Writer& writer, Opcode op, ValueId a, ValueId b = {}) { return writer.add({.op = op, .lanes = 1, .a = a, .b = b}); }
@@ -151,24 +152,17 @@ ValueId count_zeros(Writer& writer, ValueId a) {
 // --- The rules ---
 
 // An optional, not a pointer that may be null: with UndefinedBehaviorSanitizer, g++ compares no pointer to a function at compile time.
-using BinaryExpansion = std::optional<ValueId (*)(Writer& writer, ValueId a, ValueId b)>;
-using UnaryExpansion = std::optional<ValueId (*)(Writer& writer, ValueId a)>;
-
-struct BinaryRule {
-  BinOp op;
+template <class Op, class... Operand>
+struct Rule {
+  Op op;
   std::optional<Opcode> opcode;  // computes the operator as ir/ops.def defines it, for all operands
-  BinaryExpansion expansion = std::nullopt;
-};
-struct UnaryRule {
-  UnOp op;
-  std::optional<Opcode> opcode;
-  UnaryExpansion expansion = std::nullopt;
+  std::optional<ValueId (*)(Writer& writer, Operand... operands)> expansion = std::nullopt;
 };
 
 constexpr std::nullopt_t none = std::nullopt;
 
-// There is one row for each operator, in the order of ir/ops.def.
-constexpr BinaryRule kBinaryRules[] = {
+// There is one row for each operator, in the order of ir/ops.def and ir/ternary.def.
+constexpr Rule<BinOp, ValueId, ValueId> kBinaryRules[] = {
     // clang-format off
     {BinOp::Add,         Opcode::Add},
     {BinOp::Sub,         Opcode::Sub},
@@ -206,7 +200,7 @@ constexpr BinaryRule kBinaryRules[] = {
     {BinOp::AddSat,      Opcode::AddSat},
     // clang-format on
 };
-constexpr UnaryRule kUnaryRules[] = {
+constexpr Rule<UnOp, ValueId> kUnaryRules[] = {
     // clang-format off
     {UnOp::Negate,      Opcode::Neg},
     {UnOp::BitNot,      Opcode::Not},
@@ -217,15 +211,25 @@ constexpr UnaryRule kUnaryRules[] = {
     {UnOp::ReverseBits, Opcode::ReverseBits},
     // clang-format on
 };
+constexpr Rule<TernOp, ValueId, ValueId, ValueId> kTernaryRules[] = {
+    {TernOp::Select, Opcode::Select},
+};
 
 // True when every operator has a row, and every row an expansion or an opcode that no target lacks.
-template <class Info, class Rule>
-constexpr bool is_complete(std::span<const Info> operators, std::span<const Rule> rules) {
-  return std::ranges::equal(operators, rules, {}, &Info::op, &Rule::op) &&
-         std::ranges::all_of(rules, [](const Rule& rule) { return rule.expansion || (rule.opcode && !is_optional(*rule.opcode)); });
+constexpr bool is_complete(const auto& operators, const auto& rules) {
+  const auto is_computed = [](const auto& rule) { return rule.expansion || (rule.opcode && !is_optional(*rule.opcode)); };
+  const auto is_for = [](const auto& row, const auto& rule) { return row.op == rule.op; };
+  return std::ranges::equal(operators, rules, is_for) && std::ranges::all_of(rules, is_computed);
 }
-static_assert(is_complete<ir::BinOpInfo, BinaryRule>(ir::kBinOps, kBinaryRules), "every operator of ir/ops.def needs a row above");
-static_assert(is_complete<ir::UnOpInfo, UnaryRule>(ir::kUnOps, kUnaryRules), "every operator of ir/ops.def needs a row above");
+static_assert(is_complete(ir::kBinOps, kBinaryRules) && is_complete(ir::kUnOps, kUnaryRules) && is_complete(ir::kTernOps, kTernaryRules),
+              "every operator of ir/ops.def and ir/ternary.def needs a row above");
+
+template <class Op, class... Operand>
+ValueId lowered(const Rule<Op, Operand...>& rule, Writer& writer, const Target& target, std::uint8_t lanes, Operand... operands) {
+  if (!rule.opcode || !target.has(*rule.opcode)) return (*rule.expansion)(writer, operands...);
+  const std::array<ValueId, 3> given{operands...};
+  return writer.add({.op = *rule.opcode, .lanes = lanes, .a = given[0], .b = given[1], .c = given[2]});
+}
 
 // Recognises x << n | x >> (32 - n) for a literal n, in either order, as many programs write a rotation. Returns x and n.
 struct Rotation {
@@ -252,24 +256,24 @@ struct Operand {
   ValueId sign(ValueId a) const { return plain(writer, Opcode::SShr, a, writer.constant(31)); }
   ValueId either(ValueId a, ValueId b) const { return plain(writer, Opcode::Or, a, b); }
   ValueId truth(ValueId a) const { return lower::truth(writer, a); }
-  ValueId apply(UnOp op, ValueId a) const { return lower_unary(writer, target, op, a); }
+  ValueId apply(UnOp op, ValueId a) const { return lower_operator(writer, target, 1, op, a); }
 };
 
 }  // namespace
 
-ValueId lower_binary(Writer& writer, const Target& target, BinOp op, ValueId a, ValueId b) {
+ValueId lower_operator(Writer& writer, const Target& target, std::uint8_t lanes, BinOp op, ValueId a, ValueId b) {
   if (op == BinOp::BitOr && target.has(Opcode::RotateLeft)) {
     if (const auto found = spelled_rotation(writer, a, b)) return plain(writer, Opcode::RotateLeft, found->value, found->amount);
   }
-  const BinaryRule& rule = kBinaryRules[static_cast<std::size_t>(op)];
-  if (rule.opcode && target.has(*rule.opcode)) return plain(writer, *rule.opcode, a, b);
-  return (*rule.expansion)(writer, a, b);
+  return lowered(kBinaryRules[static_cast<std::size_t>(op)], writer, target, lanes, a, b);
 }
 
-ValueId lower_unary(Writer& writer, const Target& target, UnOp op, ValueId a) {
-  const UnaryRule& rule = kUnaryRules[static_cast<std::size_t>(op)];
-  if (rule.opcode && target.has(*rule.opcode)) return plain(writer, *rule.opcode, a);
-  return (*rule.expansion)(writer, a);
+ValueId lower_operator(Writer& writer, const Target& target, std::uint8_t lanes, UnOp op, ValueId a) {
+  return lowered(kUnaryRules[static_cast<std::size_t>(op)], writer, target, lanes, a);
+}
+
+ValueId lower_operator(Writer& writer, const Target& target, std::uint8_t lanes, TernOp op, ValueId a, ValueId b, ValueId c) {
+  return lowered(kTernaryRules[static_cast<std::size_t>(op)], writer, target, lanes, a, b, c);
 }
 
 ValueId lower_cast(Writer& writer, const Target& target, ir::CastKind kind, ValueId value, std::uint32_t lanes, DataType type) {

@@ -10,8 +10,10 @@
 
 namespace vyre::lower {
 
-ValueId lower_binary(Writer& writer, const Target& target, ir::BinOp op, ValueId a, ValueId b);
-ValueId lower_unary(Writer& writer, const Target& target, ir::UnOp op, ValueId a);
+// `lanes` are those of the result.
+ValueId lower_operator(Writer& writer, const Target& target, std::uint8_t lanes, ir::BinOp op, ValueId a, ValueId b);
+ValueId lower_operator(Writer& writer, const Target& target, std::uint8_t lanes, ir::UnOp op, ValueId a);
+ValueId lower_operator(Writer& writer, const Target& target, std::uint8_t lanes, ir::TernOp op, ValueId a, ValueId b, ValueId c);
 // `lanes` is the number of lanes of the value that is cast.
 ValueId lower_cast(Writer& writer, const Target& target, ir::CastKind kind, ValueId value, std::uint32_t lanes, ir::DataType type);
 

@@ -89,16 +89,16 @@ std::vector<ir::OpLaw> laws_of(std::uint8_t laws) {
 
 }  // namespace
 
-ir::OpTable::Spec make_op(std::string id, ir::BinOp op, std::vector<ir::OpExample> examples) {
-  const ir::BinOpInfo& row = info(op);
-  return make_op({std::move(id), {{row.left, row.right}, row.result}, std::string(row.meaning), laws_of(row.laws), std::move(examples)},
-                 [op](Body& body) { return ir::expr::binary(op, body.parameter(0), body.parameter(1)); });
-}
-
-ir::OpTable::Spec make_op(std::string id, ir::UnOp op, std::vector<ir::OpExample> examples) {
-  const ir::UnOpInfo& row = info(op);
-  return make_op({std::move(id), {{row.operand}, row.result}, std::string(row.meaning), laws_of(row.laws), std::move(examples)},
-                 [op](Body& body) { return ir::expr::unary(op, body.parameter(0)); });
+ir::OpTable::Spec make_op(std::string id, ir::AnyOp op, std::vector<ir::OpExample> examples) {
+  const ir::OpInfo& row = *op.row;
+  const auto inputs = std::span(row.operands).first(row.arity);
+  return make_op(
+      {std::move(id), {{inputs.begin(), inputs.end()}, row.result}, std::string(row.meaning), laws_of(row.laws), std::move(examples)},
+      [&row](Body& body) {
+        std::vector<ir::ExprHandle> parameters;
+        for (std::size_t k = 0; k < row.arity; ++k) parameters.push_back(body.parameter(k));
+        return ir::expr::apply(row, std::move(parameters));
+      });
 }
 
 }  // namespace vyre::ops

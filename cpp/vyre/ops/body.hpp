@@ -10,6 +10,7 @@
 #include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/op_spec.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::ops {
 
@@ -63,8 +64,7 @@ inline ir::ExprHandle lit(std::uint32_t value) { return ir::expr::u32(value); }
 ir::OpTable::Spec make_op(Claims claims, const std::function<ir::ExprHandle(Body&)>& body);
 
 // Operators as operations: signature, summary and laws are those of ops.def.
-ir::OpTable::Spec make_op(std::string id, ir::BinOp op, std::vector<ir::OpExample> examples);
-ir::OpTable::Spec make_op(std::string id, ir::UnOp op, std::vector<ir::OpExample> examples);
+ir::OpTable::Spec make_op(std::string id, ir::AnyOp op, std::vector<ir::OpExample> examples);
 
 // Values for examples.
 inline constexpr std::int32_t kMinI32 = -2147483647 - 1;

@@ -1,4 +1,6 @@
 // Constant folding: replaces expressions that are computed only from literals. The definitions of semantics.hpp compute their values.
+#include <algorithm>
+
 #include "vyre/ir/semantics.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
@@ -17,23 +19,12 @@ std::optional<Constant> evaluate(const ir::Program& program, const ir::Expr& exp
   return match(
       expr,
       [&](const ir::Literal&) { return constant_of(expr); },
-      [&](const ir::Var&) { return none; },
-      [&](const ir::Load&) { return none; },
-      [&](const ir::BufLen&) { return none; },
-      [&](const ir::GridId&) { return none; },
-      [&](const ir::Call&) { return none; },
-      [&](const ir::Atomic&) { return none; },
-      [&](const ir::Select&) { return none; },  // fold_constants() handles it
-      [&](const ir::Binary& binary) {
-        const Known& left = constants[binary.left];
-        const Known& right = constants[binary.right];
-        if (!left || !right) return none;
-        return Known(Constant{info(binary.op).result, ir::scalar(ir::evaluate(binary.op, left->value.lanes[0], right->value.lanes[0]))});
-      },
-      [&](const ir::Unary& unary) {
-        const Known& operand = constants[unary.operand];
-        if (!operand) return none;
-        return Known(Constant{info(unary.op).result, ir::scalar(ir::evaluate(unary.op, operand->value.lanes[0]))});
+      [&](const auto&) { return none; },
+      [&](const ir::Applied auto& it) {
+        const auto operands = ir::applied_to(it);
+        if (!std::ranges::all_of(operands, [&](ExprId id) { return constants[id].has_value(); })) return none;
+        const auto bits = [&](auto... id) { return ir::evaluate(it.op, constants[id]->value.lanes[0]...); };
+        return Known(Constant{info(it.op).result, ir::scalar(std::apply(bits, operands))});
       },
       [&](const ir::Cast& cast) {
         const Known& value = constants[cast.value];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "vyre/ir/ops.hpp"
 #include "vyre/transform/value_key.hpp"
 
 namespace vyre::transform {
@@ -137,9 +138,7 @@ bool Meanings::same(ExprId a, ExprId b) {
   if (one.by == other.by) return true;
   const ir::Expr& expr = program_.expr(one.by);
   if (kind(expr) != kind(program_.expr(other.by))) return false;
-  if (const auto* binary = std::get_if<ir::Binary>(&expr); binary != nullptr) {
-    if (binary->op != std::get_if<ir::Binary>(&program_.expr(other.by))->op) return false;
-  }
+  if (ir::operator_of(expr) != ir::operator_of(program_.expr(other.by))) return false;
   return same_throughout(a, b);
 }
 bool Meanings::is_literal(const Replacement& found) const {

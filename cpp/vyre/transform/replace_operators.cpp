@@ -15,20 +15,13 @@ namespace {
 class Replacer {
  public:
   explicit Replacer(std::span<const OperatorBody> bodies) {
-    for (const OperatorBody& body : bodies) {
-      if (const auto* binary = std::get_if<ir::BinOp>(&body.op)) {
-        binary_[static_cast<std::size_t>(*binary)] = body.operation;
-      } else {
-        unary_[static_cast<std::size_t>(std::get<ir::UnOp>(body.op))] = body.operation;
-      }
-    }
+    for (const OperatorBody& body : bodies) operations_[number(*body.op.row)] = body.operation;
   }
 
   // The operation that replaces an expression; empty when the expression stays.
   std::string_view operation(const ir::Expr& expr) const {
-    if (const auto* binary = std::get_if<ir::Binary>(&expr)) return binary_[static_cast<std::size_t>(binary->op)];
-    if (const auto* unary = std::get_if<ir::Unary>(&expr)) return unary_[static_cast<std::size_t>(unary->op)];
-    return {};
+    const ir::OpInfo* op = ir::operator_of(expr);
+    return op == nullptr ? std::string_view() : operations_[number(*op)];
   }
 
   bool changes(const ir::Program& program) const {
@@ -36,8 +29,7 @@ class Replacer {
   }
 
  private:
-  std::array<std::string_view, ir::kBinOps.size()> binary_{};
-  std::array<std::string_view, ir::kUnOps.size()> unary_{};
+  std::array<std::string_view, ir::kOps.size()> operations_{};
 };
 
 }  // namespace

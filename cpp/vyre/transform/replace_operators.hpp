@@ -3,16 +3,15 @@
 
 #include <span>
 #include <string_view>
-#include <variant>
 
-#include "vyre/ir/fwd.hpp"
 #include "vyre/ir/op_spec.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::transform {
 
 struct OperatorBody {
-  std::variant<ir::BinOp, ir::UnOp> op;
+  ir::AnyOp op;
   std::string_view operation;  // its id in the table; its parameters and its result have the types of the operator
 };
 

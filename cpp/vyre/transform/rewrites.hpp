@@ -56,13 +56,11 @@ struct Condition {
   constexpr bool operator==(const Condition&) const = default;
 };
 
-enum class Kind : std::uint8_t { Binary, Unary, Cast, Select, Lane, Pack, Literal, Truth, Any };
+enum class Kind : std::uint8_t { Operator, Cast, Lane, Pack, Literal, Truth, Any };
 
-// Numbers what can stand at the root of a pattern: each binary operator, each unary operator, and each of Cast, Select, Lane and Pack.
+// Numbers what can stand at the root of a pattern: each operator by its position in ir::kOps, and each of Cast, Lane and Pack.
 using Root = std::uint8_t;
-inline constexpr Root kUnaryRoot = ir::kBinOps.size();
-inline constexpr Root kCastRoot = kUnaryRoot + ir::kUnOps.size();
-inline constexpr Root kSelectRoot = kCastRoot + 1, kLaneRoot = kCastRoot + 2, kPackRoot = kCastRoot + 3;
+inline constexpr Root kCastRoot = ir::kOps.size(), kLaneRoot = kCastRoot + 1, kPackRoot = kCastRoot + 2;
 inline constexpr std::size_t kRoots = kPackRoot + 1;
 
 // A set of properties of an operand: one bit for each root, and the three bits below. simplify() compares them before it tries to match.
@@ -75,7 +73,7 @@ static_assert(kRoots + 3 <= 64);
 // A term of a pattern; the root is term 0, and operands come after the term that uses them.
 struct Term {
   Kind kind = Kind::Any;
-  std::uint8_t op = 0;        // BinOp, UnOp or CastKind; the number of a Lane
+  std::uint8_t op = 0;        // the number of an operator or of a Lane, or a CastKind
   std::uint8_t variable = 0;  // of Any and Truth
   std::uint8_t arity = 0;
   std::array<std::uint8_t, kMaxArity> operands{};
@@ -100,14 +98,10 @@ struct Rule {
 
 constexpr Root root_of(const Term& term) {
   switch (term.kind) {
-    case Kind::Binary:
+    case Kind::Operator:
       return term.op;
-    case Kind::Unary:
-      return static_cast<Root>(kUnaryRoot + term.op);
     case Kind::Cast:
       return kCastRoot;
-    case Kind::Select:
-      return kSelectRoot;
     case Kind::Lane:
       return kLaneRoot;
     default:
@@ -254,13 +248,9 @@ class Reader {
       term.kind = kind;
       term.op = static_cast<std::uint8_t>(op);
     };
-    for (const ir::BinOpInfo& row : ir::kBinOps) {
-      if (row.name == name) return is(Kind::Binary, row.op);
+    for (const ir::OpInfo* row : ir::kOps) {
+      if (row->name == name) return is(Kind::Operator, ir::number(*row));
     }
-    for (const ir::UnOpInfo& row : ir::kUnOps) {
-      if (row.name == name) return is(Kind::Unary, row.op);
-    }
-    if (name == "Select") return is(Kind::Select, 0);
     if (name == "Lane") return is(Kind::Lane, 0);
     if (name == "Pack") return is(Kind::Pack, 0);
     for (const ir::CastRow& row : ir::kCasts) {
@@ -270,7 +260,7 @@ class Reader {
   }
 
   static constexpr void check_arity(const Term& term) {
-    const std::size_t wanted = term.kind == Kind::Binary ? 2 : term.kind == Kind::Select ? 3 : term.kind == Kind::Pack ? term.arity : 1;
+    const std::size_t wanted = term.kind == Kind::Operator ? ir::kOps[term.op]->arity : term.kind == Kind::Pack ? term.arity : 1;
     if (term.arity != wanted) throw "a wrong number of operands";
   }
 
@@ -321,25 +311,23 @@ class Reader {
     if (rule_.is_literal) return;
     rule_.needs_types = true;
     const Term &root = rule_.pattern[0], &result = rule_.pattern[rule_.result];
-    if (root.kind != Kind::Binary && root.kind != Kind::Unary) return;
-    const ir::DataType type = root.kind == Kind::Binary ? ir::kBinOps[root.op].result : ir::kUnOps[root.op].result;
-    if (result.kind == Kind::Binary) {
-      if (ir::kBinOps[result.op].result != type) throw "the result has another type than the pattern";
+    if (!is_typed(root)) return;
+    const ir::DataType type = ir::kOps[root.op]->result;
+    if (is_typed(result)) {
+      if (ir::kOps[result.op]->result != type) throw "the result has another type than the pattern";
       rule_.needs_types = false;
       return;
     }
     // An operator that uses the variable determines its type.
     for (const Term& user : rule_.pattern) {
       for (std::uint8_t k = 0; k < user.arity; ++k) {
-        if (user.operands[k] != rule_.result || (user.kind != Kind::Binary && user.kind != Kind::Unary)) continue;
-        const ir::DataType wanted = user.kind == Kind::Unary ? ir::kUnOps[user.op].operand
-                                    : k == 0                 ? ir::kBinOps[user.op].left
-                                                             : ir::kBinOps[user.op].right;
-        if (wanted != type) throw "the result has another type than the pattern";
+        if (user.operands[k] != rule_.result || !is_typed(user)) continue;
+        if (ir::kOps[user.op]->operands[k] != type) throw "the result has another type than the pattern";
         rule_.needs_types = false;
       }
     }
   }
+  static constexpr bool is_typed(const Term& term) { return term.kind == Kind::Operator && ir::kOps[term.op]->is_typed(); }
 
   std::string_view op_, text_;
   Rule rule_;
@@ -377,7 +365,7 @@ constexpr void for_each_rule(Visit&& visit) {
     std::array<Rule, 16> ways{rule};
     std::size_t count = 1;
     for (std::uint8_t at = 0; at < rule.size; ++at) {
-      if (rule.pattern[at].kind != Kind::Binary || !(ir::kBinOps[rule.pattern[at].op].laws & ir::kCommutative)) continue;
+      if (rule.pattern[at].kind != Kind::Operator || !(ir::kOps[rule.pattern[at].op]->laws & ir::kCommutative)) continue;
       for (std::size_t k = 0, before = count; k < before; ++k) {
         Rule turned = ways[k];
         std::swap(turned.pattern[at].operands[0], turned.pattern[at].operands[1]);
@@ -399,11 +387,8 @@ constexpr void for_each_rule(Visit&& visit) {
       Rule rule = Reader(op).read(law.pattern, law.result, "");
       both_ways(rule);
     };
-    for (const ir::BinOpInfo& op : ir::kBinOps) {
-      if (op.laws & law.law) instantiate(op.name);
-    }
-    for (const ir::UnOpInfo& op : ir::kUnOps) {
-      if (op.laws & law.law) instantiate(op.name);
+    for (const ir::OpInfo* op : ir::kOps) {
+      if (op->laws & law.law) instantiate(op->name);
     }
   }
 }

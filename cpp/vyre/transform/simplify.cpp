@@ -46,29 +46,17 @@ class Simplifier {
 
   // The root that a pattern can start with; nothing for expressions that no pattern names.
   static std::optional<Root> root_of(const ir::Expr& expr) {
+    if (const ir::OpInfo* op = ir::operator_of(expr)) return number(*op);
     switch (kind(expr)) {
-      case ir::ExprKind::Binary:
-        return static_cast<Root>(std::get_if<ir::Binary>(&expr)->op);
-      case ir::ExprKind::Unary:
-        return static_cast<Root>(rewrite::kUnaryRoot + static_cast<Root>(std::get_if<ir::Unary>(&expr)->op));
       case ir::ExprKind::Cast:
         return rewrite::kCastRoot;
-      case ir::ExprKind::Select:
-        return rewrite::kSelectRoot;
       case ir::ExprKind::Lane:
         return rewrite::kLaneRoot;
       case ir::ExprKind::Pack:
         return rewrite::kPackRoot;
-      case ir::ExprKind::Literal:
-      case ir::ExprKind::Var:
-      case ir::ExprKind::Load:
-      case ir::ExprKind::BufLen:
-      case ir::ExprKind::GridId:
-      case ir::ExprKind::Call:
-      case ir::ExprKind::Atomic:
+      default:
         return std::nullopt;
     }
-    return std::nullopt;
   }
 
   // The operands of an expression that can be a root. Other expressions are never asked for theirs.
@@ -78,19 +66,14 @@ class Simplifier {
   };
   Operands operands_of(const ir::Expr& expr) const {
     Operands result;
-    auto push = [&](ExprId id) { result.ids[result.count++] = id; };
-    switch (kind(expr)) {
-      case ir::ExprKind::Binary:
-        push(std::get_if<ir::Binary>(&expr)->left);
-        push(std::get_if<ir::Binary>(&expr)->right);
-        break;
-      case ir::ExprKind::Unary:
-        push(std::get_if<ir::Unary>(&expr)->operand);
-        break;
-      default:
-        for_each_operand(
-            expr, [&](ir::ExprList list) { return program_.operands(list); }, push);
-    }
+    const auto push = [&](ExprId id) { result.ids[result.count++] = id; };
+    const auto list = [&](ir::ExprList list) { return program_.operands(list); };
+    match(
+        expr,
+        [&](const ir::Applied auto& it) {
+          for (ExprId id : ir::applied_to(it)) push(id);
+        },
+        [&](const auto&) { for_each_operand(expr, list, push); });
     return result;
   }
 
@@ -160,14 +143,8 @@ class Simplifier {
 
   bool has_head(const ir::Expr& expr, const Term& term) const {
     switch (term.kind) {
-      case Kind::Binary: {
-        const auto* binary = std::get_if<ir::Binary>(&expr);
-        return binary != nullptr && binary->op == static_cast<ir::BinOp>(term.op);
-      }
-      case Kind::Unary: {
-        const auto* unary = std::get_if<ir::Unary>(&expr);
-        return unary != nullptr && unary->op == static_cast<ir::UnOp>(term.op);
-      }
+      case Kind::Operator:
+        return root_of(expr) == term.op;
       case Kind::Cast: {
         const auto* cast = std::get_if<ir::Cast>(&expr);
         if (cast == nullptr || !facts_.types[cast->value]) return false;
@@ -177,8 +154,6 @@ class Simplifier {
         const auto* lane = std::get_if<ir::Lane>(&expr);
         return lane != nullptr && lane->lane == term.op;
       }
-      case Kind::Select:
-        return std::holds_alternative<ir::Select>(expr);
       case Kind::Pack:
         return std::holds_alternative<ir::Pack>(expr);
       case Kind::Literal:
@@ -223,8 +198,7 @@ class Simplifier {
   // Whether the value can only be 0 or 1.
   bool is_truth(ExprId id) const {
     const ir::Expr& expr = program_.expr(id);
-    if (const auto* binary = std::get_if<ir::Binary>(&expr)) return info(binary->op).laws & ir::kTruth;
-    if (const auto* unary = std::get_if<ir::Unary>(&expr)) return info(unary->op).laws & ir::kTruth;
+    if (const ir::OpInfo* op = ir::operator_of(expr); op != nullptr && op->is_typed()) return op->laws & ir::kTruth;
     if (facts_.types[id] == DataType::Bool) return true;
     const auto* cast = std::get_if<ir::Cast>(&expr);
     return cast != nullptr && lanes(cast->target) == 1 && facts_.types[cast->value] == DataType::Bool;

@@ -160,8 +160,7 @@ class Gatherer {
           made.buffer = buffers_[length.buffer];
           return ir::DataType::U32;
         },
-        [](const ir::GridId&) { return ir::DataType::U32; }, [](const ir::Binary& binary) { return ir::info(binary.op).result; },
-        [](const ir::Unary& unary) { return ir::info(unary.op).result; },
+        [](const ir::GridId&) { return ir::DataType::U32; }, [](const ir::Applied auto& it) { return ir::info(it.op).result; },
         [&](const ir::Select& select) {
           const ir::DataType a = type(select.if_true);
           return a == type(select.if_false) ? a : kUnknownType;

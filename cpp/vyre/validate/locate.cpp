@@ -7,6 +7,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/validate/report.hpp"
 
 namespace vyre::validate {
@@ -48,11 +49,7 @@ Part label(const ir::Expr& expr, std::uint32_t k) {
   return match(
       expr, [&](const ir::Literal&) { return only(""); }, [&](const ir::Var&) { return only(""); },
       [&](const ir::Load&) { return only("index"); }, [&](const ir::BufLen&) { return only(""); },
-      [&](const ir::GridId&) { return only(""); }, [&](const ir::Binary&) { return only(k == 0 ? "left" : "right"); },
-      [&](const ir::Unary&) { return only("operand"); },
-      [&](const ir::Select&) {
-        return only(k == 0 ? "condition" : k == 1 ? "if_true" : "if_false");
-      },
+      [&](const ir::GridId&) { return only(""); }, [&](const ir::Applied auto& it) { return only(ir::info(it.op).names[k].data()); },
       [&](const ir::Cast&) { return only("value"); },
       [&](const ir::Call&) {
         return Part{"arguments", k};

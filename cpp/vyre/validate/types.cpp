@@ -12,7 +12,21 @@ bool is_condition(DataType type) { return !known(type) || type == DataType::U32 
 // The types that Lane and Pack are defined on.
 bool has_lanes(DataType type) { return known(type) && ir::lanes(type) > 1; }
 
-const char* side(std::size_t operand) { return operand == 0 ? "left" : "right"; }
+// Calls visit(step, operator, k) for each operand k of another type than its operator has it, of the operators that `rule` judges.
+template <class Visit>
+void for_each_wrong_operand(const Gathered& program, ir::OperandRule rule, Visit&& visit) {
+  std::vector<ir::ExprKind> kinds{ir::ExprKind::Unary, ir::ExprKind::Binary};
+  for (const ir::OpInfo& row : ir::kTernOps) kinds.push_back(row.kind);
+  for (ir::ExprKind kind : kinds) {
+    for (StepId id : program.steps(kind)) {
+      const ir::OpInfo& op = *ir::operator_of(program.program->expr(program.step(id).expr));
+      if (op.rule != rule) continue;
+      for (std::size_t k = 0; k < op.arity; ++k) {
+        if (wrong(program.operand(id, k).type, op.operands[k])) visit(id, op, k);
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -35,13 +49,9 @@ void check_V015(const Gathered& program, Report& report) {
 }
 
 void check_V021(const Gathered& program, Report& report) {
-  for (StepId id : program.steps(ir::ExprKind::Binary)) {
-    if (ir::info(program.expr<ir::Binary>(id).op).rule != ir::OperandRule::V021) continue;
-    for (std::size_t k : {0, 1}) {
-      const DataType type = program.operand(id, k).type;
-      if (wrong(type, DataType::U32)) report.add<Message::BinaryOperand>(id, side(k), ir::text(type));
-    }
-  }
+  for_each_wrong_operand(program, ir::OperandRule::V021, [&](StepId id, const ir::OpInfo& op, std::size_t k) {
+    report.add<Message::BinaryOperand>(id, op.names[k], ir::text(program.operand(id, k).type));
+  });
 }
 
 void check_V022(const Gathered& program, Report& report) {
@@ -128,20 +138,11 @@ void check_V029(const Gathered& program, Report& report) {
 }
 
 void check_V030(const Gathered& program, Report& report) {
-  for (StepId id : program.steps(ir::ExprKind::Unary)) {
-    const DataType want = ir::info(program.expr<ir::Unary>(id).op).operand;
-    const DataType type = program.operand(id, 0).type;
-    if (wrong(type, want)) report.add<Message::UnaryOperand>(id, ir::text(want), ir::text(type), ir::name(want));
-  }
-  for (StepId id : program.steps(ir::ExprKind::Binary)) {
-    const ir::BinOpInfo& op = ir::info(program.expr<ir::Binary>(id).op);
-    if (op.rule != ir::OperandRule::V030) continue;
-    for (std::size_t k : {0, 1}) {
-      const DataType want = k == 0 ? op.left : op.right;
-      const DataType type = program.operand(id, k).type;
-      if (wrong(type, want)) report.add<Message::SignedOperand>(id, side(k), ir::text(want), ir::text(type), ir::name(want));
-    }
-  }
+  for_each_wrong_operand(program, ir::OperandRule::V030, [&](StepId id, const ir::OpInfo& op, std::size_t k) {
+    const std::string_view want = ir::text(op.operands[k]), got = ir::text(program.operand(id, k).type), name = ir::name(op.operands[k]);
+    if (op.arity == 1) return report.add<Message::UnaryOperand>(id, want, got, name);
+    report.add<Message::SignedOperand>(id, op.arity == 2 ? "binary" : "ternary", op.names[k], want, got, name);
+  });
 }
 
 }  // namespace vyre::validate

@@ -116,8 +116,7 @@ TEST(Generate, every_row_of_every_table_occurs) {
             },
             [&](const ir::BufLen&) { measured.insert(step.buffer.index); },
             [&](const ir::GridId& grid) { saw("id", std::to_string(static_cast<int>(grid.kind)) + std::to_string(grid.axis)); },
-            [&](const ir::Binary& binary) { saw("binary", info(binary.op).name); },
-            [&](const ir::Unary& unary) { saw("unary", info(unary.op).name); },
+            [&](const ir::Applied auto& it) { saw("operator", info(it.op).name); },
             [&](const ir::Select&) { saw("select of", name(step.type)); },
             [&](const ir::Cast& cast) { saw("cast", std::string(name(types.at(cast.value))) + " " + std::string(name(cast.target))); },
             [&](const ir::Call& call) { saw("call", that.program.text(call.op)); },
@@ -146,8 +145,9 @@ TEST(Generate, every_row_of_every_table_occurs) {
   };
   for (std::size_t k = 0; k < std::variant_size_v<ir::Node>; ++k) expect("statement", std::to_string(k));
   for (std::size_t k = 0; k < ir::kExprKinds; ++k) expect("expression", std::to_string(k));
-  for (const ir::BinOpInfo& row : ir::kBinOps) expect("binary", row.name);
-  for (const ir::UnOpInfo& row : ir::kUnOps) expect("unary", row.name);
+  for (const ir::OpInfo* row : ir::kOps) {
+    if (row->is_typed()) expect("operator", row->name);
+  }
   for (const ir::AtomicOpInfo& row : ir::kAtomicOps) expect("atomic", row.name);
   for (const ir::CastRow& row : ir::kCasts) {
     // No expression has this type without breaking V013.

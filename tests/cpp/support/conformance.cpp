@@ -43,7 +43,7 @@ void add_operators(Cases& cases) {
     for (const auto& results : wanted.result) expected.insert(expected.end(), std::begin(results), std::end(results));
     const NodeHandle body[] = {let_i(), node::store("out", i(), expr::binary(row.op, expr::load("left", i()), expr::load("right", i())))};
     cases.push_back({fmt::format("binary_{}", row.text),
-                     ir::make_program({BufferDecl::read("left", 0, row.left), BufferDecl::read("right", 1, row.right),
+                     ir::make_program({BufferDecl::read("left", 0, row.operands[0]), BufferDecl::read("right", 1, row.operands[1]),
                                        BufferDecl::read_write("out", 2, row.result)},
                                       {16, 1, 1}, body),
                      {left, right, Words(count)},
@@ -57,7 +57,7 @@ void add_operators(Cases& cases) {
     const NodeHandle body[] = {let_i(), node::store("out", i(), expr::unary(row.op, expr::load("in", i())))};
     cases.push_back(
         {fmt::format("unary_{}", row.text),
-         ir::make_program({BufferDecl::read("in", 0, row.operand), BufferDecl::read_write("out", 1, row.result)}, {16, 1, 1}, body),
+         ir::make_program({BufferDecl::read("in", 0, row.operands[0]), BufferDecl::read_write("out", 1, row.result)}, {16, 1, 1}, body),
          {edges, Words(edges.size())},
          {edges, expected},
          {1, 1, 1}});

@@ -221,17 +221,16 @@ TEST(ZeroCost, standard_operations_of_one_operator) {
   for (const OpTable::Spec& spec : ops::standard_ops().all()) {
     if (!spec->inlinable() || spec->function().body->nodes().size() != 1) continue;
     const Expr& root = spec->function().body->expr(std::get<Let>(spec->function().body->node(NodeId{0})).value);
+    const OpInfo* op = operator_of(root);
+    if (spec->function().body->exprs().size() != spec->function().parameters.size() + 1 || op == nullptr || !op->is_typed()) continue;
     const auto* binary_op = std::get_if<Binary>(&root);
-    const auto* unary_op = std::get_if<Unary>(&root);
-    if (spec->function().body->exprs().size() != spec->function().parameters.size() + 1 || (binary_op == nullptr && unary_op == nullptr))
-      continue;
     if (binary_op != nullptr && spec->function().body->expr(binary_op->left).index() != static_cast<std::size_t>(ExprKind::Var)) continue;
     ++found;
     std::vector<ExprHandle> arguments;
     for (std::size_t k = 0; k < spec->function().parameters.size(); ++k)
       arguments.push_back(cast(spec->function().signature.inputs[k], values[k]));
     const auto stored = [&](ExprHandle value) { return program({node::store("out", sum(gid(0), u32(1)), cast(kU32, std::move(value)))}); };
-    const ExprHandle by_hand = binary_op != nullptr ? binary(binary_op->op, arguments[0], arguments[1]) : unary(unary_op->op, arguments[0]);
+    const ExprHandle by_hand = expr::apply(*op, arguments);
     const auto kernel = [](const Program& program) { return lower::to_text(lower::lower(valid(program, ops::standard_ops()))); };
     EXPECT_EQ(kernel(stored(call(spec->id, arguments))), kernel(stored(by_hand))) << spec->id;
   }

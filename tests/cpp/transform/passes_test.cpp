@@ -116,7 +116,8 @@ TEST(Simplify, agrees_with_the_definitions) {
       for (const bool left : {true, false}) {
         const auto fixed = [&](DataType type) { return type == kU32 ? u32(literal) : i32(static_cast<std::int32_t>(literal)); };
         const auto made = [&](const ExprHandle& x) {
-          return left ? binary(row.op, fixed(row.left), cast(row.right, x)) : binary(row.op, cast(row.left, x), fixed(row.right));
+          const auto [a, b, none] = row.operands;
+          return left ? binary(row.op, fixed(a), cast(b, x)) : binary(row.op, cast(a, x), fixed(b));
         };
         // Simplified with x unknown, then folded with x known: the same as folded alone.
         for (const std::uint32_t known : kEdges) {

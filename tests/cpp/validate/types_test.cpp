@@ -180,9 +180,10 @@ TEST(V029, rejects_branches_of_two_types) {
 }
 
 TEST(V030, accepts_the_types_of_the_operator_table) {
-  for (const ir::BinOpInfo& row : ir::kBinOps)
-    EXPECT_EQ(found_value(bin(row.op, value_of(row.left), value_of(row.right))), Found{}) << row.name;
-  for (const ir::UnOpInfo& row : ir::kUnOps) EXPECT_EQ(found_value(un(row.op, value_of(row.operand))), Found{}) << row.name;
+  for (const ir::OpInfo* row : ir::kOps) {
+    const std::array values{value_of(row->operands[0]), value_of(row->operands[1]), value_of(row->operands[2])};
+    EXPECT_EQ(found_value(ir::expr::apply(*row, {values.begin(), values.begin() + row->arity})), Found{}) << row->name;
+  }
 }
 TEST(V030, rejects_unary_operands_that_are_not_u32) {
   EXPECT_EQ(found_value(un(UnOp::LogicalNot, boolean(true))),

@@ -21,10 +21,6 @@ namespace {
 constexpr std::string_view kMagic = "\x93VYRE";
 constexpr std::uint32_t kVersion = 1;
 
-enum class ExprTag : std::uint32_t {
-#define EXPR(kind, number) kind = number,
-#include "vyre/ir/kinds.def"
-};
 enum class NodeTag : std::uint32_t {
 #define NODE(kind, number) kind = number,
 #include "vyre/ir/kinds.def"
@@ -232,44 +228,40 @@ class Reader {
     return Literal::of(type.type, type.lanes == 1 ? number() : wide());
   }
 
-  // Braces, unlike parentheses, evaluate from left to right.
   Expr expr() {
     const std::size_t start = at_;
     const std::uint32_t tag = number();
     const auto literals = std::ranges::find(kTypes, tag, &TypeInfo::literal);
     if (literals != kTypes.end()) return literal(*literals);
-    switch (static_cast<ExprTag>(tag)) {
-      case ExprTag::Literal:
-        break;
-      case ExprTag::Var:
-        return Var{name()};
-      case ExprTag::Load:
-        return Load{name(), operand()};
-      case ExprTag::BufLen:
-        return BufLen{name()};
-      case ExprTag::GridId:
-        return GridId{static_cast<GridIdKind>(below(kGridIds.size(), "kind of grid id")), number()};
-      case ExprTag::Binary:
-        return Binary{static_cast<BinOp>(below(kBinOps.size(), "binary operator")), operand(), operand()};
-      case ExprTag::Unary:
-        return Unary{static_cast<UnOp>(below(kUnOps.size(), "unary operator")), operand()};
-      case ExprTag::Select:
-        return Select{operand(), operand(), operand()};
-      case ExprTag::Cast:
-        return Cast{type(), operand()};
-      case ExprTag::Call:
-        return Call{name(), list(count(kLeastOperand, "arguments"))};
-      case ExprTag::Lane:
-        return Lane{operand(), number()};
-      case ExprTag::Pack:
-        return Pack{type(), list(count(kLeastOperand, "lanes"))};
-      case ExprTag::Atomic: {
-        const auto op = static_cast<AtomicOp>(below(kAtomicOps.size(), "atomic operator"));
-        const bool has_expected = flag("expected mark");
-        return Atomic{op, has_expected, name(), list(has_expected ? 3 : 2)};
-      }
+    switch (tag) {
+#define EXPR(kind, number) \
+  case number:             \
+    return fields(kind{});
+#include "vyre/ir/kinds.def"
     }
     fail_damaged(start, fmt::format("unknown kind of expression {}", tag));
+  }
+
+  template <class Kind>
+  Kind fields(Kind made) {
+    const auto member = [&](auto& field, std::size_t count, std::string_view what) {
+      field = static_cast<std::decay_t<decltype(field)>>(below(count, what));
+    };
+    for_each_field(made, overloaded{[&](NameId& field) { field = name(); }, [&](ExprId& field) { field = operand(); },
+                                    [&](DataType& field) { field = type(); }, [&](std::uint32_t& field) { field = number(); },
+                                    [&](bool& field) { field = flag("expected mark"); },
+                                    [&](GridIdKind& field) { member(field, kGridIds.size(), "kind of grid id"); },
+                                    [&](BinOp& field) { member(field, kBinOps.size(), "binary operator"); },
+                                    [&](UnOp& field) { member(field, kUnOps.size(), "unary operator"); },
+                                    [&](AtomicOp& field) { member(field, kAtomicOps.size(), "atomic operator"); },
+                                    [&](ExprList& field) {
+                                      if constexpr (std::is_same_v<Kind, Atomic>) {
+                                        field = list(made.has_expected ? 3 : 2);
+                                      } else {
+                                        field = list(count(kLeastOperand, std::is_same_v<Kind, Call> ? "arguments" : "lanes"));
+                                      }
+                                    }});
+    return made;
   }
 
   void nodes() {

@@ -120,13 +120,14 @@ ExprHandle grid_id(GridIdKind kind, std::uint32_t axis, SourcePlace place) {
   return make(ExprKind::GridId, place, {}, {}, axis, static_cast<std::uint8_t>(kind));
 }
 ExprHandle binary(BinOp op, ExprHandle left, ExprHandle right, SourcePlace place) {
-  return make(ExprKind::Binary, place, {std::move(left), std::move(right)}, {}, 0, static_cast<std::uint8_t>(op));
+  return apply(info(op), {std::move(left), std::move(right)}, place);
 }
-ExprHandle unary(UnOp op, ExprHandle operand, SourcePlace place) {
-  return make(ExprKind::Unary, place, {std::move(operand)}, {}, 0, static_cast<std::uint8_t>(op));
-}
+ExprHandle unary(UnOp op, ExprHandle operand, SourcePlace place) { return apply(info(op), {std::move(operand)}, place); }
 ExprHandle select(ExprHandle condition, ExprHandle if_true, ExprHandle if_false, SourcePlace place) {
-  return make(ExprKind::Select, place, {std::move(condition), std::move(if_true), std::move(if_false)});
+  return apply(info(TernOp::Select), {std::move(condition), std::move(if_true), std::move(if_false)}, place);
+}
+ExprHandle apply(const OpInfo& op, std::vector<ExprHandle> operands, SourcePlace place) {
+  return make(op.kind, place, std::move(operands), {}, 0, op.index);
 }
 ExprHandle cast(DataType target, ExprHandle value, SourcePlace place) {
   return make(ExprKind::Cast, place, {std::move(value)}, {}, 0, static_cast<std::uint8_t>(target));
@@ -182,8 +183,7 @@ namespace {
 ExprHandle called(std::string id, std::vector<ExprHandle> arguments, SourcePlace place) {
   if (!id.starts_with('\0')) return expr::call(std::move(id), std::move(arguments), place);
   if (const std::optional<Infix> op = spelling::parse_infix(id)) {
-    const std::size_t wanted = info(*op).shape == InfixShape::One ? 1 : 2;
-    if (arguments.size() == wanted) return expr::infix(*op, std::move(arguments), place);
+    if (arguments.size() == info(*op).arity()) return expr::infix(*op, std::move(arguments), place);
   }
   const auto is_literal = [](const ExprHandle& each) { return each->kind == ExprKind::Literal && !each->adapts; };
   if (id == spelling::kInteger && arguments.size() == 2 && std::ranges::all_of(arguments, is_literal)) {
@@ -198,11 +198,12 @@ std::vector<NodeHandle> entry_handles(const Program& program) {
   IdVector<ExprId, ExprHandle> exprs;
   exprs.reserve(program.exprs().size());
   auto named = [&](NameId id) { return std::string(program.text(id)); };
-  auto list = [&](ExprList operands) {
-    std::vector<ExprHandle> handles;
-    for (ExprId id : program.operands(operands)) handles.push_back(exprs[id]);
-    return handles;
+  auto handles = [&](const auto& ids) {
+    std::vector<ExprHandle> made;
+    for (ExprId id : ids) made.push_back(exprs[id]);
+    return made;
   };
+  auto list = [&](ExprList operands) { return handles(program.operands(operands)); };
   for (std::uint32_t index = 0; index < program.exprs().size(); ++index) {
     const SourcePlace place = program.place(ExprId{index});
     exprs.push_back(match(
@@ -211,9 +212,7 @@ std::vector<NodeHandle> entry_handles(const Program& program) {
         [&](const Load& load) { return expr::load(named(load.buffer), exprs[load.index], place); },
         [&](const BufLen& length) { return expr::buf_len(named(length.buffer), place); },
         [&](const GridId& grid) { return expr::grid_id(grid.kind, grid.axis, place); },
-        [&](const Binary& binary) { return expr::binary(binary.op, exprs[binary.left], exprs[binary.right], place); },
-        [&](const Unary& unary) { return expr::unary(unary.op, exprs[unary.operand], place); },
-        [&](const Select& select) { return expr::select(exprs[select.condition], exprs[select.if_true], exprs[select.if_false], place); },
+        [&](const Applied auto& it) { return expr::apply(info(it.op), handles(applied_to(it)), place); },
         [&](const Cast& cast) { return expr::cast(cast.target, exprs[cast.value], place); },
         [&](const Call& call) { return called(named(call.op), list(call.arguments), place); },
         [&](const Lane& lane) { return expr::lane(exprs[lane.value], lane.lane, place); },

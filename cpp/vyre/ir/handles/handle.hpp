@@ -64,7 +64,7 @@ using NodeHandle = Handle<NodeData>;
 struct ExprData {
   mutable std::atomic<std::uint32_t> references{1};
   ExprKind kind;
-  std::uint8_t op = 0;  // BinOp, UnOp, AtomicOp, GridIdKind, or the DataType of Literal, Cast and Pack
+  std::uint8_t op = 0;  // BinOp, UnOp, TernOp, AtomicOp, GridIdKind, or the DataType of Literal, Cast and Pack
   bool has_expected = false;
   bool adapts = false;         // an integer of Python: resolve() gives it the type that stands opposite
   bool negative = false;       // of such an integer, whose `bits` are its 64-bit two's complement
@@ -110,6 +110,7 @@ ExprHandle buf_len(std::string buffer, SourcePlace place = {});
 ExprHandle grid_id(GridIdKind kind, std::uint32_t axis, SourcePlace place = {});
 ExprHandle binary(BinOp op, ExprHandle left, ExprHandle right, SourcePlace place = {});
 ExprHandle unary(UnOp op, ExprHandle operand, SourcePlace place = {});
+ExprHandle apply(const OpInfo& op, std::vector<ExprHandle> operands, SourcePlace place = {});
 ExprHandle select(ExprHandle condition, ExprHandle if_true, ExprHandle if_false, SourcePlace place = {});
 ExprHandle cast(DataType target, ExprHandle value, SourcePlace place = {});
 ExprHandle call(std::string op_id, std::vector<ExprHandle> arguments, SourcePlace place = {});

@@ -17,13 +17,15 @@ enum class Infix : std::uint8_t {
 #include "vyre/ir/handles/infix.def"
 };
 
-enum class InfixShape : std::uint8_t { Same, Compare, Shift, One };
+enum class InfixShape : std::uint8_t { Same, Compare, Shift, One, Three };
 
 struct InfixInfo {
   Infix op;
   std::string_view symbol, function;
   InfixShape shape;
   std::string_view shape_name;  // "Same"
+
+  constexpr std::size_t arity() const { return shape == InfixShape::One ? 1 : shape == InfixShape::Three ? 3 : 2; }
 };
 
 inline constexpr std::array kInfixes = {
@@ -40,7 +42,14 @@ struct Meaning {
   Infix op;
   DataType type;
   How how;
-  std::variant<std::monostate, BinOp, UnOp, std::string_view> what;
+  std::variant<std::monostate, AnyOp, std::string_view> what;
+
+  constexpr std::string_view operation() const { return std::get<std::string_view>(what); }
+  // Null where the meaning applies no operator.
+  constexpr const OpInfo* op_row() const {
+    const AnyOp* found = std::get_if<AnyOp>(&what);
+    return found == nullptr ? nullptr : found->row;
+  }
 };
 
 inline constexpr std::array kMeanings = {

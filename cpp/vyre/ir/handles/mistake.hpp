@@ -27,7 +27,7 @@ struct Mistake {
   Number number{};
   bool on_the_left = false;  // of the operator
   NodeId statement{};
-  ExprId expr;  // what the program has in place of the operator; for an integer, the integer
+  ExprId expr{};  // what the program has in place of the operator; for an integer, the integer
 };
 
 }  // namespace vyre::ir

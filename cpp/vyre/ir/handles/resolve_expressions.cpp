@@ -172,18 +172,6 @@ Made Expressions::make(const ExprData& data) {
       const NameId buffer = builder_.name(data.name);
       return made(Load{buffer, at(0)}, value_of(buffer));
     }
-    case ExprKind::Binary: {
-      const auto op = static_cast<BinOp>(data.op);
-      Made result = made(Binary{op, at(0), at(1)}, info(op).result);
-      result.truth = (info(op).laws & kTruth) != 0 || (keeps_truths(op) && operands[0].truth && operands[1].truth);
-      return result;
-    }
-    case ExprKind::Unary: {
-      const auto op = static_cast<UnOp>(data.op);
-      Made result = made(Unary{op, at(0)}, info(op).result);
-      result.truth = (info(op).laws & kTruth) != 0;
-      return result;
-    }
     case ExprKind::Cast:
       return made(Cast{static_cast<DataType>(data.op), at(0)}, value_type(static_cast<DataType>(data.op)));
     case ExprKind::Lane:
@@ -195,8 +183,11 @@ Made Expressions::make(const ExprData& data) {
     default:
       break;
   }
-  VYRE_ASSERT(false);
-  return {};
+  const OpInfo& op = info(data.kind, data.op);
+  const std::array ids{at(0), at(op.arity > 1 ? 1 : 0), at(op.arity > 2 ? 2 : 0)};
+  Made result = made(application(op, ids), op.result);
+  result.truth = (op.laws & kTruth) != 0 || (keeps_truths(op) && operands[0].truth && operands[1].truth);
+  return result;
 }
 
 Made Expressions::select(const ExprData& data) {
@@ -260,15 +251,15 @@ bool Expressions::compares(const OpSpec& spec) {
   std::vector<ExprId> open{result->value};
   for (std::size_t looked = 0; !open.empty(); ++looked) {
     if (looked == kMostLooked) return false;
-    const Expr& expr = body.expr(open.back());
+    const ExprId id = open.back();
+    const Expr& expr = body.expr(id);
     open.pop_back();
     if (const std::optional<std::uint32_t> literal = literal_u32(expr); literal && *literal <= 1) continue;
-    if (const auto* unary = std::get_if<Unary>(&expr); unary != nullptr && (info(unary->op).laws & kTruth) != 0) continue;
-    const auto* binary = std::get_if<Binary>(&expr);
-    if (binary == nullptr) return false;
-    if ((info(binary->op).laws & kTruth) != 0) continue;
-    if (!keeps_truths(binary->op)) return false;
-    open.insert(open.end(), {binary->left, binary->right});
+    const OpInfo* op = operator_of(expr);
+    if (op == nullptr) return false;
+    if ((op->laws & kTruth) != 0) continue;
+    if (!keeps_truths(*op)) return false;
+    for_each_operand(body, id, [&](ExprId operand) { open.push_back(operand); });
   }
   return known->second = true;
 }
@@ -314,85 +305,76 @@ Made Expressions::open_literal(const ExprData& data) {
 
 Made Expressions::infix(const ExprData& data) {
   const InfixInfo& row = info(*data.infix);
-  if (row.shape == InfixShape::One) return one(data, row);
-  return row.shape == InfixShape::Shift ? shift(data, row) : two(data, row);
+  return row.shape == InfixShape::Shift ? shift(data, row) : of_one_type(data, row);
 }
 
-Made Expressions::mistaken(const ExprData& data, std::span<const Made> operands) {
-  const ExprId id = operands.size() == 1 ? builder_.add(Unary{UnOp::BitNot, operands[0].id}, data.place)
-                                         : builder_.add(Binary{BinOp::Add, operands[0].id, operands[1].id}, data.place);
-  return of(id, std::nullopt, operands, true);
-}
-
-Made Expressions::undefined(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands) {
-  const Made made = mistaken(data, operands);
-  add_mistake({.kind = Mistake::Kind::Undefined, .op = row.op, .left = type, .expr = made.id});
-  return made;
-}
-
-Made Expressions::one(const ExprData& data, const InfixInfo& row) {
-  const std::array<Made, 1> operands{operand(data, 0)};
-  const Made& value = operands[0];
-  const DataType type = value.type.value_or(DataType::U32);
-  if (row.op == Infix::Invert && type == DataType::U32 && value.truth) {
-    const Made made = mistaken(data, operands);
-    add_mistake({.kind = Mistake::Kind::Truth, .op = row.op, .expr = made.id});
-    return made;
-  }
-  return written(data, row, type, operands);
+Made Expressions::mistaken(const ExprData& data, std::span<const Made> operands, Mistake mistake) {
+  static constexpr std::array<AnyOp, 3> kKeeping{UnOp::BitNot, BinOp::Add, TernOp::Select};
+  std::array<ExprId, 3> ids;
+  std::ranges::transform(operands, ids.begin(), &Made::id);
+  mistake.op = data.infix;
+  mistake.expr = builder_.add(application(*kKeeping[operands.size() - 1].row, ids), data.place);
+  add_mistake(mistake);
+  return of(mistake.expr, std::nullopt, operands, true);
 }
 
 Made Expressions::shift(const ExprData& data, const InfixInfo& row) {
   Made value = data.operands[0]->adapts ? literal(*data.operands[0], DataType::U32, row.op, true) : operand(data, 0);
   const Made amount = data.operands[1]->adapts ? literal(*data.operands[1], DataType::U32, row.op) : operand(data, 1);
   const std::array<Made, 2> operands{value, amount};
-  if (amount.type && *amount.type != DataType::U32) {
-    const Made made = mistaken(data, operands);
-    add_mistake({.kind = Mistake::Kind::Amount, .op = row.op, .left = *amount.type, .expr = made.id});
-    return made;
-  }
+  if (amount.type && *amount.type != DataType::U32) return mistaken(data, operands, {.kind = Mistake::Kind::Amount, .left = *amount.type});
   return written(data, row, value.type.value_or(DataType::U32), operands);
 }
 
-Made Expressions::two(const ExprData& data, const InfixInfo& row) {
-  const bool left_adapts = data.operands[0]->adapts, right_adapts = data.operands[1]->adapts;
-  std::array<Made, 2> operands;
-  if (!left_adapts) operands[0] = operand(data, 0);
-  if (!right_adapts) operands[1] = operand(data, 1);
-  if (left_adapts)
-    operands[0] = literal(*data.operands[0], right_adapts ? DataType::U32 : operands[1].type.value_or(DataType::U32), row.op, true);
-  if (right_adapts) operands[1] = literal(*data.operands[1], operands[0].type.value_or(DataType::U32), row.op);
-  const auto& [left, right] = operands;
-  // A mistake elsewhere hides a type, or a group has none yet; the operand that has one decides.
-  if (left.type.has_value() != right.type.has_value())
-    leaned_ = leaned_ || left.type.value_or(right.type.value_or(DataType::U32)) != DataType::U32;
-  const DataType a = left.type.value_or(right.type.value_or(DataType::U32)), b = right.type.value_or(a);
-  if (a == b) return written(data, row, a, operands);
+Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
+  std::array<Made, 3> made;
+  const std::span operands = std::span(made).first(data.operands.size());
+  std::optional<DataType> decides;
+  bool hidden = false;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    if (data.operands[k]->adapts) continue;
+    operands[k] = operand(data, k);
+    hidden = hidden || !operands[k].type;
+    if (!decides) decides = operands[k].type;
+  }
+  // A mistake elsewhere hides a type, or a group has none yet; an operand that has one decides.
+  DataType type = decides.value_or(DataType::U32);
+  leaned_ = leaned_ || (hidden && type != DataType::U32);
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    if (data.operands[k]->adapts) operands[k] = literal(*data.operands[k], type, row.op, k == 0);
+  }
   const bool compares = row.shape == InfixShape::Compare;
-  if (!compares && is_vector(a) && b == info(a).component) return written(data, row, a, operands);
-  if (!compares && is_vector(b) && a == info(b).component) return written(data, row, b, operands);
-  const Made made = mistaken(data, operands);
-  add_mistake({.kind = Mistake::Kind::Operands, .op = row.op, .left = a, .right = b, .expr = made.id});
-  return made;
+  const auto is_part = [&](DataType part, DataType whole) { return !compares && is_vector(whole) && part == info(whole).component; };
+  for (const Made& each : operands) {
+    if (is_part(type, each.type.value_or(type))) type = *each.type;
+  }
+  const auto fits = [&](const Made& each) { return each.type.value_or(type) == type || is_part(*each.type, type); };
+  const bool inverts_truth = row.op == Infix::Invert && type == DataType::U32 && operands[0].truth;
+  if (inverts_truth) return mistaken(data, operands, {.kind = Mistake::Kind::Truth});
+  if (std::ranges::all_of(operands, fits)) return written(data, row, type, operands);
+  const DataType left = operands[0].type.value_or(type);
+  const auto right = std::ranges::find_if(operands, [&](const Made& each) { return each.type.value_or(left) != left; });
+  return mistaken(data, operands, {.kind = Mistake::Kind::Operands, .left = left, .right = *right->type});
 }
 
 Made Expressions::written(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands) {
   const Meaning* means = meaning(row.op, type);
-  if (means == nullptr) return undefined(data, row, type, operands);
+  if (means == nullptr) return mistaken(data, operands, {.kind = Mistake::Kind::Undefined, .left = type});
   const auto add = [&](const Expr& expr) { return builder_.add(expr, data.place); };
   const auto as = [&](DataType target, ExprId value) { return add(Cast{target, value}); };
-  const BinOp* binary = std::get_if<BinOp>(&means->what);
-  const auto applied = [&](ExprId left, std::optional<ExprId> right) {
-    return binary != nullptr ? add(Binary{*binary, left, right.value()}) : add(Unary{std::get<UnOp>(means->what), left});
+  // Applies the operator to what `of_operand` makes of each operand.
+  const auto applied = [&](auto&& of_operand) {
+    std::array<ExprId, 3> ids;
+    for (std::size_t k = 0; k < operands.size(); ++k) ids[k] = of_operand(k);
+    return add(application(*means->op_row(), ids));
   };
+  const bool compares = row.shape == InfixShape::Compare, is_shift = row.shape == InfixShape::Shift;
+  const auto as_u32 = [&](std::size_t k) { return k == 1 && is_shift ? operands[k].id : as(DataType::U32, operands[k].id); };
   const auto called = [&] {
     std::vector<ExprId> arguments;
     for (const Made& each : operands) arguments.push_back(each.id);
-    return call(std::get<std::string_view>(means->what), arguments, data.place);
+    return call(means->operation(), arguments, data.place);
   };
-  const ExprId left = operands[0].id;
-  const std::optional<ExprId> right = operands.size() == 2 ? std::optional(operands[1].id) : std::nullopt;
-  const bool compares = row.shape == InfixShape::Compare, is_shift = row.shape == InfixShape::Shift;
   const auto made = [&](ExprId id, DataType result) {
     Made made = of(id, result, operands, true);
     made.truth = compares && result != DataType::Bool;
@@ -403,32 +385,28 @@ Made Expressions::written(const ExprData& data, const InfixInfo& row, DataType t
     case How::Same:
       return operands[0];
     case How::Op: {
-      Made result = made(applied(left, right), binary != nullptr ? info(*binary).result : info(std::get<UnOp>(means->what)).result);
-      if (binary != nullptr && keeps_truths(*binary)) result.truth = operands[0].truth && operands[1].truth;
+      Made result = made(applied([&](std::size_t k) { return operands[k].id; }), means->op_row()->result);
+      if (keeps_truths(*means->op_row())) result.truth = operands[0].truth && operands[1].truth;
       return result;
     }
     case How::Wrapped: {
-      const ExprId bits = as(DataType::U32, left);
-      const ExprId value = applied(bits, right && !is_shift ? std::optional(as(DataType::U32, *right)) : right);
+      const ExprId value = applied(as_u32);
       return compares ? made(value, DataType::U32) : made(as(type, value), type);
     }
     case How::Lanes: {
-      const auto lane = [&](const Made& value, std::uint32_t k) {
-        return value.type && is_vector(*value.type) ? add(Lane{value.id, k}) : value.id;
-      };
       std::vector<ExprId> lanes;
-      for (std::uint32_t k = 0; k < info(type).components; ++k) {
-        const ExprId first = lane(operands[0], k);
-        lanes.push_back(applied(first, right ? std::optional(lane(operands[1], k)) : std::nullopt));
+      for (std::uint32_t lane = 0; lane < info(type).components; ++lane) {
+        lanes.push_back(applied([&](std::size_t k) {
+          const Made& value = operands[k];
+          return value.type && is_vector(*value.type) ? add(Lane{value.id, lane}) : value.id;
+        }));
       }
       return made(add(Pack{type, builder_.list(lanes)}), type);
     }
-    case How::Truth: {
-      const ExprId first = as(DataType::U32, left);
-      return made(as(type, applied(first, right ? std::optional(as(DataType::U32, *right)) : std::nullopt)), type);
-    }
+    case How::Truth:
+      return made(as(type, applied(as_u32)), type);
     case How::Call: {
-      const OpTable::Spec spec = operations().find(std::get<std::string_view>(means->what));
+      const OpTable::Spec spec = operations().find(means->operation());
       VYRE_ASSERT(spec != nullptr);
       return made(called(), spec->function().signature.output);
     }

@@ -126,16 +126,16 @@ class Expressions {
   // --- Operators of Python ---
 
   Made infix(const ExprData& data);
-  Made one(const ExprData& data, const InfixInfo& row);
   Made shift(const ExprData& data, const InfixInfo& row);
-  Made two(const ExprData& data, const InfixInfo& row);
+  Made of_one_type(const ExprData& data, const InfixInfo& row);
   // The explicit operators that `row` means on `type`.
   Made written(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands);
   // An expression that keeps the operands of a mistake, so that it has a place. It has no type: what follows from it is no second mistake.
-  Made mistaken(const ExprData& data, std::span<const Made> operands);
-  Made undefined(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands);
+  Made mistaken(const ExprData& data, std::span<const Made> operands, Mistake mistake);
   void add_mistake(Mistake mistake);
-  static bool keeps_truths(BinOp op) { return op == BinOp::BitAnd || op == BinOp::BitOr || op == BinOp::BitXor; }
+  static bool keeps_truths(const OpInfo& op) {
+    return &op == &info(BinOp::BitAnd) || &op == &info(BinOp::BitOr) || &op == &info(BinOp::BitXor);
+  }
   // Whether an operation's result is a comparison, a logical operator, or `& | ^` of such and of the literals 0 and 1.
   bool compares(const OpSpec& spec);
   // As calls of operations whose ids no operation can have: see entry_handles().

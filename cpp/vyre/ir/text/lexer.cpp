@@ -230,10 +230,10 @@ void Lexer::check_text() {
 }
 
 // The operator that starts at `at`, the longest one; null when none does.
-const BinOpInfo* Lexer::infix_at(std::size_t at) const {
-  const BinOpInfo* longest = nullptr;
+const OpInfo* Lexer::infix_at(std::size_t at) const {
+  const OpInfo* longest = nullptr;
   if (at == text_.size() || std::string_view("+-*/%&|^<>=!").find(text_[at]) == std::string_view::npos) return nullptr;
-  for (const BinOpInfo& row : kBinOps) {
+  for (const OpInfo& row : kBinOps) {
     if (row.infix.empty() || text_.compare(at, row.infix.size(), row.infix) != 0) continue;
     if (longest == nullptr || row.infix.size() > longest->infix.size()) longest = &row;
   }

@@ -54,7 +54,7 @@ class Lexer {
   std::string_view word_at(std::size_t at) const;
   bool accept_word(std::string_view word);
   // The operator that starts at `at`, the longest one; null when none does.
-  const BinOpInfo* infix_at(std::size_t at) const;
+  const OpInfo* infix_at(std::size_t at) const;
 
   std::uint32_t number(std::string_view what);
   // Digits, decimal or 0x hexadecimal.

@@ -24,24 +24,23 @@ namespace {
 
 using namespace text_form;
 
-enum class FunctionKind : std::uint8_t { Binary, Unary, Atomic, Select, Cast, Call, Lane, Pack, Len, GridId };
+enum class FunctionKind : std::uint8_t { Operator, Atomic, Cast, Call, Lane, Pack, Len, GridId };
 
 struct Function {
   FunctionKind kind;
-  std::uint8_t op = 0;  // BinOp, UnOp, AtomicOp or GridIdKind
+  std::uint8_t op = 0;  // the number of an OpInfo, AtomicOp or GridIdKind
 };
 
 const std::unordered_map<std::string_view, Function>& functions() {
   static const auto* const table = [] {
     auto* all = new std::unordered_map<std::string_view, Function>{
-        {"select", {FunctionKind::Select}}, {"cast", {FunctionKind::Cast}}, {"call", {FunctionKind::Call}},
-        {"lane", {FunctionKind::Lane}},     {"pack", {FunctionKind::Pack}}, {"len", {FunctionKind::Len}},
+        {"cast", {FunctionKind::Cast}}, {"call", {FunctionKind::Call}}, {"lane", {FunctionKind::Lane}},
+        {"pack", {FunctionKind::Pack}}, {"len", {FunctionKind::Len}},
     };
     const auto add = [&](std::string_view name, FunctionKind kind, auto op) {
       all->emplace(name, Function{kind, static_cast<std::uint8_t>(op)});
     };
-    for (const BinOpInfo& row : kBinOps) add(row.text, FunctionKind::Binary, row.op);
-    for (const UnOpInfo& row : kUnOps) add(row.text, FunctionKind::Unary, row.op);
+    for (const OpInfo* row : kOps) add(row->text, FunctionKind::Operator, number(*row));
     for (const AtomicOpInfo& row : kAtomicOps) add(row.text, FunctionKind::Atomic, row.op);
     for (const GridIdInfo& row : kGridIds) add(row.text, FunctionKind::GridId, static_cast<std::size_t>(row.kind));
     return all;
@@ -267,7 +266,7 @@ class Parser : Lexer {
   ExprId expr() {
     const ExprId left = operand();
     skip_within();
-    const BinOpInfo* const op = infix_at(at_);
+    const OpInfo* const op = infix_at(at_);
     if (op == nullptr) return left;
     at_ += op->infix.size();
     const ExprId right = operand();
@@ -276,7 +275,7 @@ class Parser : Lexer {
       fail(at_, fmt::format("two operators in a row, `{}` and `{}`, without parentheses", op->infix, infix_at(at_)->infix),
            "operators have no order of precedence: write (a + b) * c or a + (b * c)");
     }
-    return builder_.add(Binary{op->op, left, right});
+    return builder_.add(Binary{static_cast<BinOp>(op->index), left, right});
   }
 
   // `[ expr ]`
@@ -386,18 +385,10 @@ class Parser : Lexer {
   // From behind the opening bracket to behind the closing one.
   Expr made_by(Function function, std::string_view word, std::size_t start, std::size_t base) {
     switch (function.kind) {
-      case FunctionKind::Binary: {
+      case FunctionKind::Operator: {
+        const OpInfo& op = *kOps[function.op];
         arguments(true);
-        const auto given = exactly(2, 2, word, start, base);
-        return Binary{static_cast<BinOp>(function.op), given[0], given[1]};
-      }
-      case FunctionKind::Unary:
-        arguments(true);
-        return Unary{static_cast<UnOp>(function.op), exactly(1, 1, word, start, base)[0]};
-      case FunctionKind::Select: {
-        arguments(true);
-        const auto given = exactly(3, 3, word, start, base);
-        return Select{given[0], given[1], given[2]};
+        return application(op, exactly(op.arity, op.arity, word, start, base));
       }
       case FunctionKind::Atomic: {
         const NameId buffer = builder_.name(name("a buffer's name"));

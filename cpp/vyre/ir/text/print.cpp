@@ -214,13 +214,6 @@ class Printer {
   void put_expr(ExprId id) { numbers_[id] == kInline ? put_written_out(id, false) : put_number(id); }
   void put_operand(ExprId id) { numbers_[id] == kInline ? put_written_out(id, true) : put_number(id); }
 
-  template <class... Operands>
-  void put_call(std::string_view function, Operands... operands) {
-    put(function);
-    std::string_view before = "(";
-    ((put(before), put_expr(operands), before = ", "), ...);
-    put(")");
-  }
   void put_further(std::span<const ExprId> operands) {
     for (ExprId id : operands) {
       put(", ");
@@ -260,19 +253,22 @@ class Printer {
             put(")");
           }
         },
-        [&](const Binary& binary) {
-          const BinOpInfo& op = info(binary.op);
-          if (op.infix.empty()) return put_call(op.text, binary.left, binary.right);
-          if (nested) put("(");
-          put_operand(binary.left);
-          put(" ");
-          put(op.infix);
-          put(" ");
-          put_operand(binary.right);
-          if (nested) put(")");
+        [&](const Applied auto& it) {
+          const OpInfo& op = info(it.op);
+          const auto operands = applied_to(it);
+          const bool is_function = op.infix.empty();
+          if (is_function) put(op.text);
+          if (is_function || nested) put("(");
+          for (std::size_t k = 0; k < operands.size(); ++k) {
+            if (k > 0) {
+              put(is_function ? "," : " ");
+              put(op.infix);
+              put(" ");
+            }
+            is_function ? put_expr(operands[k]) : put_operand(operands[k]);
+          }
+          if (is_function || nested) put(")");
         },
-        [&](const Unary& unary) { put_call(info(unary.op).text, unary.operand); },
-        [&](const Select& select) { put_call("select", select.condition, select.if_true, select.if_false); },
         [&](const Cast& cast) {
           put("cast(");
           put(text(cast.target));

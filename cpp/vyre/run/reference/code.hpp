@@ -23,12 +23,13 @@ enum class Opcode : std::uint8_t {
 #define BINOP(enumerator, ...) Binary##enumerator,  // dest = op(a, b)
 #define UNOP(enumerator, ...) Unary##enumerator,    // dest = op(a)
 #include "vyre/ir/ops.def"
+#define TERNOP(enumerator, ...) Ternary##enumerator,  // dest = op(a, b, c)
+#include "vyre/ir/ternary.def"
 #define LANES(kind, ...) Cast##kind,                // dest, `lanes` slots, is the cast of the b slots at a
 #include "vyre/ir/casts.def"
   Copy,         // dest = a
   CopyLanes,    // dest = a, `lanes` slots
-  Select,       // dest = a != 0 ? b : c
-  SelectLanes,
+  SelectLanes,  // dest = a != 0 ? b : c, `lanes` slots
   Load,         // dest = buffer b at index a; zero when out of bounds
   LoadLanes,
   LoadBool,     // 0 or 1, whatever the host stored

@@ -138,8 +138,7 @@ class Compiler {
             place = length;
           },
           [&](const ir::GridId& id) { place = id_slot(id.kind, id.axis); }, [&](const ir::Call&) { callee_of(*facts_->ops[step.op]); },
-          [](const ir::Var&) {}, [](const ir::Load&) {}, [](const ir::Binary&) {}, [](const ir::Unary&) {}, [](const ir::Select&) {},
-          [](const ir::Cast&) {}, [](const ir::Lane&) {}, [](const ir::Pack&) {}, [](const ir::Atomic&) {});
+          [](const auto&) {});
     }
   }
 
@@ -267,13 +266,12 @@ class Compiler {
           emit(made);
           values_[step.expr] = made.dest;
         },
-        [&](const ir::Binary& binary) { result({.code = opcode(binary.op), .a = at(binary.left), .b = at(binary.right)}); },
-        [&](const ir::Unary& unary) { result({.code = opcode(unary.op), .a = at(unary.operand)}); },
-        [&](const ir::Select& select) {
-          result({.code = lanes == 1 ? Opcode::Select : Opcode::SelectLanes,
-                  .a = at(select.condition),
-                  .b = at(select.if_true),
-                  .c = at(select.if_false)});
+        [&](const ir::Applied auto& it) {
+          std::array<Slot, 3> slots{};
+          std::ranges::transform(ir::applied_to(it), slots.begin(), at);
+          // Select alone gives values of several lanes.
+          const Opcode code = lanes == 1 ? opcode(info(it.op)) : Opcode::SelectLanes;
+          result({.code = code, .a = slots[0], .b = slots[1], .c = slots[2]});
         },
         [&](const ir::Cast& cast) {
           const DataType source = types_[cast.value];
@@ -322,10 +320,13 @@ class Compiler {
   }
 
   static std::uint8_t lane_count(DataType type) { return static_cast<std::uint8_t>(ir::lanes(type)); }
-  // The operators come first in Opcode, in the order of ops.def. The kinds of casts follow, in the order of casts.def.
-  static Opcode opcode(ir::BinOp op) { return static_cast<Opcode>(op); }
-  static Opcode opcode(ir::CastKind kind) { return static_cast<Opcode>(ir::kBinOps.size() + static_cast<std::size_t>(kind)); }
-  static Opcode opcode(ir::UnOp op) { return opcode(static_cast<ir::CastKind>(op)); }
+  // The operators come first in Opcode, in the order of kOps, and the kinds of casts follow, in the order of casts.def. A cast that is an
+  // operator has the operator's number.
+  static Opcode opcode(const ir::OpInfo& op) { return static_cast<Opcode>(number(op)); }
+  static Opcode opcode(ir::CastKind kind) {
+    const auto number = static_cast<std::size_t>(kind);
+    return static_cast<Opcode>(ir::kBinOps.size() + number + (number < ir::kUnOps.size() ? 0 : ir::kTernOps.size()));
+  }
 
   void copy(Slot dest, Slot source, std::uint32_t lanes) {
     emit({.code = lanes == 1 ? Opcode::Copy : Opcode::CopyLanes, .lanes = static_cast<std::uint8_t>(lanes), .dest = dest, .a = source});

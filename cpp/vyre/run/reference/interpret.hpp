@@ -65,6 +65,11 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
     slot[i.dest] = evaluate(ir::UnOp::enumerator, slot[i.a]); \
     break;
 #include "vyre/ir/ops.def"
+#define TERNOP(enumerator, ...)                                                       \
+  case Opcode::Ternary##enumerator:                                                   \
+    slot[i.dest] = evaluate(ir::TernOp::enumerator, slot[i.a], slot[i.b], slot[i.c]); \
+    break;
+#include "vyre/ir/ternary.def"
 #define LANES(kind, ...)                                                       \
   case Opcode::Cast##kind:                                                     \
     ir::cast(ir::CastKind::kind, {slot + i.a, i.b}, {slot + i.dest, i.lanes}); \
@@ -75,9 +80,6 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
         break;
       case Opcode::CopyLanes:
         for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = slot[i.a + lane];
-        break;
-      case Opcode::Select:
-        slot[i.dest] = slot[i.a] != 0 ? slot[i.b] : slot[i.c];
         break;
       case Opcode::SelectLanes: {
         const Slot chosen = slot[i.a] != 0 ? i.b : i.c;

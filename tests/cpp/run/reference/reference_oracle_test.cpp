@@ -116,8 +116,9 @@ class PlainInvocation {
         [&](const ir::Load& load) { return memory_[step.buffer.index].load(word(load.index)); },
         [&](const ir::BufLen&) { return ir::scalar(static_cast<std::uint32_t>(memory_[step.buffer.index].length())); },
         [&](const ir::GridId& id) { return ir::scalar(ids_[static_cast<std::size_t>(id.kind) * 3 + id.axis]); },
-        [&](const ir::Binary& binary) { return ir::scalar(ir::evaluate(binary.op, word(binary.left), word(binary.right))); },
-        [&](const ir::Unary& unary) { return ir::scalar(ir::evaluate(unary.op, word(unary.operand))); },
+        [&](const ir::Applied auto& it) {
+          return ir::scalar(std::apply([&](auto... id) { return ir::evaluate(it.op, word(id)...); }, ir::applied_to(it)));
+        },
         [&](const ir::Select& select) { return word(select.condition) != 0 ? value(select.if_true) : value(select.if_false); },
         [&](const ir::Cast& cast) {
           const DataType source = types.at(cast.value.index);

@@ -160,7 +160,7 @@ ExprHandle as(DataType type, ExprHandle value) { return type == DataType::U32 ? 
 // `op` on two U32 expressions, as U32.
 ExprHandle on_words(BinOp op, ExprHandle left, ExprHandle right) {
   const ir::BinOpInfo& row = ir::info(op);
-  const ExprHandle value = bin(op, as(row.left, std::move(left)), as(row.right, std::move(right)));
+  const ExprHandle value = bin(op, as(row.operands[0], std::move(left)), as(row.operands[1], std::move(right)));
   return row.result == DataType::U32 ? value : cast(DataType::U32, value);
 }
 

@@ -214,8 +214,8 @@ class Generator {
       default: {
         const BinOpInfo& row = kBinOps[below(kBinOps.size())];
         if (row.result != DataType::U32) return binary(BinOp::Sub, u(), u());
-        const ExprHandle left = value(row.left, depth);
-        return binary(row.op, left, value(row.right, depth));
+        const ExprHandle left = value(row.operands[0], depth);
+        return binary(row.op, left, value(row.operands[1], depth));
       }
     }
   }
