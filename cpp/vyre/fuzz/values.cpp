@@ -5,6 +5,7 @@
 
 #include "vyre/fuzz/generator.hpp"
 #include "vyre/fuzz/operations.hpp"
+#include "vyre/ir/handles/infix.hpp"
 #include "vyre/ir/semantics.hpp"
 
 namespace vyre::fuzz {
@@ -177,8 +178,8 @@ ExprId Generator::operand(BinOp op, bool left, DataType type, int depth) {
 
 // Low halves that overflow every other time: arithmetic of U64 is in operations alone.
 ExprId Generator::sum_of_u64(int depth) {
-  static const auto find = [](std::string_view name) { return op_table().find(name); };
-  static const ir::OpTable::Spec add = find("primitive.u64.add"), sub = find("primitive.u64.sub");
+  static const auto find = [](ir::Infix op) { return op_table().find(ir::meaning(op, DataType::U64)->operation()); };
+  static const ir::OpTable::Spec add = find(ir::Infix::Add), sub = find(ir::Infix::Sub);
   static const std::uint32_t cost = std::max(cost_of(*add, op_table()), cost_of(*sub, op_table()));
   if (cost * rounds_ > left_ / 2) return {};
   const auto large = [&] {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <string_view>
 
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/handles/infix.hpp"
 
 namespace vyre::transform {
 namespace {
@@ -15,7 +15,8 @@ struct Row {
   std::string_view operation;
   ByPower form;
 };
-constexpr Row kRows[] = {{"primitive.u64.div", ByPower::Quotient}, {"primitive.u64.mod", ByPower::Remainder}};
+constexpr Row kRows[] = {{ir::meaning(ir::Infix::Div, ir::DataType::U64)->operation(), ByPower::Quotient},
+                         {ir::meaning(ir::Infix::Mod, ir::DataType::U64)->operation(), ByPower::Remainder}};
 
 // Builds expressions from the two lanes of the dividend.
 class Lanes {

@@ -1,4 +1,4 @@
-// Short forms of 64-bit divisions by literal powers of two. The operations primitive.u64.div and primitive.u64.mod divide in 64 rounds,
+// Short forms of 64-bit divisions by literal powers of two. The operations that `//` and `%` mean on U64 divide in 64 rounds,
 // whatever the divisor is. For a power of two, a shift or a mask of the lanes gives the same result.
 #pragma once
 
