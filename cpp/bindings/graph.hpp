@@ -15,7 +15,7 @@
 
 #include "bindings/resident.hpp"
 #include "vyre/ir/op_spec.hpp"
-#include "vyre/run/storage.hpp"
+#include "vyre/run/recording.hpp"
 
 namespace vyre::python {
 
@@ -34,14 +34,13 @@ class Graph {
   void begin();
   // After a recording that `failed`, the graph cannot be replayed, because the recording is not complete.
   void end(bool failed);
-  // add() records a call of `dispatches` dispatches on a device, with the GIL held. `held` keeps alive what the call's plan needs.
+  // add() records a call of `dispatches` dispatches on a device, with the GIL held.
   struct Place {
     run::Backend* backend = nullptr;
     std::size_t device = 0;
     bool operator==(const Place&) const = default;
   };
   struct Call {
-    std::shared_ptr<void> held;
     run::Step step;
     std::size_t dispatches = 1;
   };
@@ -75,7 +74,7 @@ class Graph {
   std::uint64_t generation_ = 0;                                      // of the registered operations, when a replay last compared them
   std::vector<std::shared_ptr<run::Storage>> storages_;               // the memory that the calls use, each storage once
   std::unordered_set<const run::Storage*> known_;                     // the elements of storages_, for look-up
-  std::shared_ptr<run::Sequence> sequence_;                           // last, to be destroyed before the calls and storages that it uses
+  run::JoinedSteps joined_;                                           // last, to be destroyed before the storages that it uses
 };
 
 }  // namespace vyre::python

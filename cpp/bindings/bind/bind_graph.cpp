@@ -64,7 +64,7 @@ void Graph::end(bool failed) {
     std::vector<run::Step> steps;
     for (const Call& call : calls_) steps.push_back(call.step);
     const run::Span span("record");
-    while_waiting({}, [&](const run::RunOptions&) { sequence_ = place_.backend->sequence(std::move(steps)); });
+    while_waiting({}, [&](const run::RunOptions& waiting) { joined_ = run::join(*place_.backend, place_.device, steps, waiting); });
   }
   if (!failed) state_ = State::Ready;
 }
@@ -142,7 +142,7 @@ void Graph::check_ready() const {
 void Graph::replay(std::uint64_t times) {
   check_ready();
   check_operations();
-  if (!sequence_) return;
+  if (!joined_.recording) return;
   if (Graph* const other = recording()) {
     // The thread records another graph, which gets this graph's calls instead of a submission.
     for (; times > 0; --times) other->append(*this);
@@ -151,7 +151,7 @@ void Graph::replay(std::uint64_t times) {
   const run::Span span("replay");
   while_waiting({}, [&](const run::RunOptions& options) {
     const run::Span submitting("submit");
-    sequence_->submit(times, options);
+    joined_.submit(times, options);
   });
 }
 

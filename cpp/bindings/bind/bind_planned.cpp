@@ -66,14 +66,13 @@ void check_fits(const BufferDecl& decl, const PyArray& array) {
                                  lanes == 0 ? "" : fmt::format(".reshape(-1, {})", lanes)));
 }
 
-// Fills in a view of each array. `arrays` has one array for each bound buffer and, if an array has the counts of the grid, that array at
-// its end.
+// Fills in a view of each array, but for the lengths of buffers, which only planning needs. `arrays` has one array for each bound buffer
+// and, if an array has the counts of the grid, that array at its end.
 void fill(std::span<run::StorageView> views, const std::vector<const BufferDecl*>& bound, std::span<const PyArray* const> arrays,
           run::StorageView::Role role) {
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     const PyArray& array = *arrays[slot];
-    const std::uint64_t bytes = array.bytes();
-    views[slot] = {array.storage.get(), array.offset, bytes, run::buffer_length(*bound[slot], bytes)};
+    views[slot] = {array.storage.get(), array.offset, array.bytes()};
   }
   if (arrays.size() > bound.size()) {
     const PyArray& counts = *arrays.back();
@@ -120,15 +119,24 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
     checked = run::with_passes(checked, *call->backend, optimize);
     call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, optimize.value_or(run::Optimize())};
     try {
-      call->executable = prepared(checked, *call->key, waiting);
+      run::CallToRecord recorded{call->program, prepared(checked, *call->key, waiting), grid.most, {}};
       const run::Span span("plan");
-      call->plan = call->executable->plan(views, grid.most, waiting);
+      call->recording = run::record_call(*call->backend, std::move(recorded), views, waiting);
     } catch (const DeviceError&) {
       forget_prepared(*call->key);
       throw;
     }
   });
   return call;
+}
+
+// Drops the plan and the values of a call that raised a DeviceError, or whose device is lost: they may belong to such a device.
+void forget(const KeptCall& kept, PlannedCalls& calls) {
+  if (kept.call) {
+    calls.erase(kept.call);
+    forget_prepared(*kept.call->key);
+  }
+  calls.values.clear();
 }
 
 // Finds the plan of a call with these arrays, or makes one and adds it to `calls`. `dropped` gets the plan that `calls` drops to make room.
@@ -138,18 +146,13 @@ void find_plan(KeptCall& kept, KeptCall& dropped, const PyProgram& self, Planned
   const std::uint64_t generation = run::op_generation();
   fill(views, bound, arrays, grid.role);
   kept.call = calls.find(generation, arrays, grid, optimize);
-  if (kept.call) return;
+  if (kept.call) {
+    if (kept.call->recording->usable()) return;
+    forget(kept, calls);
+  }
+  for (std::size_t slot = 0; slot < bound.size(); ++slot) views[slot].length = run::buffer_length(*bound[slot], views[slot].bytes);
   kept.call = plan(self, bound, arrays, views, grid, optimize, generation);
   dropped.call = calls.insert(kept.call);
-}
-
-// Drops the plan and the values of a call that raised a DeviceError, because they may belong to a device that is lost.
-void forget(const KeptCall& kept, PlannedCalls& calls) {
-  if (kept.call) {
-    calls.erase(kept.call);
-    forget_prepared(*kept.call->key);
-  }
-  calls.values.clear();
 }
 
 // Plans a call with these arrays, unless it is planned already, and submits it, or records it if this thread records a graph.
@@ -166,13 +169,13 @@ void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::spa
       span.work().grid = grid.most;
     }
     if (Graph* graph = Graph::recording()) {
-      graph->add({call->backend, call->key->device.value_or(0)}, arrays, {call, {call->plan, {views.begin(), views.end()}}});
+      graph->add({call->backend, call->key->device.value_or(0)}, arrays, {{call->recording, {views.begin(), views.end()}, {}}});
       graph->note_calls(call->program->program());
-    } else if (dropped.call || !call->plan->submit_at_once(views)) {
+    } else if (dropped.call || !call->recording->submit_at_once(views)) {
       while_waiting({}, [&](const run::RunOptions& options) {
         dropped.call.reset();
         const run::Span submitting("submit");
-        call->plan->submit(views, options);
+        call->recording->submit(views, {}, options);
       });
     }
   } catch (const DeviceError&) {

@@ -11,7 +11,7 @@
 #include "bindings/program.hpp"
 #include "bindings/resident.hpp"
 #include "vyre/run/profile.hpp"
-#include "vyre/run/storage.hpp"
+#include "vyre/run/recording.hpp"
 
 namespace vyre::python {
 
@@ -20,7 +20,7 @@ struct Planned {
   struct Place {
     const run::Backend* backend;
     std::size_t device;
-    std::uint64_t memory;  // the storage's id or, for a backend whose plans take any memory, the first slot with the same storage
+    std::size_t memory;  // the first slot with the same storage
     std::uint64_t offset, bytes;
     const ElementType* element;
     py::ssize_t lanes;  // the extent of the last axis
@@ -28,13 +28,9 @@ struct Planned {
   };
   static Place place(std::span<const PyArray* const> arrays, std::size_t slot) {
     const PyArray& array = *arrays[slot];
-    std::uint64_t memory = array.storage->id();
-    if (array.backend->plans_any_memory()) {
-      std::size_t first = 0;
-      while (arrays[first]->storage != array.storage) ++first;
-      memory = first;
-    }
-    return {array.backend, array.device, memory, array.offset, array.bytes(), array.element, array.shape.empty() ? 1 : array.shape.back()};
+    std::size_t first = 0;
+    while (arrays[first]->storage != array.storage) ++first;
+    return {array.backend, array.device, first, array.offset, array.bytes(), array.element, array.shape.empty() ? 1 : array.shape.back()};
   }
 
   std::uint64_t generation = 0;  // of the registered operations
@@ -46,8 +42,7 @@ struct Planned {
   std::vector<std::size_t> written;  // slots of ReadWrite buffers
   std::optional<PreparedKey> key;
   run::ProfiledProgram program;
-  std::shared_ptr<run::Executable> executable;
-  std::shared_ptr<run::Plan> plan;  // destroyed before the executable
+  std::shared_ptr<run::Recording> recording;  // its slots are the places
 };
 
 // Calls the program with one array for each buffer that it binds, as Program.__call__ does: plans the call unless it is planned already,

@@ -127,7 +127,7 @@ py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const
     std::optional<run::Step> step;
     while_waiting({}, [&](const run::RunOptions&) { step = plan->step(views, numbers); });
     // A graph that refuses the step is not noted with what the step calls.
-    if (step) graph->add(place, arrays, {plan, std::move(*step), plan->dispatches()});
+    if (step) graph->add(place, arrays, {std::move(*step), plan->dispatches()});
     note_calls(*graph, procedure);
     return results;
   }

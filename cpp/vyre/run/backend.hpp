@@ -76,11 +76,8 @@ struct DriverFact {
 };
 
 struct CallsToRecord;
-class Plan;
 class Recording;
-class Sequence;
 class Storage;
-struct Step;
 struct StorageView;
 
 // A program made ready for one backend (and one device of it). May be run from several threads.
@@ -93,9 +90,6 @@ class Executable {
   // Whether a run of this grid ends within some microseconds, on the caller's own thread, without waiting for anything, so that the caller
   // may keep a lock meanwhile. Such a run is never interrupted.
   virtual bool is_short(Grid /*grid*/) const { return false; }
-  // Plans a call, which the caller submits later (storage.hpp). Takes views of this backend and device that check_call has accepted.
-  // `waiting` limits the wait for a driver's compiler. The plan must not outlive the executable.
-  virtual std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting = {}) = 0;
   // Asks the driver for what it knows about the compiled program, which may compile the program once more. Returns an empty list if there
   // is no driver, or if it tells nothing.
   virtual std::vector<DriverFact> driver_facts(const RunOptions& /*waiting*/ = {}) { return {}; }
@@ -144,14 +138,11 @@ class Backend {
   // Allocates `bytes` bytes on a device. They are zeros if `zeroed`, otherwise they have any values. Throws DeviceMemoryError,
   // CapabilityError.
   virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
-  // Whether a plan may be submitted with other memory than it was planned with. The views must then have the same offsets and sizes, and
-  // two slots must share a storage if and only if they shared one when the call was planned.
-  virtual bool plans_any_memory() const { return false; }
-  // Makes a sequence of at least one step. Executables of this backend and of one device have planned all steps. See storage.hpp.
-  virtual std::unique_ptr<Sequence> sequence(std::vector<Step> steps) = 0;
-  // Records calls of executables of this backend and of one device. Each submission of the recording names the arrays. `waiting` is as for
-  // prepare. See recording.hpp.
-  virtual std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) = 0;
+  // Records calls of executables of this backend and of one device. Each submission of the recording names the arrays. If `expected` is not
+  // empty, it has the slots of the first submission, and what depends on them is made at once. `waiting` is as for prepare. See
+  // recording.hpp.
+  virtual std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {},
+                                            std::span<const StorageView> expected = {}) = 0;
   // A run that ends early leaves work to the device, and other runs are refused until it is done. Executable::run does both by itself;
   // these two do the same for a call of host arrays that its caller copies. The first throws DeviceError while the device still works on a
   // call that timed out or was interrupted; the second says that the caller has given up what was submitted so far.

@@ -1,6 +1,6 @@
 // Grids from data: the counts of workgroups lie in a U32 array of three, which the call reads when it begins.
 //
-// In the interface of backends, the view of that array follows the views of the program's buffers. The grid that the call gives is then an
+// In the interface of backends, that array follows the arrays of the program's buffers. The grid that the call gives is then an
 // upper bound: each count is clamped to it, and limits are checked against it.
 #pragma once
 
@@ -16,16 +16,6 @@
 namespace vyre::run {
 
 inline constexpr std::uint64_t kCountsBytes = 12;
-
-// The view of the array that holds the counts, or null for a grid by value.
-inline const StorageView* counts_of(std::span<const StorageView> views) {
-  return views.empty() || views.back().role == StorageView::Role::Buffer ? nullptr : &views.back();
-}
-
-// The views of the program's buffers.
-inline std::span<const StorageView> buffers_of(std::span<const StorageView> views) {
-  return views.first(views.size() - (counts_of(views) == nullptr ? 0 : 1));
-}
 
 // By how much one workgroup adds to a count along each axis: 1 if the data count workgroups, the workgroup's size if they count
 // invocations.

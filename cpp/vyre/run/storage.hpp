@@ -1,5 +1,5 @@
-// Defines storages, which are device memory that outlives calls, and plans, which are calls that are planned for storages. Arrays that stay
-// on their device are built on both.
+// Defines storages, which are device memory that outlives calls. Arrays that stay on their device are built on them, and calls with such
+// arrays are recordings (recording.hpp).
 //
 // Everything about one device happens in the order in which it was asked for, whichever thread asked: a read sees what the calls
 // before it wrote.
@@ -67,33 +67,6 @@ struct StorageView {
   std::uint64_t bytes = 0;
   std::uint32_t length = 0;  // as BufferView's
   Role role = Role::Buffer;
-};
-
-// A call that is checked and recorded for the memory that it was planned with. May be submitted from several threads, as often as wanted.
-class Plan {
- public:
-  virtual ~Plan() = default;
-  // `views` has the ids (but see Backend::plans_any_memory), offsets and sizes that the plan was made for. If a device runs the call,
-  // submit() usually returns before the call is done. If the host runs the call, submit() returns when the call is done. Throws DeviceError
-  // or a type derived from it.
-  virtual void submit(std::span<const StorageView> views, const RunOptions& options) = 0;
-  // Does the same if the call is short (Executable::is_short) and need not wait for another call. Otherwise does nothing and returns false.
-  virtual bool submit_at_once(std::span<const StorageView> /*views*/) { return false; }
-};
-
-// A call of a sequence, and the views that it was planned for.
-struct Step {
-  std::shared_ptr<Plan> plan;
-  std::vector<StorageView> views;
-};
-
-// Calls one after the other, recorded as one. May be submitted from several threads, as often as wanted.
-class Sequence {
- public:
-  virtual ~Sequence() = default;
-  // Runs the sequence `times` times, one after the other. The storages of its steps must still exist. Everything else is as for
-  // Plan::submit. An interruption ends it between two repetitions, or between two steps of one.
-  virtual void submit(std::uint64_t times, const RunOptions& options) = 0;
 };
 
 }  // namespace vyre::run

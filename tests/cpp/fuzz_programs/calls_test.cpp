@@ -40,8 +40,9 @@ class Forgetful : public run::Backend {
     return result;
   }
   std::unique_ptr<run::Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { return nullptr; }
-  std::unique_ptr<run::Sequence> sequence(std::vector<run::Step>) override { return nullptr; }
-  std::shared_ptr<run::Recording> record(run::CallsToRecord, const run::RunOptions&) override { return nullptr; }
+  std::shared_ptr<run::Recording> record(run::CallsToRecord, const run::RunOptions&, std::span<const run::StorageView>) override {
+    return nullptr;
+  }
 
  private:
   struct Executable : run::Executable {
@@ -63,7 +64,6 @@ class Forgetful : public run::Backend {
       before = std::move(now);
       right->run(views, grid, options);
     }
-    std::unique_ptr<run::Plan> plan(std::span<const run::StorageView>, run::Grid, const run::RunOptions&) override { return nullptr; }
   };
 
   BufferAccess access_;

@@ -236,9 +236,9 @@ class OfTheFirstVersion : public run::Backend {
   std::unique_ptr<run::Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override {
     return cpu_.allocate(device, bytes, zeroed);
   }
-  std::unique_ptr<run::Sequence> sequence(std::vector<run::Step> steps) override { return cpu_.sequence(std::move(steps)); }
-  std::shared_ptr<run::Recording> record(run::CallsToRecord calls, const run::RunOptions& waiting) override {
-    return cpu_.record(std::move(calls), waiting);
+  std::shared_ptr<run::Recording> record(run::CallsToRecord calls, const run::RunOptions& waiting,
+                                         std::span<const run::StorageView> expected) override {
+    return cpu_.record(std::move(calls), waiting, expected);
   }
 
  private:

@@ -319,11 +319,11 @@ TEST(Procedure, is_a_step_of_a_sequence) {
     const Memory x(place, counted(300, 3)), y(place, Words(300)), z(place, Words(300));
     std::vector<run::Step> steps = {*plan->step(std::array<StorageView, 2>{x.view, y.view}, numbers),
                                     *plan->step(std::array<StorageView, 2>{y.view, z.view}, others)};
-    const auto sequence = place.backend->sequence(std::move(steps));
+    const run::JoinedSteps sequence = run::join(*place.backend, place.device, steps);
     plans.clear();
     const Words other = counted(300, 11);
     x.storage->write(0, std::as_bytes(std::span(other)), {});
-    sequence->submit(2, {});
+    sequence.submit(2, {});
     EXPECT_EQ(z.read(), powers_of(powers_of(counted(300, 11), 3, 5), 3, 6));
   });
 }

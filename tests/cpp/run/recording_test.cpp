@@ -19,6 +19,7 @@
 #include "support/words.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks/checks.hpp"
+#include "vyre/run/checks/recorded_slots.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::test {
@@ -241,19 +242,20 @@ TEST(Recording, runs_one_submission_after_the_other_when_threads_submit_at_once)
   });
 }
 
-TEST(Recording, is_a_step_of_sequences_which_outlive_it) {
+TEST(Recording, is_a_step_of_others_which_outlive_it) {
   at_every_place([](const Place& place) {
     std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
     const Memory a(place, counted(kWords, 3)), b(place, Words(kWords)), c(place, Words(kWords));
-    const std::array<StorageView, 2> first = {a.view, b.view}, second = {b.view, c.view};
+    const auto step = [&](const std::vector<StorageView>& slots, const Words& words) {
+      return run::Step{recording, slots, {bytes_of(words).begin(), bytes_of(words).end()}};
+    };
     // Two steps of one recording share its kept arrays.
-    std::vector<run::Step> steps = {recording->step(first, bytes_of(Pipeline::words(5))),
-                                    recording->step(second, bytes_of(Pipeline::words(6)))};
-    const auto sequence = place.backend->sequence(std::move(steps));
+    const run::JoinedSteps sequence = run::join(
+        *place.backend, place.device, std::vector{step({a.view, b.view}, Pipeline::words(5)), step({b.view, c.view}, Pipeline::words(6))});
     const Words between = Pipeline::expected(counted(kWords, 3), 5);
     submit(*recording, a, c, 9);
     recording.reset();
-    sequence->submit(3, {});
+    sequence.submit(3, {});
     EXPECT_EQ(b.read(), between);
     EXPECT_EQ(c.read(), Pipeline::expected(between, 6));
   });
@@ -301,9 +303,7 @@ TEST(Recording, refuses_slots_that_overlap_when_one_is_written) {
     const auto part = [&](std::uint64_t word) { return StorageView{memory.view.storage, 4 * word, kBytes, kWords}; };
     const auto refused = [&](std::uint64_t x, std::uint64_t y, std::uint64_t z) -> std::string {
       const std::array<StorageView, 3> slots = {part(x), part(y), part(z)};
-      std::string text = message_of<BindingError>([&] { recording->submit(slots, {}, {}); });
-      EXPECT_EQ(message_of<BindingError>([&] { recording->step(slots, {}); }), text);
-      return text;
+      return message_of<BindingError>([&] { run::check_slots(*recording, slots); });
     };
     const auto message = [](const std::string& first, const std::string& second) {
       return "arrays `" + first + "` and `" + second +

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/places.hpp"
+#include "support/prepared.hpp"
 #include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/words.hpp"
@@ -139,7 +140,7 @@ TEST(Specialization, forgets_words_that_came_long_ago) {
 
 TEST(Specialization, calls_with_host_arrays_give_the_bytes_of_their_words) {
   at_every_place([](const Place& place) {
-    const auto executable = place.backend->prepare(rounds_program(), place.device, at_once());
+    const auto executable = prepared(*place.backend, rounds_program(), place.device, at_once());
     const Words data = counted(kWords, 5);
     const auto check = [&](std::uint32_t rounds, std::uint32_t flag) {
       Words result = data, first = {rounds}, second = {flag};
@@ -165,7 +166,7 @@ struct Resident {
   explicit Resident(const Place& where, const Optimize& options = at_once(), std::uint32_t groups = kGroups)
       : place(where),
         words(groups * kGroup),
-        executable(place.backend->prepare(rounds_program(), place.device, options)),
+        executable(prepared(*place.backend, rounds_program(), place.device, options)),
         data(place.backend->allocate(place.device, 4 * words, false)),
         rounds(place.backend->allocate(place.device, 4 * 4, true)),
         flag(place.backend->allocate(place.device, 4, true)) {
@@ -176,13 +177,13 @@ struct Resident {
     return {{data.get(), 0, 4 * std::uint64_t{words}, words}, {rounds.get(), 4, 4, 1}, {flag.get(), 0, 4, 1}};
   }
   void write_rounds(std::uint32_t value) const { rounds->write(4, std::as_bytes(std::span(&value, 1)), {}); }
-  void call() const { plan->submit(views(), {}); }
+  void call() const { plan->submit(views(), {}, {}); }
 
   const Place& place;
   const std::uint32_t words;
-  std::unique_ptr<run::Executable> executable;
+  std::unique_ptr<Prepared> executable;
   std::unique_ptr<Storage> data, rounds, flag;
-  std::shared_ptr<run::Plan> plan;
+  std::shared_ptr<run::Recording> plan;
 };
 
 // The reference runs programs as they are, and CUDA compiles for the words of host arrays alone.
@@ -218,8 +219,8 @@ TEST(Specialization, resident_calls_see_what_the_host_wrote_last) {
 TEST(Specialization, resident_calls_see_what_calls_wrote) {
   at_every_place([](const Place& place) {
     const Resident resident(place);
-    const auto writer = place.backend->prepare(
-        valid(Sample().in("from").out("rounds").add(store("rounds", u32(1), load("from", u32(0)))).make()), place.device);
+    const auto writer = prepared(
+        *place.backend, valid(Sample().in("from").out("rounds").add(store("rounds", u32(1), load("from", u32(0)))).make()), place.device);
     const auto from = place.backend->allocate(place.device, 4, true);
     const std::vector<StorageView> written = {{from.get(), 0, 4, 1}, {resident.rounds.get(), 0, 16, 4}};
     const auto write = writer->plan(written, {1, 1, 1});
@@ -228,7 +229,7 @@ TEST(Specialization, resident_calls_see_what_calls_wrote) {
       resident.write_rounds(2);
       resident.call();
       from->write(0, bytes_of({rounds}), {});
-      write->submit(written, {});
+      write->submit(written, {}, {});
       resident.call();
       expected = after(after(expected, 2), rounds);
       // The host writes a part of the words, and does not know the others.
@@ -246,17 +247,17 @@ TEST(Specialization, sequences_see_what_was_written_before_and_in_them) {
     // Their own words, which nothing of the sequence writes; and `rounds`, to which each turn adds one.
     const Resident fixed(place);
     fixed.write_rounds(3);
-    const auto adder = place.backend->prepare(
-        valid(Sample().out("rounds").add(store("rounds", u32(1), load("rounds", u32(1)) + u32(1))).make()), place.device);
+    const auto adder = prepared(
+        *place.backend, valid(Sample().out("rounds").add(store("rounds", u32(1), load("rounds", u32(1)) + u32(1))).make()), place.device);
     const std::vector<StorageView> added = {{resident.rounds.get(), 0, 16, 4}};
     const std::vector<StorageView> same = {resident.views()[0], fixed.views()[1], fixed.views()[2]};
-    const std::shared_ptr<run::Plan> steady = fixed.executable->plan(same, {kGroups, 1, 1});
-    const auto sequence = place.backend->sequence(
-        {{resident.plan, resident.views()}, {steady, same}, {adder->plan(added, {1, 1, 1}), added}, {steady, same}});
+    const std::shared_ptr<run::Recording> steady = fixed.executable->plan(same, {kGroups, 1, 1});
+    const auto sequence =
+        joined(*place.backend, {{resident.plan, resident.views()}, {steady, same}, {adder->plan(added, {1, 1, 1}), added}, {steady, same}});
     Words expected = counted(kWords, 5);
     std::uint32_t rounds = 0;
     const auto turns = [&](std::uint32_t times, std::uint32_t steady_rounds) {
-      sequence->submit(times, {});
+      sequence.submit(times, {});
       for (; times > 0; --times) {
         expected = after(after(after(expected, rounds), steady_rounds), steady_rounds);
         ++rounds;
@@ -299,8 +300,8 @@ TEST(Specialization, comes_once_enough_was_run_with_the_same_words) {
     EXPECT_EQ(specialized([&] { resident.call(); }), 1u);
     EXPECT_EQ(specialized([&] { resident.call(); }), 0u);
     resident.write_rounds(1);
-    const auto sequence = place.backend->sequence({{resident.plan, resident.views()}, {resident.plan, resident.views()}});
-    EXPECT_EQ(specialized([&] { sequence->submit(after_calls / 2, {}); }), 1u);
+    const auto sequence = joined(*place.backend, {{resident.plan, resident.views()}, {resident.plan, resident.views()}});
+    EXPECT_EQ(specialized([&] { sequence.submit(after_calls / 2, {}); }), 1u);
     Words expected = counted(kMany * kGroup, 5);
     for (std::uint64_t k = 0; k < after_calls + 1; ++k) expected = after(expected, 2);
     for (std::uint64_t k = 0; k < after_calls; ++k) expected = after(expected, 1);
@@ -311,7 +312,7 @@ TEST(Specialization, comes_once_enough_was_run_with_the_same_words) {
 TEST(Specialization, large_arrays_are_not_looked_into) {
   at_every_place([](const Place& place) {
     if (place.backend->name() != "vulkan") return;
-    const auto executable = place.backend->prepare(rounds_program(), place.device, at_once());
+    const auto executable = prepared(*place.backend, rounds_program(), place.device, at_once());
     const auto large = place.backend->allocate(place.device, 8192, false);
     Words words(2048, 3);
     words[0] = 0;
@@ -319,7 +320,7 @@ TEST(Specialization, large_arrays_are_not_looked_into) {
     const auto data = place.backend->allocate(place.device, 4 * kWords, false);
     data->write(0, bytes_of(counted(kWords, 5)), {});
     const std::vector<StorageView> views = {{data.get(), 0, 4 * kWords, kWords}, {large.get(), 4, 4, 1}, {large.get(), 0, 4, 1}};
-    EXPECT_EQ(specialized([&] { executable->plan(views, {kGroups, 1, 1})->submit(views, {}); }), 0u);
+    EXPECT_EQ(specialized([&] { executable->plan(views, {kGroups, 1, 1})->submit(views, {}, {}); }), 0u);
     EXPECT_EQ(read(*data), after(counted(kWords, 5), 3));
   });
 }
@@ -330,14 +331,15 @@ TEST(Specialization, random_writes_and_calls_give_the_bytes_of_the_host) {
     std::mt19937 random(kSeed);
     const Resident resident(place);
     const auto copier =
-        place.backend->prepare(valid(Sample().in("from").out("to").add(store("to", u32(1), load("from", u32(0)))).make()), place.device);
-    const auto flags =
-        place.backend->prepare(valid(Sample().out("flag").add(store("flag", u32(0), load("flag", u32(0)) ^ u32(1))).make()), place.device);
+        prepared(*place.backend, valid(Sample().in("from").out("to").add(store("to", u32(1), load("from", u32(0)))).make()), place.device);
+    const auto flags = prepared(*place.backend,
+                                valid(Sample().out("flag").add(store("flag", u32(0), load("flag", u32(0)) ^ u32(1))).make()), place.device);
     const std::vector<StorageView> copied = {{resident.data.get(), 0, 4, 1}, {resident.rounds.get(), 0, 16, 4}};
     const std::vector<StorageView> flag = {{resident.flag.get(), 0, 4, 1}};
     const std::vector<StorageView> bounded = {{resident.data.get(), 0, 4, 1}};
-    const auto bound = place.backend->prepare(
-        valid(Sample().out("data").add(store("data", u32(0), bin(BinOp::BitAnd, load("data", u32(0)), u32(3)))).make()), place.device);
+    const auto bound = prepared(
+        *place.backend, valid(Sample().out("data").add(store("data", u32(0), bin(BinOp::BitAnd, load("data", u32(0)), u32(3)))).make()),
+        place.device);
     const auto bound_plan = bound->plan(bounded, {1, 1, 1}), copy_plan = copier->plan(copied, {1, 1, 1}),
                flag_plan = flags->plan(flag, {1, 1, 1});
     Words expected = counted(kWords, 5);
@@ -349,12 +351,12 @@ TEST(Specialization, random_writes_and_calls_give_the_bytes_of_the_host) {
           break;
         case 1:
           // Few rounds: the first word of data decides how many, once it is small.
-          bound_plan->submit(bounded, {});
-          copy_plan->submit(copied, {});
+          bound_plan->submit(bounded, {}, {});
+          copy_plan->submit(copied, {}, {});
           rounds = expected[0] &= 3;
           break;
         case 2:
-          flag_plan->submit(flag, {});
+          flag_plan->submit(flag, {}, {});
           turned ^= 1;
           break;
         case 3:

@@ -19,11 +19,13 @@
 #include "support/conformance.hpp"
 #include "support/errors.hpp"
 #include "support/places.hpp"
+#include "support/prepared.hpp"
 #include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/words.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
+#include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/host/host_storage.hpp"
@@ -110,13 +112,13 @@ TEST_P(PlannedConformance, gives_the_expected_words) {
   const ConformanceCase& given = conformance_cases()[GetParam()];
   const validate::ValidProgram program = valid(given.program);
   at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
+    const auto executable = prepared(*place.backend, program, place.device);
     // Where every device can bind an array, and where none with an alignment can.
     for (const std::uint64_t before : {0, 4}) {
       SCOPED_TRACE(before);
       Resident resident(place, program, given.given, before);
       run::check_call(program, resident.views, given.grid);
-      executable->plan(resident.views, given.grid)->submit(resident.views, {});
+      executable->plan(resident.views, given.grid)->submit(resident.views, {}, {});
       EXPECT_EQ(resident.read(), given.expected);
     }
   });
@@ -125,16 +127,16 @@ TEST_P(PlannedConformance, gives_the_expected_words) {
 INSTANTIATE_TEST_SUITE_P(Cases, PlannedConformance, testing::Range<std::size_t>(0, conformance_cases().size()),
                          [](const auto& info) { return conformance_cases()[info.param].name; });
 
-TEST(Plan, submitted_often_sees_what_the_calls_before_it_wrote) {
+TEST(RecordedCall, submitted_often_sees_what_the_calls_before_it_wrote) {
   const validate::ValidProgram program =
       valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) + load("a", gid(0)))).make());
   at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
+    const auto executable = prepared(*place.backend, program, place.device);
     Resident resident(place, program, {counted(1000, 3), Words(1000, 1)}, 0);
     const auto plan = executable->plan(resident.views, {16, 1, 1});
     Words expected(1000, 1);
     for (int turn = 1; turn <= 120; ++turn) {
-      plan->submit(resident.views, {});
+      plan->submit(resident.views, {}, {});
       for (std::size_t k = 0; k < expected.size(); ++k) expected[k] += static_cast<std::uint32_t>(k) * 3 + 7;
       if (turn % 50 == 1) {
         EXPECT_EQ(resident.read()[1], expected) << "turn " << turn;
@@ -144,31 +146,14 @@ TEST(Plan, submitted_often_sees_what_the_calls_before_it_wrote) {
   });
 }
 
-TEST(Plan, of_a_grid_of_nothing_does_nothing) {
+TEST(RecordedCall, of_a_grid_of_nothing_does_nothing) {
   const validate::ValidProgram program = xor_program();
   at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
+    const auto executable = prepared(*place.backend, program, place.device);
     Resident resident(place, program, {Words(10, 1), Words(10, 2), Words(10, 9)}, 0);
     for (const Grid grid : {Grid{0, 1, 1}, Grid{1, 0, 1}, Grid{1, 1, 0}})
-      executable->plan(resident.views, grid)->submit(resident.views, {});
+      executable->plan(resident.views, grid)->submit(resident.views, {}, {});
     EXPECT_EQ(resident.read()[2], Words(10, 9));
-  });
-}
-
-TEST(Plan, may_be_destroyed_with_its_arrays_while_the_device_works) {
-  const validate::ValidProgram program = xor_program();
-  const Words a = counted(20'000, 3), b = counted(20'000, 5);
-  at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
-    const auto last = place.backend->allocate(place.device, 4 * a.size(), true);
-    for (int turn = 0; turn < 10; ++turn) {
-      Resident resident(place, program, {a, b, Words(a.size(), 9)}, 0);
-      resident.views[2].storage = last.get();
-      executable->plan(resident.views, {313, 1, 1})->submit(resident.views, {});
-    }
-    Words got(a.size());
-    last->read(0, std::as_writable_bytes(std::span(got)), {});
-    EXPECT_EQ(got, xor_of(a, b));
   });
 }
 
@@ -188,7 +173,7 @@ TEST(Storage, that_is_dropped_while_the_device_works_makes_room_for_the_next) {
       const bool gpu_like = place.name.ends_with(", staged");
       // The reference would take minutes.
       if (!place.device && count > 1000) return;
-      const auto executable = place.backend->prepare(slow, place.device);
+      const auto executable = prepared(*place.backend, slow, place.device);
       Words expected = counted(count, 3);
       std::unique_ptr<Storage> last = place.backend->allocate(place.device, 4 * count, false);
       last->write(0, bytes_of(expected), {});
@@ -200,7 +185,7 @@ TEST(Storage, that_is_dropped_while_the_device_works_makes_room_for_the_next) {
         memories.insert(next->id());
         const StorageView views[] = {{last.get(), 0, 4 * count, static_cast<std::uint32_t>(count)},
                                      {next.get(), 0, 4 * count, static_cast<std::uint32_t>(count)}};
-        executable->plan(views, {threads / 64, 1, 1})->submit(views, {});
+        executable->plan(views, {threads / 64, 1, 1})->submit(views, {}, {});
         // What a program does not write is what was in the memory: only the written elements are compared.
         for (std::size_t k = 0; k < std::min<std::size_t>(count, threads); ++k) {
           for (int step = 0; step < 2000; ++step) expected[k] = expected[k] * 1664525 + 1013904223;
@@ -222,7 +207,7 @@ TEST(Storage, that_is_dropped_while_the_device_works_makes_room_for_the_next) {
 TEST(Storage, is_made_and_dropped_by_many_threads_at_once) {
   const validate::ValidProgram program = xor_program();
   at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
+    const auto executable = prepared(*place.backend, program, place.device);
     std::atomic<int> wrong = 0;
     std::vector<std::thread> threads;
     for (std::uint32_t thread = 0; thread < 4; ++thread) {
@@ -232,7 +217,7 @@ TEST(Storage, is_made_and_dropped_by_many_threads_at_once) {
           const std::size_t count = std::array<std::size_t, 3>{64, 1500, 280'000}[random() % (place.device ? 3 : 2)];
           const Words a = counted(count, 2 * random() + 1), b = counted(count, thread + 3);
           Resident resident(place, program, {a, b, Words(count, 0xEEEEEEEE)}, 0);
-          executable->plan(resident.views, {static_cast<std::uint32_t>((count + 63) / 64), 1, 1})->submit(resident.views, {});
+          executable->plan(resident.views, {static_cast<std::uint32_t>((count + 63) / 64), 1, 1})->submit(resident.views, {}, {});
           if (turn % 2 == 0 && resident.read()[2] != xor_of(a, b)) ++wrong;
         }
       });
@@ -242,17 +227,17 @@ TEST(Storage, is_made_and_dropped_by_many_threads_at_once) {
   });
 }
 
-TEST(Plan, is_submitted_from_many_threads_at_once) {
+TEST(RecordedCall, is_submitted_from_many_threads_at_once) {
   const validate::ValidProgram program =
       valid(Sample().out("count").size(64).add(let("old", atomic(AtomicOp::Add, "count", u32(0), u32(1)))).make());
   at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
+    const auto executable = prepared(*place.backend, program, place.device);
     Resident resident(place, program, {Words(1, 0)}, 0);
     const auto plan = executable->plan(resident.views, {2, 1, 1});
     std::vector<std::thread> threads;
     for (int k = 0; k < 4; ++k) {
       threads.emplace_back([&] {
-        for (int turn = 0; turn < 50; ++turn) plan->submit(resident.views, {});
+        for (int turn = 0; turn < 50; ++turn) plan->submit(resident.views, {}, {});
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -261,12 +246,12 @@ TEST(Plan, is_submitted_from_many_threads_at_once) {
 }
 
 // Sequences of additions among parts of three storages, drawn at random, beside the same additions on the host.
-TEST(Sequence, gives_what_its_calls_give_one_after_the_other) {
+TEST(JoinedSteps, give_what_their_calls_give_one_after_the_other) {
   const validate::ValidProgram program =
       valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) * u32(3) + load("a", gid(0)))).make());
   constexpr std::size_t kWords = 1000, kParts = 4, kPart = kWords / kParts;
   at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
+    const auto executable = prepared(*place.backend, program, place.device);
     for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
       SCOPED_TRACE("seed " + std::to_string(seed));
       std::mt19937 random(seed);
@@ -297,10 +282,10 @@ TEST(Sequence, gives_what_its_calls_give_one_after_the_other) {
         steps.push_back({executable->plan(views, {4, 1, 1}), views});
       }
       // One that does nothing has its place too.
-      steps.push_back({executable->plan(steps[0].views, {0, 1, 1}), steps[0].views});
-      const auto sequence = place.backend->sequence(steps);
+      steps.push_back({executable->plan(steps[0].slots, {0, 1, 1}), steps[0].slots});
+      const auto sequence = joined(*place.backend, steps);
       for (const std::uint64_t times : {0, 1, 2, 100}) {
-        sequence->submit(times, {});
+        sequence.submit(times, {});
         for (std::uint64_t turn = 0; turn < times; ++turn) {
           for (const Call& call : calls) {
             for (std::size_t k = 0; k < kPart; ++k) {
@@ -316,25 +301,6 @@ TEST(Sequence, gives_what_its_calls_give_one_after_the_other) {
         }
       }
     }
-  });
-}
-
-TEST(Sequence, may_be_destroyed_with_its_calls_while_the_device_works) {
-  const validate::ValidProgram program = xor_program();
-  const Words a = counted(20'000, 3), b = counted(20'000, 5);
-  at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
-    const auto last = place.backend->allocate(place.device, 4 * a.size(), true);
-    for (int turn = 0; turn < 5; ++turn) {
-      Resident resident(place, program, {a, b, Words(a.size(), 9)}, 0);
-      resident.views[2].storage = last.get();
-      std::vector<run::Step> steps;
-      for (int k = 0; k < 3; ++k) steps.push_back({executable->plan(resident.views, {313, 1, 1}), resident.views});
-      place.backend->sequence(std::move(steps))->submit(7, {});
-    }
-    Words got(a.size());
-    last->read(0, std::as_writable_bytes(std::span(got)), {});
-    EXPECT_EQ(got, xor_of(a, b));
   });
 }
 
@@ -387,15 +353,15 @@ TEST(DataGrid, runs_what_the_same_grid_by_value_runs) {
     run::Optimize everywhere;
     everywhere.everywhere = true;
     for (const run::Optimize& optimize : {run::Optimize(), everywhere}) {
-      const auto executable = place.backend->prepare(program, place.device, optimize);
+      const auto executable = prepared(*place.backend, program, place.device, optimize);
       for (const Given& given : cases) {
         for (const std::uint64_t before : {0, 4}) {
           Resident by_value(place, program, {Words(512)}, 0), from_data(place, program, {Words(512)}, 0);
           const Counts counts(place, given.counts, before, given.role);
           const std::vector<StorageView> views = with(from_data.views, counts.view);
           run::check_call(program, views, given.most);
-          executable->plan(by_value.views, given.same)->submit(by_value.views, {});
-          executable->plan(views, given.most)->submit(views, {});
+          executable->plan(by_value.views, given.same)->submit(by_value.views, {}, {});
+          executable->plan(views, given.most)->submit(views, {}, {});
           EXPECT_EQ(from_data.read(), by_value.read());
         }
       }
@@ -408,12 +374,12 @@ TEST(DataGrid, is_read_when_each_call_begins) {
   const validate::ValidProgram count_up =
       valid(Sample().out("counts").add(store("counts", u32(0), bin(BinOp::Mod, load("counts", u32(0)) + u32(1), u32(5)))).make());
   at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device), writer = place.backend->prepare(count_up, place.device);
+    const auto executable = prepared(*place.backend, program, place.device), writer = prepared(*place.backend, count_up, place.device);
     Resident resident(place, program, {Words(512)}, 0);
     const Counts counts(place, {0, 1, 1}, 4, StorageView::Role::Workgroups);
     const std::vector<StorageView> views = with(resident.views, counts.view);
     const std::vector<StorageView> written = {{counts.storage.get(), 4, 12, 3}};
-    const std::shared_ptr<run::Plan> work = executable->plan(views, {3, 1, 1}), write = writer->plan(written, {1, 1, 1});
+    const std::shared_ptr<run::Recording> work = executable->plan(views, {3, 1, 1}), write = writer->plan(written, {1, 1, 1});
     Words expected(512);
     std::uint32_t now = 0;
     const auto happens = [&] {
@@ -423,18 +389,18 @@ TEST(DataGrid, is_read_when_each_call_begins) {
       }
     };
     for (int turn = 0; turn < 100; ++turn) {
-      write->submit(written, {});
-      work->submit(views, {});
+      write->submit(written, {}, {});
+      work->submit(views, {}, {});
       happens();
     }
     EXPECT_EQ(resident.read()[0], expected);
-    const auto sequence = place.backend->sequence({{write, written}, {work, views}, {write, written}, {work, views}});
-    sequence->submit(30, {});
+    const auto sequence = joined(*place.backend, {{write, written}, {work, views}, {write, written}, {work, views}});
+    sequence.submit(30, {});
     for (int turn = 0; turn < 60; ++turn) happens();
     EXPECT_EQ(resident.read()[0], expected);
     counts.write({4, 1, 1});
     now = 4;
-    sequence->submit(2, {});
+    sequence.submit(2, {});
     for (int turn = 0; turn < 4; ++turn) happens();
     EXPECT_EQ(resident.read()[0], expected);
   });
@@ -443,15 +409,15 @@ TEST(DataGrid, is_read_when_each_call_begins) {
 TEST(DataGrid, whose_array_a_failed_call_was_to_write_gives_its_error) {
   const validate::ValidProgram program = touch_program();
   at_every_place([&](const Place& place) {
-    const auto executable = place.backend->prepare(program, place.device);
+    const auto executable = prepared(*place.backend, program, place.device);
     Resident resident(place, program, {Words(512)}, 0);
     const Counts counts(place, {1, 1, 1}, 0, StorageView::Role::Workgroups);
     const std::vector<StorageView> views = with(resident.views, counts.view);
     const auto plan = executable->plan(views, {3, 1, 1});
     counts.storage->fail(std::make_exception_ptr(DeviceError("it failed")));
-    EXPECT_THROW(plan->submit(views, {}), DeviceError);
+    EXPECT_THROW(plan->submit(views, {}, {}), DeviceError);
     counts.write({1, 1, 1});
-    plan->submit(views, {});
+    plan->submit(views, {}, {});
     resident.read();
   });
 }
@@ -468,15 +434,15 @@ TEST(Storage, that_a_failed_call_was_to_write_gives_its_error_until_it_is_writte
   for (const Place& place : places()) {
     if (place.device) continue;
     SCOPED_TRACE(place.name);
-    const auto executable = place.backend->prepare(program, place.device);
+    const auto executable = prepared(*place.backend, program, place.device);
     Resident resident(place, program, {Words(1, 5), Words(1, 0x7FFFFFFF)}, 0);
     const auto plan = executable->plan(resident.views, {1, 1, 1});
     run::RunOptions options;
     options.timeout = std::chrono::milliseconds(1);
-    EXPECT_THROW(plan->submit(resident.views, options), DispatchTimeoutError);
+    EXPECT_THROW(plan->submit(resident.views, {}, options), DispatchTimeoutError);
     EXPECT_THROW(resident.read(), DispatchTimeoutError);
     EXPECT_THROW(resident.storages[0]->wait({}), DispatchTimeoutError);
-    EXPECT_THROW(plan->submit(resident.views, options), DispatchTimeoutError);
+    EXPECT_THROW(plan->submit(resident.views, {}, options), DispatchTimeoutError);
     EXPECT_NO_THROW(resident.storages[1]->wait({})) << "it was only read";
     resident.storages[0]->write(0, bytes_of({6}), {});
     EXPECT_EQ(resident.read()[0], Words{6});
@@ -550,19 +516,17 @@ class Endless final : public run::Executable {
     at_work.notify_all();
     end.wait(false);
   }
-  std::unique_ptr<run::Plan> plan(std::span<const StorageView> views, Grid grid, const run::RunOptions&) override {
-    return run::plan_on_host(*this, views, {true, false}, grid);
-  }
   std::atomic<bool> at_work = false, end = false;
 };
 
 TEST(HostStorage, that_a_thread_was_writing_at_a_fork_is_a_typed_error_in_the_child_until_it_is_written) {
-  Endless endless;
+  const auto endless = std::make_shared<Endless>();
   run::HostStorage written(4), only_read(4);
-  const std::array<StorageView, 2> views = {StorageView{&written, 0, 4, 1}, StorageView{&only_read, 0, 4, 1}};
-  const auto plan = endless.plan(views, {}, {});
-  std::jthread caller([&] { plan->submit(views, {}); });
-  endless.at_work.wait(false);
+  const std::vector<StorageView> views = {{&only_read, 0, 4, 1}, {&only_read, 0, 4, 1}, {&written, 0, 4, 1}};
+  const auto program = std::make_shared<const validate::ValidProgram>(xor_program());
+  const auto recording = run::record_call(*run::find_backend("cpu"), {program, endless, {}, {}}, views);
+  std::jthread caller([&] { recording->submit(views, {}, {}); });
+  endless->at_work.wait(false);
   const pid_t child = fork();
   if (child == 0) {
     alarm(10);  // one that waits for the parent's thread ends by a signal
@@ -586,8 +550,8 @@ TEST(HostStorage, that_a_thread_was_writing_at_a_fork_is_a_typed_error_in_the_ch
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  endless.end = true;
-  endless.end.notify_all();
+  endless->end = true;
+  endless->end.notify_all();
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/places.hpp"
+#include "support/prepared.hpp"
 #include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/ops.hpp"
@@ -113,17 +114,17 @@ const validate::ValidProgram& rounds_writer() {
 // A device, what is prepared for it, a counter that all threads add to, and a number of rounds that all threads write.
 struct Shared : Place {
   explicit Shared(Place place) : Place(std::move(place)) {
-    for (const Known& each : known()) executables.push_back(backend->prepare(each.program, device));
-    counting = backend->prepare(counter(), device);
+    for (const Known& each : known()) executables.push_back(prepared(*backend, each.program, device));
+    counting = prepared(*backend, counter(), device);
     count = backend->allocate(device, 4, true);
     const std::vector<StorageView> views = {{count.get(), 0, 4, 1}};
     plan = counting->plan(views, {1, 1, 1});
-    sequence = backend->sequence({{plan, views}, {plan, views}, {plan, views}});
+    sequence = joined(*backend, {{plan, views}, {plan, views}, {plan, views}});
 
     run::Optimize at_once;
     at_once.everywhere = true;
-    turning = backend->prepare(rounds_program(), device, at_once);
-    writing = backend->prepare(rounds_writer(), device);
+    turning = prepared(*backend, rounds_program(), device, at_once);
+    writing = prepared(*backend, rounds_writer(), device);
     rounds = backend->allocate(device, 4, false);
     write_rounds(kHostRounds[0]);
     const std::vector<StorageView> written = {{rounds.get(), 0, 4, 1}};
@@ -135,16 +136,16 @@ struct Shared : Place {
     const auto storage = backend->allocate(device, 4 * kWords, false);
     storage->write(0, std::as_bytes(std::span(data)), {});
     const std::vector<StorageView> views = {{storage.get(), 0, 4 * kWords, kWords}, {rounds.get(), 0, 4, 1}};
-    turning->plan(views, {kGroups, 1, 1})->submit(views, {});
+    turning->plan(views, {kGroups, 1, 1})->submit(views, {}, {});
     storage->read(0, std::as_writable_bytes(std::span(data)), {});
     return data;
   }
 
-  std::vector<std::unique_ptr<run::Executable>> executables;
-  std::unique_ptr<run::Executable> counting, turning, writing;
+  std::vector<std::unique_ptr<Prepared>> executables;
+  std::unique_ptr<Prepared> counting, turning, writing;
   std::unique_ptr<run::Storage> count, rounds;
-  std::shared_ptr<run::Plan> plan, write;
-  std::unique_ptr<run::Sequence> sequence;
+  std::shared_ptr<run::Recording> plan, write;
+  run::JoinedSteps sequence;
   std::atomic<std::uint32_t> counted = 0;
 };
 
@@ -196,9 +197,10 @@ class Worker {
       case 1: {
         way = "a program of its own";
         const std::uint32_t factor = random_() % 16;
-        const auto executable = place.backend->prepare(
-            valid(Sample().in("a").out("data").size(kGroup).add(store("data", gid(0), load("a", gid(0)) * u32(factor))).make()),
-            place.device);
+        const auto executable =
+            prepared(*place.backend,
+                     valid(Sample().in("a").out("data").size(kGroup).add(store("data", gid(0), load("a", gid(0)) * u32(factor))).make()),
+                     place.device);
         call(*executable, a, data);
         for (std::uint32_t k = 0; k < kWords; ++k) expected[k] = a[k] * factor;
         break;
@@ -209,7 +211,7 @@ class Worker {
         const auto [storages, views] = resident(place, a, data);
         const auto plan = place.executables[which]->plan(views, {kGroups, 1, 1});
         const std::uint32_t times = 1 + random_() % 9;
-        for (std::uint32_t k = 0; k < times; ++k) plan->submit(views, {});
+        for (std::uint32_t k = 0; k < times; ++k) plan->submit(views, {}, {});
         storages[1]->read(0, std::as_writable_bytes(std::span(data)), {});
         for (std::uint32_t k = 0; k < times; ++k) each.on_host(a, expected);
         break;
@@ -219,7 +221,7 @@ class Worker {
         const auto [storages, views] = resident(place, a, data);
         std::vector<run::Step> steps;
         for (const auto& executable : place.executables) steps.push_back({executable->plan(views, {kGroups, 1, 1}), views});
-        place.backend->sequence(std::move(steps))->submit(2, {});
+        joined(*place.backend, std::move(steps)).submit(2, {});
         storages[1]->read(0, std::as_writable_bytes(std::span(data)), {});
         for (int k = 0; k < 2; ++k) {
           for (const Known& one : known()) one.on_host(a, expected);
@@ -229,7 +231,7 @@ class Worker {
       case 5: {
         // What others write there meanwhile is one of these, and stays whole.
         if (random_() % 3 == 0) {
-          place.write->submit(std::vector<StorageView>{{place.rounds.get(), 0, 4, 1}}, {});
+          place.write->submit(std::vector<StorageView>{{place.rounds.get(), 0, 4, 1}}, {}, {});
         } else {
           place.write_rounds(kHostRounds[random_() % std::size(kHostRounds)]);
         }
@@ -245,8 +247,8 @@ class Worker {
       }
       default: {
         // What others add meanwhile is only known at the end.
-        place.plan->submit(std::vector<StorageView>{{place.count.get(), 0, 4, 1}}, {});
-        place.sequence->submit(2, {});
+        place.plan->submit(std::vector<StorageView>{{place.count.get(), 0, 4, 1}}, {}, {});
+        place.sequence.submit(2, {});
         place.counted += kGroup * (1 + 3 * 2);
         return {};
       }

@@ -24,7 +24,9 @@ std::vector<bool> written_slots(const CallsToRecord& calls) {
   return result;
 }
 
-void check_slots(const CallsToRecord& calls, const std::vector<bool>& written, std::span<const StorageView> slots) {
+void check_slots(const Recording& recording, std::span<const StorageView> slots) {
+  const CallsToRecord& calls = recording.calls();
+  const std::vector<bool>& written = recording.written();
   VYRE_ASSERT(slots.size() == calls.slots.size());
   for (std::size_t slot = 0; slot < slots.size(); ++slot) VYRE_ASSERT(slots[slot].bytes == calls.slots[slot].bytes);
   const auto before = [&](std::size_t a, std::size_t b) {

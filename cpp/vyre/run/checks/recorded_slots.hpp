@@ -1,4 +1,4 @@
-// Checks the slots of a recording (recording.hpp) before a backend submits it.
+// Checks the slots of a recording (recording.hpp) before it is submitted.
 #pragma once
 
 #include <span>
@@ -11,6 +11,6 @@ namespace vyre::run {
 // Says for each slot whether a call writes it.
 std::vector<bool> written_slots(const CallsToRecord& calls);
 // Throws BindingError for slots that overlap while a call writes one of them.
-void check_slots(const CallsToRecord& calls, const std::vector<bool>& written, std::span<const StorageView> slots);
+void check_slots(const Recording& recording, std::span<const StorageView> slots);
 
 }  // namespace vyre::run

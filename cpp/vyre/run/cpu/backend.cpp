@@ -250,10 +250,6 @@ class CpuExecutable : public Executable {
 #endif
   }
 
-  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions&) override {
-    return plan_on_host(*this, views, written(*program_), grid, program_->program().workgroup_size());
-  }
-
  private:
   struct Compiled {
     lower::Kernel kernel;
@@ -446,8 +442,7 @@ class CpuBackend : public Backend {
     check_instructions();
     return std::make_unique<CpuExecutable>(program, lanes_, vectors_, threads_, memories_, options);
   }
-  std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
-  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
+  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&, std::span<const StorageView>) override {
     return record_on_host(std::move(calls), Awaited::Cpu);
   }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override {
@@ -455,7 +450,6 @@ class CpuBackend : public Backend {
     check_instructions();
     return std::make_unique<HostStorage>(bytes, zeroed);
   }
-  bool plans_any_memory() const override { return true; }
 
  private:
   void check_instructions() const {

@@ -9,8 +9,8 @@
 // KernelSource opens the device (devices/), lowers the program and emits PTX (compile/kernel), and has the driver compile it, or finds the
 // code that an earlier process left on disk. calls/calls copies the arrays in (memory/transfer), enqueues a launch for each part of the
 // grid (calls/launch), waits for the timeline value of the last launch, and copies the results out. Arrays that stay on the device are
-// CudaStorages (calls/storage). A call with such arrays is planned once (programs/plan) and submitted any number of times: a plan takes any
-// arrays of the right sizes, because their addresses are copied into the parameters at each launch.
+// CudaStorages (calls/storage). Calls with such arrays are recorded once (programs/recording) and submitted any number of times, with any
+// arrays of the right sizes; several calls become a graph of the driver for arrays that come again.
 //
 // When calls follow each other without a wait, a thread of the stream submits them (submit/commands), because the driver takes longer for a
 // launch than all other work of a call takes.
@@ -27,7 +27,7 @@
 //   compile/   turns a program into a kernel, and keeps compiled code
 //   calls/     launches, calls and arrays on an open device
 //   devices/   chooses the device, and opens it anew
-//   programs/  the kernels of a program, and its plans, graphs and recordings
+//   programs/  the kernels of a program, and its recordings and their graphs
 //
 // When something fails. Every failed call of the driver becomes a typed error (api/result). Errors that lose the context make the device
 // unusable: its arrays report DeviceLostError, and the next call opens the device anew. The driver makes a new context only once no library

@@ -9,9 +9,7 @@
 #include "vyre/run/cuda/calls/calls.hpp"
 #include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/cuda/programs/kernel_source.hpp"
-#include "vyre/run/cuda/programs/plan.hpp"
 #include "vyre/run/cuda/programs/recording.hpp"
-#include "vyre/run/data_grid.hpp"
 
 namespace vyre::run {
 namespace cuda {
@@ -30,18 +28,11 @@ class CudaExecutable final : public Executable {
     run_host_call(*now.device, now.kernels, buffers, grid, options);
   }
 
-  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting) override {
-    const StorageView* const counts = counts_of(views);
-    KernelSource::Ready now = ready(grid, counts == nullptr ? StorageView::Role::Buffer : counts->role, waiting);
-    for (const StorageView& view : views) storage_of(view).check_usable();
-    return std::make_unique<CudaPlan>(std::move(now), views, grid);
-  }
-
-  // Returns the kernels of a call. `counts` is the role of the array that the grid comes from, or Buffer if the grid is given by value.
-  KernelSource::Ready ready(Grid grid, StorageView::Role counts, const RunOptions& waiting) {
+  // Returns the kernels of a call that is to be recorded.
+  KernelSource::Ready ready(const CallToRecord& call, const RunOptions& waiting) {
     devices_->check_process();
-    if (counts != StorageView::Role::Buffer) return source_.ready_counted(counts, waiting);
-    return source_.ready(grid, std::nullopt, waiting);
+    if (const RecordedArray* counts = call.counts()) return source_.ready_counted(counts->role, waiting);
+    return source_.ready(call.grid, std::nullopt, waiting);
   }
 
   std::vector<DriverFact> driver_facts(const RunOptions& waiting) override {
@@ -88,15 +79,10 @@ std::unique_ptr<Storage> CudaBackend::allocate(std::optional<std::size_t> device
   return std::make_unique<CudaStorage>(devices_->open(device ? *device : devices_->choose()), bytes, zeroed);
 }
 
-std::unique_ptr<Sequence> CudaBackend::sequence(std::vector<Step> steps) { return std::make_unique<CudaSequence>(std::move(steps)); }
-
-std::shared_ptr<Recording> CudaBackend::record(CallsToRecord calls, const RunOptions& waiting) {
+std::shared_ptr<Recording> CudaBackend::record(CallsToRecord calls, const RunOptions& waiting, std::span<const StorageView> expected) {
   std::vector<KernelSource::Ready> ready;
-  for (const CallToRecord& call : calls.calls) {
-    const StorageView::Role counts = call.arrays.empty() ? StorageView::Role::Buffer : call.arrays.back().role;
-    ready.push_back(static_cast<CudaExecutable&>(*call.executable).ready(call.grid, counts, waiting));
-  }
-  return std::make_shared<CudaRecording>(std::move(calls), std::move(ready));
+  for (const CallToRecord& call : calls.calls) ready.push_back(static_cast<CudaExecutable&>(*call.executable).ready(call, waiting));
+  return std::make_shared<CudaRecording>(std::move(calls), std::move(ready), expected);
 }
 
 std::unique_ptr<CudaStorage> CudaBackend::adopt(std::size_t device, ForeignMemory memory) {

@@ -20,9 +20,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                       const Optimize& options = {}, const RunOptions& waiting = {}) override;
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;
-  bool plans_any_memory() const override { return true; }
-  std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
-  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) override;
+  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {},
+                                    std::span<const StorageView> expected = {}) override;
   void check_nothing_is_abandoned(std::size_t device) override;
   void abandon(std::size_t device) override;
   // Returns the index of the device that has the memory at `address`. Throws ArgumentError if no device has it.

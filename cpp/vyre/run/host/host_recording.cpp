@@ -1,12 +1,10 @@
 // Implements recordings for the backends that run on the host. There are no device commands to record: a recording keeps the calls, and
 // runs them one after the other when it is submitted.
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <utility>
-#include <vector>
 
-#include "vyre/run/checks/recorded_slots.hpp"
+#include "vyre/base/few.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/deadline.hpp"
 #include "vyre/run/host/host_storage.hpp"
@@ -16,25 +14,49 @@
 namespace vyre::run {
 namespace {
 
-class HostRecording final : public Recording, public std::enable_shared_from_this<HostRecording> {
+class HostRecording final : public Recording {
  public:
   HostRecording(CallsToRecord calls, Awaited awaited)
-      : calls_(std::move(calls)), awaited_(awaited), written_(written_slots(calls_)), words_(calls_.words_bytes) {}
+      : Recording(std::move(calls)),
+        awaited_(awaited),
+        single_(calls_.order.size() == 1 && calls_.turns.empty() ? &calls_.calls[calls_.order.front()] : nullptr),
+        words_(calls_.words_bytes) {}
 
-  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options) override {
-    check_slots(calls_, written_, slots);
+  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+              std::uint64_t times) override {
     RunOptions steps = options;
     steps.in_place = true;
+    // The executable looks at the deadline of a single call.
+    if (single_ != nullptr && times == 1) return run_calls({slots, written_, steps}, slots, steps, nullptr);
     // One time limit covers all calls.
-    if (!steps.start) steps.start = std::chrono::steady_clock::now();
-    const auto alone = busy_.write(steps);
-    const HostAccess access(slots, written_, steps);
+    if (steps.timeout && !steps.start) steps.start = std::chrono::steady_clock::now();
+    const Turns turns(calls_, steps);
     if (!words.empty()) words_.write(0, words, steps);
     const Deadline deadline = deadline_of(steps);
+    for (; times > 0; --times) {
+      deadline.check(awaited_);
+      run_calls({slots, written_, steps}, slots, steps, &deadline);
+    }
+  }
+
+  bool submit_at_once(std::span<const StorageView> slots) override {
+    if (single_ == nullptr || profiling() || single_->counts() != nullptr || !single_->executable->is_short(single_->grid)) return false;
+    const HostAccess access(slots, written_);
+    if (!access.holds()) return false;
+    RunOptions in_place;
+    in_place.in_place = true;
+    run_calls(access, slots, in_place, nullptr);
+    return true;
+  }
+
+ private:
+  // Looks at the deadline between two calls, unless it is null.
+  void run_calls(const HostAccess& access, std::span<const StorageView> slots, const RunOptions& options, const Deadline* deadline) {
     try {
-      for (const std::uint32_t index : calls_.order) {
-        deadline.check(awaited_);
-        run(calls_.calls[index], slots, steps);
+      if (single_ != nullptr) return run(*single_, slots, options);
+      for (std::size_t at = 0; at < calls_.order.size(); ++at) {
+        if (at > 0 && deadline != nullptr) deadline->check(awaited_);
+        run(calls_.calls[calls_.order[at]], slots, options);
       }
     } catch (...) {
       access.fail(std::current_exception());
@@ -42,56 +64,29 @@ class HostRecording final : public Recording, public std::enable_shared_from_thi
     }
   }
 
-  Step step(std::span<const StorageView> slots, std::span<const std::byte> words) override {
-    check_slots(calls_, written_, slots);
-    return {std::make_shared<Bound>(shared_from_this(), words), {slots.begin(), slots.end()}};
-  }
-
- private:
-  // A step of a sequence.
-  class Bound final : public Plan {
-   public:
-    Bound(std::shared_ptr<HostRecording> recording, std::span<const std::byte> words)
-        : recording_(std::move(recording)), words_(words.begin(), words.end()) {}
-    void submit(std::span<const StorageView> views, const RunOptions& options) override { recording_->submit(views, words_, options); }
-
-   private:
-    const std::shared_ptr<HostRecording> recording_;
-    const std::vector<std::byte> words_;
-  };
-
   std::byte* memory_of(const RecordedArray& array, std::span<const StorageView> slots) {
-    switch (array.in) {
-      case RecordedArray::In::Slot:
-        return HostAccess::memory_of(slots[array.index]) + array.offset;
-      case RecordedArray::In::Kept:
-        return calls_.kept[array.index]->host_memory() + array.offset;
-      case RecordedArray::In::Words:
-        return words_.host_memory() + array.offset;
-    }
-    return nullptr;
+    if (array.in == RecordedArray::In::Slot) return HostAccess::memory_of(slots[array.index]) + array.offset;
+    return (array.in == RecordedArray::In::Kept ? *calls_.kept[array.index] : words_).host_memory() + array.offset;
   }
 
   void run(const CallToRecord& call, std::span<const StorageView> slots, const RunOptions& options) {
-    std::vector<BufferView> buffers;
-    buffers.reserve(call.arrays.size());
+    Few<BufferView> buffers(call.arrays.size());
+    BufferView* next = buffers.begin();
     Grid grid = call.grid;
     for (const RecordedArray& array : call.arrays) {
       std::byte* const memory = memory_of(array, slots);
       if (array.role == StorageView::Role::Buffer) {
-        buffers.push_back({{memory, static_cast<std::size_t>(array.bytes)}, array.length});
+        *next++ = {{memory, static_cast<std::size_t>(array.bytes)}, array.length};
       } else {
         grid = grid_of_counts(memory, counted_by(array.role, call.program->program().workgroup_size()), grid);
       }
     }
-    call.executable->run(buffers, grid, options);
+    call.executable->run({buffers.begin(), next}, grid, options);
   }
 
-  const CallsToRecord calls_;
   const Awaited awaited_;
-  const std::vector<bool> written_;
+  const CallToRecord* const single_;  // the only call, if it works with slots alone; else null
   HostStorage words_;
-  SharedAccess busy_;  // held by the submission that works with the kept storages and the words
 };
 
 }  // namespace

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/data_grid.hpp"
-#include "vyre/run/deadline.hpp"
 #include "vyre/run/host/host_copy.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -105,82 +102,5 @@ void HostAccess::fail(const std::exception_ptr& error) const noexcept {
     if (use.written) use.storage->fail(error);
   }
 }
-
-class HostPlan final : public Plan {
- public:
-  HostPlan(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid,
-           const std::array<std::uint32_t, 3>& workgroup_size)
-      : executable_(executable), written_(std::move(written)), grid_(grid) {
-    if (const StorageView* counts = counts_of(views)) {
-      counted_by_ = counted_by(counts->role, workgroup_size);
-      written_.push_back(false);
-    }
-    VYRE_ASSERT(written_.size() == views.size());
-  }
-
-  void submit(std::span<const StorageView> views, const RunOptions& options) override {
-    const HostAccess access(views, written_, options);
-    RunOptions in_place = options;
-    in_place.in_place = true;
-    run(views, access, in_place);
-  }
-
-  bool submit_at_once(std::span<const StorageView> views) override {
-    if (counts_of(views) != nullptr || profiling() || !executable_.is_short(grid_)) return false;
-    const HostAccess access(views, written_);
-    if (!access.holds()) return false;
-    RunOptions in_place;
-    in_place.in_place = true;
-    run(views, access, in_place);
-    return true;
-  }
-
- private:
-  void run(std::span<const StorageView> views, const HostAccess& access, const RunOptions& in_place) {
-    const std::span<const StorageView> of_buffers = buffers_of(views);
-    Few<BufferView> buffers(of_buffers.size());
-    for (std::size_t slot = 0; slot < of_buffers.size(); ++slot) {
-      const StorageView& view = of_buffers[slot];
-      buffers[slot] = {{HostAccess::memory_of(view), static_cast<std::size_t>(view.bytes)}, view.length};
-    }
-    const StorageView* counts = counts_of(views);
-    try {
-      executable_.run(buffers.all(), counts == nullptr ? grid_ : grid_of_counts(HostAccess::memory_of(*counts), counted_by_, grid_),
-                      in_place);
-    } catch (...) {
-      access.fail(std::current_exception());
-      throw;
-    }
-  }
-
-  Executable& executable_;
-  std::vector<bool> written_;  // by view
-  const Grid grid_;            // the largest one, where the counts come from data
-  std::array<std::uint32_t, 3> counted_by_{};
-};
-
-class HostSequence final : public Sequence {
- public:
-  explicit HostSequence(std::vector<Step> steps) : steps_(std::move(steps)) {}
-
-  void submit(std::uint64_t times, const RunOptions& options) override {
-    for (; times > 0; --times) {
-      for (const Step& step : steps_) {
-        deadline_of(options).check_interrupted();
-        step.plan->submit(step.views, options);
-      }
-    }
-  }
-
- private:
-  const std::vector<Step> steps_;
-};
-
-std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid,
-                                   const std::array<std::uint32_t, 3>& workgroup_size) {
-  return std::make_unique<HostPlan>(executable, views, std::move(written), grid, workgroup_size);
-}
-
-std::unique_ptr<Sequence> sequence_on_host(std::vector<Step> steps) { return std::make_unique<HostSequence>(std::move(steps)); }
 
 }  // namespace vyre::run

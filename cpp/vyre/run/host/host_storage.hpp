@@ -1,7 +1,6 @@
 // Storage of the backends that run on the host's processor: the host's own memory.
 #pragma once
 
-#include <array>
 #include <exception>
 #include <memory>
 #include <span>
@@ -80,11 +79,5 @@ class HostAccess {
   };
   Held held_;
 };
-
-// Submitting the plan runs `executable` in place; `executable` must outlive the plan. `written` says for each buffer's view whether the
-// program writes it; `workgroup_size` is the program's.
-std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid,
-                                   const std::array<std::uint32_t, 3>& workgroup_size = {1, 1, 1});
-std::unique_ptr<Sequence> sequence_on_host(std::vector<Step> steps);
 
 }  // namespace vyre::run

@@ -99,8 +99,8 @@ class PlannedSteps {
   PlannedSteps(const FlatSteps& steps, Backend& backend, std::optional<std::size_t> device, const Prepare& prepare,
                const RunOptions& waiting);
 
-  // These do the same as Recording::submit and Recording::step. `given` has a view of each given array, and `late` has the late numbers.
-  // step() returns nothing if there is nothing to run.
+  // Submits the recording, or returns the submission as a step, which is nothing if there is nothing to run. `given` has a view of each
+  // given array, and `late` has the late numbers. Throws BindingError for given arrays that overlap while one of them is written.
   void submit(std::span<const StorageView> given, std::span<const std::uint64_t> late, const RunOptions& options);
   std::optional<Step> step(std::span<const StorageView> given, std::span<const std::uint64_t> late);
   bool usable() const { return recording_ == nullptr || recording_->usable(); }

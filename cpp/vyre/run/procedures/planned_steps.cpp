@@ -13,6 +13,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
 #include "vyre/run/checks/checks.hpp"
+#include "vyre/run/checks/recorded_slots.hpp"
 #include "vyre/run/procedures/fills.hpp"
 #include "vyre/run/procedures/flat_steps.hpp"
 #include "vyre/run/procedures/workspace.hpp"
@@ -315,12 +316,15 @@ std::vector<std::byte> PlannedSteps::words(std::span<const std::uint64_t> late) 
 }
 
 void PlannedSteps::submit(std::span<const StorageView> given, std::span<const std::uint64_t> late, const RunOptions& options) {
-  if (recording_) recording_->submit(given, words(late), options);
+  if (!recording_) return;
+  check_slots(*recording_, given);
+  recording_->submit(given, words(late), options);
 }
 
 std::optional<Step> PlannedSteps::step(std::span<const StorageView> given, std::span<const std::uint64_t> late) {
   if (!recording_) return std::nullopt;
-  return recording_->step(given, words(late));
+  check_slots(*recording_, given);
+  return Step{recording_, {given.begin(), given.end()}, words(late)};
 }
 
 }  // namespace vyre::run

@@ -48,9 +48,9 @@ class PlannedProcedure {
   // The shapes of the inputs and in_outs, and then of the outputs.
   const std::vector<Shape>& shapes() const { return shapes_; }
   // `arrays` has a view for each of shapes(). Throws BindingError for arrays that overlap while one of them is written, ArgumentError if a
-  // value that is computed from the numbers is below 0 or above 2^64 - 1, and what Plan::submit throws.
+  // value that is computed from the numbers is below 0 or above 2^64 - 1, and what Recording::submit throws.
   void submit(std::span<const StorageView> arrays, std::span<const std::uint64_t> numbers, const RunOptions& options);
-  // Returns the same call as a step of a Sequence, or nothing if there is nothing to run.
+  // Returns the same call as a step, or nothing if there is nothing to run.
   std::optional<Step> step(std::span<const StorageView> arrays, std::span<const std::uint64_t> numbers);
 
   bool usable() const { return steps_->usable(); }

@@ -39,10 +39,6 @@ class ReferenceExecutable : public Executable {
     }
   }
 
-  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions&) override {
-    return plan_on_host(*this, views, written(*program_), grid, program_->program().workgroup_size());
-  }
-
  private:
   static Code compiled(const validate::ValidProgram& program) {
     const Span span("compile");
@@ -72,9 +68,7 @@ class ReferenceBackend : public Backend {
     check_only_device(device, name());
     return std::make_unique<ReferenceExecutable>(program);
   }
-  bool plans_any_memory() const override { return true; }
-  std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
-  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
+  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&, std::span<const StorageView>) override {
     return record_on_host(std::move(calls), Awaited::Reference);
   }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool) override {

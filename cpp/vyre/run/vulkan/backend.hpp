@@ -10,11 +10,11 @@
 // a GPU go through calls/large_host_call, in which several threads copy the arrays in chunks.
 //
 // Arrays that stay on the device are VulkanStorages (calls/storage); memory/transfer copies them where the host cannot reach device memory.
-// Executable::plan makes a RecordedCall (calls/recorded_call). A Batch (calls/batch) records it into command buffers once and submits these
-// as often as wanted, without waiting: reads of a storage wait for the last submission that uses it. A graph is a batch of many calls, with
-// barriers only where calls conflict (run/gpu/hazards). programs/specialized_batch adds variants for words of Uniform buffers that come
-// often. programs/recording is a batch whose arrays are named when it is submitted: it keeps descriptor sets and command buffers for the
-// arrays of the latest submissions.
+// Calls with such arrays are a VulkanRecording (programs/recording), whose arrays are named when it is submitted: it keeps descriptor sets
+// and command buffers for the arrays of the latest submissions. For each of these it makes a RecordedCall of each call
+// (calls/recorded_call), and a Batch (calls/batch), which records them into command buffers once, with barriers only where calls conflict
+// (run/gpu/hazards), and submits these as often as wanted, without waiting: reads of a storage wait for the last submission that uses it.
+// programs/specialized_batch adds variants for words of Uniform buffers that come often.
 //
 // Each of these folders uses only the folders above it. From calls/ on, they also use device.hpp, which owns the parts of an open device:
 //
@@ -24,7 +24,7 @@
 //   compile/   turns a program into a pipeline, and keeps pipelines
 //   calls/     calls and arrays on an open device
 //   devices/   chooses the device; probes and reopens it
-//   programs/  the kernels of a program, and its plans and graphs
+//   programs/  the kernels of a program, and its recordings
 //
 // Kept between calls: pipelines, memory blocks, command buffers and descriptor sets (calls/call_slot), and staging memory. When memory runs
 // out, the heap frees what it keeps and tries again.

@@ -6,27 +6,21 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/data_grid.hpp"
 #include "vyre/run/vulkan/backend.hpp"
 #include "vyre/run/vulkan/calls/host_call.hpp"
 #include "vyre/run/vulkan/calls/large_host_call.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
 #include "vyre/run/vulkan/compile/translate.hpp"
 #include "vyre/run/vulkan/programs/kernel_source.hpp"
-#include "vyre/run/vulkan/programs/plan.hpp"
 #include "vyre/run/vulkan/programs/recording.hpp"
 
 namespace vyre::run {
 namespace vulkan {
 namespace {
 
-std::uint64_t view_size(const BufferView& view) { return view.bytes.size(); }
-std::uint64_t view_size(const StorageView& view) { return view.bytes; }
-
-template <class View>
-VkDeviceSize largest_array(std::span<const View> views) {
+VkDeviceSize largest_array(std::span<const BufferView> views) {
   VkDeviceSize largest = 0;
-  for (const View& view : views) largest = std::max(largest, device_bytes(view_size(view)));
+  for (const BufferView& view : views) largest = std::max(largest, device_bytes(view.bytes.size()));
   return largest;
 }
 
@@ -48,29 +42,16 @@ class VulkanExecutable final : public Executable {
     }
   }
 
-  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting) override {
-    devices_->check_process();
-    // A grid from data gets no coarsened kernel: see RecordedCall::Groups::for_kernels.
-    const Grid for_kernels = counts_of(views) == nullptr ? grid : Grid{0, 0, 0};
-    KernelSource::Ready now = source_->ready(for_kernels, largest_array(buffers_of(views)), std::nullopt, waiting);
-    for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
-    return std::make_unique<VulkanPlan>(std::move(now), source_, views, grid);
-  }
-
-  // The kernels of a call that is to be recorded.
-  KernelSource::Ready ready(const CallToRecord& call, const RunOptions& waiting) {
+  // The kernels of a call that is to be recorded, and their source.
+  VulkanRecording::Prepared prepared(const CallToRecord& call, const RunOptions& waiting) {
     devices_->check_process();
     VkDeviceSize largest = 0;
-    bool from_data = false;
     for (const RecordedArray& array : call.arrays) {
-      if (array.role == StorageView::Role::Buffer) {
-        largest = std::max(largest, device_bytes(array.bytes));
-      } else {
-        from_data = true;
-      }
+      if (array.role == StorageView::Role::Buffer) largest = std::max(largest, device_bytes(array.bytes));
     }
-    // As in plan(), a grid from data gets no coarsened kernel.
-    return source_->ready(from_data ? Grid{0, 0, 0} : call.grid, largest, std::nullopt, waiting);
+    // A grid from data gets no coarsened kernel: see RecordedCall::Groups::for_kernels.
+    const Grid for_kernels = call.counts() == nullptr ? call.grid : Grid{0, 0, 0};
+    return {source_->ready(for_kernels, largest, std::nullopt, waiting), source_};
   }
 
   std::vector<DriverFact> driver_facts(const RunOptions& waiting) override {
@@ -127,12 +108,10 @@ std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> devi
   return std::make_unique<VulkanStorage>(devices_->open(device ? *device : devices_->choose()), bytes, zeroed);
 }
 
-std::unique_ptr<Sequence> VulkanBackend::sequence(std::vector<Step> steps) { return std::make_unique<VulkanSequence>(steps); }
-
-std::shared_ptr<Recording> VulkanBackend::record(CallsToRecord calls, const RunOptions& waiting) {
-  std::vector<KernelSource::Ready> ready;
-  for (const CallToRecord& call : calls.calls) ready.push_back(static_cast<VulkanExecutable&>(*call.executable).ready(call, waiting));
-  return std::make_shared<VulkanRecording>(std::move(calls), std::move(ready));
+std::shared_ptr<Recording> VulkanBackend::record(CallsToRecord calls, const RunOptions& waiting, std::span<const StorageView> expected) {
+  std::vector<VulkanRecording::Prepared> prepared;
+  for (const CallToRecord& call : calls.calls) prepared.push_back(static_cast<VulkanExecutable&>(*call.executable).prepared(call, waiting));
+  return std::make_shared<VulkanRecording>(std::move(calls), std::move(prepared), waiting, expected);
 }
 
 std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting) {

@@ -21,8 +21,8 @@ class VulkanBackend final : public Backend {
                                       const Optimize& options = {}, const RunOptions& waiting = {}) override;
 
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;
-  std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
-  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) override;
+  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {},
+                                    std::span<const StorageView> expected = {}) override;
   void check_nothing_is_abandoned(std::size_t device) override;
   void abandon(std::size_t device) override;
   std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting = {});

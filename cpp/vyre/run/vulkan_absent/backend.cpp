@@ -21,8 +21,7 @@ class AbsentBackend final : public Backend {
     throw DeviceError(kReason);
   }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { throw DeviceError(kReason); }
-  std::unique_ptr<Sequence> sequence(std::vector<Step>) override { throw DeviceError(kReason); }
-  std::shared_ptr<Recording> record(CallsToRecord, const RunOptions&) override { throw DeviceError(kReason); }
+  std::shared_ptr<Recording> record(CallsToRecord, const RunOptions&, std::span<const StorageView>) override { throw DeviceError(kReason); }
 };
 
 }  // namespace

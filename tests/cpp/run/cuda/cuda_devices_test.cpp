@@ -86,19 +86,19 @@ TEST_F(CudaTwoDevicesTest, a_thread_without_a_context_keeps_that_of_the_first_de
 TEST_F(CudaTwoDevicesTest, one_goes_on_when_the_other_is_lost) {
   CudaBackend cuda = backend();
   ASSERT_EQ(cuda.devices().size(), 2u);
-  const auto first_code = cuda.prepare(xor_, 0), second_code = cuda.prepare(xor_, 1);
+  const auto first_code = prepared(cuda, xor_, 0), second_code = prepared(cuda, xor_, 1);
   Resident first(cuda, 100), second(cuda, 100, 0, 1);
-  const std::shared_ptr<run::Plan> first_plan = first_code->plan(first.views, {2, 1, 1});
-  const std::shared_ptr<run::Plan> second_plan = second_code->plan(second.views, {2, 1, 1});
-  const auto first_graph = cuda.sequence({{first_plan, first.views}, {first_plan, first.views}});
-  const auto second_graph = cuda.sequence({{second_plan, second.views}, {second_plan, second.views}});
+  const std::shared_ptr<run::Recording> first_plan = first_code->plan(first.views, {2, 1, 1});
+  const std::shared_ptr<run::Recording> second_plan = second_code->plan(second.views, {2, 1, 1});
+  const auto first_graph = joined(cuda, {{first_plan, first.views}, {first_plan, first.views}});
+  const auto second_graph = joined(cuda, {{second_plan, second.views}, {second_plan, second.views}});
   driver_.lose(0, run::cuda::CUDA_ERROR_NVLINK_UNCORRECTABLE);
-  EXPECT_THROW(first_graph->submit(1, {}), DeviceLostError);
-  EXPECT_THROW(first_plan->submit(first.views, {}), DeviceLostError);
+  EXPECT_THROW(first_graph.submit(1, {}), DeviceLostError);
+  EXPECT_THROW(first_plan->submit(first.views, {}, {}), DeviceLostError);
   EXPECT_THROW(first.out(), DeviceLostError);
-  second_plan->submit(second.views, {});
+  second_plan->submit(second.views, {}, {});
   EXPECT_TRUE(second.right());
-  second_graph->submit(3, {});
+  second_graph.submit(3, {});
   EXPECT_TRUE(second.right());
   Arrays host(100);
   host.run(*second_code);
@@ -106,10 +106,10 @@ TEST_F(CudaTwoDevicesTest, one_goes_on_when_the_other_is_lost) {
   // The next call opens the lost one anew, and leaves the other as it is.
   const int streams = driver_.calls("cuStreamCreate");
   Resident anew(cuda, 100);
-  first_code->plan(anew.views, {2, 1, 1})->submit(anew.views, {});
+  first_code->plan(anew.views, {2, 1, 1})->submit(anew.views, {}, {});
   EXPECT_TRUE(anew.right());
   EXPECT_EQ(driver_.calls("cuStreamCreate"), streams + 1);
-  second_plan->submit(second.views, {});
+  second_plan->submit(second.views, {}, {});
   EXPECT_TRUE(second.right());
 }
 

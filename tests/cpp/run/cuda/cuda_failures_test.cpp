@@ -27,12 +27,12 @@ TEST(CudaResults, that_end_all_work_of_the_process_lose_the_device) {
 
 TEST_F(CudaTest, a_lost_device_loses_its_arrays_and_is_opened_anew) {
   CudaBackend cuda = backend();
-  const auto executable = cuda.prepare(xor_, 0);
+  const auto executable = prepared(cuda, xor_, 0);
   Resident arrays(cuda, 100);
   const auto plan = executable->plan(arrays.views, {2, 1, 1});
   driver_.fail("cuLaunchKernel", 1, run::cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(
-      message_of([&] { plan->submit(arrays.views, {}); }),
+      message_of([&] { plan->submit(arrays.views, {}, {}); }),
       "cuLaunchKernel failed: the device was lost on device `Fake 0` (CUDA_ERROR_OF_THE_TEST). Fix: call again, which opens the device "
       "anew; if it is lost again, start the process anew: libraries that share the device's context keep it as it is.");
   EXPECT_EQ(message_of([&] { arrays.out(); }),
@@ -41,14 +41,14 @@ TEST_F(CudaTest, a_lost_device_loses_its_arrays_and_is_opened_anew) {
   host.run(*executable);
   EXPECT_TRUE(host.right());
   Resident anew(cuda, 100);
-  executable->plan(anew.views, {2, 1, 1})->submit(anew.views, {});
+  executable->plan(anew.views, {2, 1, 1})->submit(anew.views, {}, {});
   EXPECT_TRUE(anew.right());
 }
 
 // Everything that a backend does, once.
 void do_everything(CudaBackend& cuda, const validate::ValidProgram& program, bool& right) {
   right = false;
-  const auto executable = cuda.prepare(program, 0);
+  const auto executable = prepared(cuda, program, 0);
   executable->driver_facts({});
   const Words a = counted(100, 3), b = counted(100, 5);
   Words copies[] = {a, b, Words(100)};
@@ -62,11 +62,11 @@ void do_everything(CudaBackend& cuda, const validate::ValidProgram& program, boo
   }
   storages[0]->write(0, bytes_of(a), {});
   storages[1]->write(0, bytes_of(b), {});
-  const std::shared_ptr<run::Plan> plan = executable->plan(std::span(resident).first(3), {2, 1, 1});
+  const std::shared_ptr<run::Recording> plan = executable->plan(std::span(resident).first(3), {2, 1, 1});
   // Two calls that share what they read, and one that comes after both.
   const std::vector<StorageView> other = {resident[0], resident[1], resident[3]}, both = {resident[2], resident[3], resident[4]};
   const std::vector<StorageView> first = {resident[0], resident[1], resident[2]};
-  cuda.sequence({{plan, first}, {plan, other}, {plan, both}})->submit(2, {});
+  joined(cuda, {{plan, first}, {plan, other}, {plan, both}}).submit(2, {});
   Words got(100), last(100, 1);
   storages[2]->read(0, std::as_writable_bytes(std::span(got)), {});
   storages[4]->read(0, std::as_writable_bytes(std::span(last)), {});

@@ -13,6 +13,7 @@
 #include "support/directory.hpp"
 #include "support/errors.hpp"
 #include "support/fakes/fake_cuda.hpp"
+#include "support/prepared.hpp"
 #include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/words.hpp"

@@ -28,7 +28,7 @@ TEST_F(CudaTest, memory_of_another_library_is_worked_with_where_it_lies_and_give
     storages.back()->wait_for(nullptr);
     views.push_back({storages.back().get(), 0, 400, 100});
   }
-  cuda.prepare(xor_, 0)->plan(views, {2, 1, 1})->submit(views, {});
+  prepared(cuda, xor_, 0)->plan(views, {2, 1, 1})->submit(views, {}, {});
   storages[2]->let_wait(nullptr);
   storages[2]->wait({});
   EXPECT_EQ(out, xor_of(a, b));

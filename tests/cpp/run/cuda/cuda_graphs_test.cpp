@@ -20,19 +20,19 @@ using namespace sample;
 TEST_F(CudaTest, a_sequence_is_one_graph_and_runs_as_often_as_asked) {
   CudaBackend cuda = backend();
   Resident arrays(cuda, 100);
-  const auto executable = cuda.prepare(xor_, 0);
-  const std::shared_ptr<run::Plan> plan = executable->plan(arrays.views, {2, 1, 1});
+  const auto executable = prepared(cuda, xor_, 0);
+  const std::shared_ptr<run::Recording> plan = executable->plan(arrays.views, {2, 1, 1});
   driver_.forget_calls();
-  const auto sequence = cuda.sequence({{plan, arrays.views}, {plan, arrays.views}});
-  sequence->submit(700, {});
+  const auto sequence = joined(cuda, {{plan, arrays.views}, {plan, arrays.views}});
+  sequence.submit(700, {});
   EXPECT_TRUE(arrays.right());
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 2) << "when it was made";
   EXPECT_EQ(driver_.calls("cuGraphLaunch"), 700);
   // A single launch takes no graph, and neither does what a profile shows call by call.
-  cuda.sequence({{plan, arrays.views}})->submit(3, {});
+  joined(cuda, {{plan, arrays.views}}).submit(3, {});
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 5);
   const auto profile = run::Profile::begin(100);
-  sequence->submit(1, {});
+  sequence.submit(1, {});
   profile->end({});
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 7);
   EXPECT_EQ(driver_.calls("cuGraphLaunch"), 700);
@@ -45,11 +45,11 @@ TEST_F(CudaTest, calls_of_a_graph_that_share_nothing_run_at_once_and_others_in_t
   CudaBackend cuda = backend();
   std::vector<Resident> arrays;
   for (int k = 0; k < 6; ++k) arrays.emplace_back(cuda, 100);
-  const std::shared_ptr<run::Plan> plan = cuda.prepare(xor_, 0)->plan(arrays[0].views, {2, 1, 1});
+  const std::shared_ptr<run::Recording> plan = prepared(cuda, xor_, 0)->plan(arrays[0].views, {2, 1, 1});
   const auto graph_of = [&](const std::vector<std::vector<StorageView>>& calls) {
     std::vector<run::Step> steps;
     for (const auto& views : calls) steps.push_back({plan, views});
-    cuda.sequence(std::move(steps))->submit(1, {});
+    joined(cuda, std::move(steps)).submit(1, {});
     return driver_.last_graph();
   };
   const auto own = [&](std::size_t k) { return arrays[k].views; };
@@ -89,7 +89,7 @@ TEST_F(CudaTest, graphs_of_calls_in_parallel_give_what_the_calls_give_one_after_
       storages.push_back(cuda.allocate(0, 4 * kWords, false));
       storages.back()->write(0, bytes_of(expected.back()), {});
     }
-    const auto executable = cuda.prepare(program, 0);
+    const auto executable = prepared(cuda, program, 0);
     std::vector<run::Step> steps;
     std::vector<std::array<std::uint32_t, 4>> calls;
     while (steps.size() < 150) {
@@ -100,11 +100,11 @@ TEST_F(CudaTest, graphs_of_calls_in_parallel_give_what_the_calls_give_one_after_
       calls.push_back(call);
       steps.push_back({executable->plan(views, {1, 1, 1}), views});
     }
-    const auto sequence = cuda.sequence(std::move(steps));
+    const auto sequence = joined(cuda, std::move(steps));
     const Before graph = driver_.last_graph();
     for (std::size_t node = 1; node < graph.size(); ++node) wide += graph[node] != std::vector<std::size_t>{node - 1};
     for (int times = 0; times < 3; ++times) {
-      sequence->submit(1, {});
+      sequence.submit(1, {});
       for (const auto& [from, at, to, there] : calls) {
         for (std::uint32_t k = 0; k < kPart; ++k) expected[to][there + k] = expected[to][there + k] * 3 + expected[from][at + k];
       }
@@ -120,7 +120,7 @@ TEST_F(CudaTest, graphs_of_calls_in_parallel_give_what_the_calls_give_one_after_
 
 TEST_F(CudaTest, a_sequence_with_grids_from_data_is_one_graph) {
   CudaBackend cuda = backend();
-  const auto executable = cuda.prepare(xor_, 0);
+  const auto executable = prepared(cuda, xor_, 0);
   Resident first(cuda, 640), second(cuda, 640);
   const auto counts = cuda.allocate(0, 12, true);
   std::vector<run::Step> steps;
@@ -129,11 +129,11 @@ TEST_F(CudaTest, a_sequence_with_grids_from_data_is_one_graph) {
     views.push_back({counts.get(), 0, 12, 3, StorageView::Role::Invocations});
     steps.push_back({executable->plan(views, {10, 1, 1}), views});
   }
-  const auto sequence = cuda.sequence(std::move(steps));
+  const auto sequence = joined(cuda, std::move(steps));
   // The counts are read when the graph runs.
   const std::array<std::uint32_t, 3> words = {640, 1, 1};
   counts->write(0, std::as_bytes(std::span(words)), {});
-  sequence->submit(1, {});
+  sequence.submit(1, {});
   EXPECT_TRUE(first.right());
   EXPECT_TRUE(second.right());
   EXPECT_EQ(driver_.calls("cuGraphLaunch"), 1);
@@ -142,8 +142,8 @@ TEST_F(CudaTest, a_sequence_with_grids_from_data_is_one_graph) {
 // A sequence with a graph that owns memory of the device, for the counts of its grids.
 struct WithGraph {
   std::vector<std::unique_ptr<run::Storage>> storages;
-  std::unique_ptr<run::Sequence> sequence;
-  WithGraph(CudaBackend& cuda, Executable& executable) {
+  run::JoinedSteps sequence;
+  WithGraph(CudaBackend& cuda, const Prepared& executable) {
     std::vector<StorageView> views;
     for (int k = 0; k < 3; ++k) {
       storages.push_back(cuda.allocate(0, 4 * 640, true));
@@ -151,18 +151,18 @@ struct WithGraph {
     }
     storages.push_back(cuda.allocate(0, 12, true));
     views.push_back({storages.back().get(), 0, 12, 3, StorageView::Role::Invocations});
-    const std::shared_ptr<run::Plan> plan = executable.plan(views, {10, 1, 1});
-    sequence = cuda.sequence({{plan, views}, {plan, views}});
+    const std::shared_ptr<run::Recording> plan = executable.plan(views, {10, 1, 1});
+    sequence = joined(cuda, {{plan, views}, {plan, views}});
   }
 };
 
 TEST_F(CudaTest, a_graph_that_is_destroyed_while_the_device_works_on_it_leaves_nothing_behind) {
   {
     CudaBackend cuda = backend();
-    WithGraph arrays(cuda, *cuda.prepare(xor_, 0));
+    WithGraph arrays(cuda, *prepared(cuda, xor_, 0));
     driver_.hold();
-    arrays.sequence->submit(2, {});
-    arrays.sequence.reset();
+    arrays.sequence.submit(2, {});
+    arrays.sequence.recording.reset();
     driver_.release();
   }
   EXPECT_GT(driver_.calls("cuGraphExecDestroy"), 0);
@@ -171,13 +171,13 @@ TEST_F(CudaTest, a_graph_that_is_destroyed_while_the_device_works_on_it_leaves_n
 
 TEST_F(CudaTest, a_graph_of_a_lost_device_gives_its_memory_back_before_the_pool_goes) {
   CudaBackend cuda = backend({.submission_thread = false});
-  const auto executable = cuda.prepare(xor_, 0);
+  const auto executable = prepared(cuda, xor_, 0);
   {
     WithGraph arrays(cuda, *executable);
     driver_.hold();
-    arrays.sequence->submit(1, {});
+    arrays.sequence.submit(1, {});
     driver_.fail("cuGraphLaunch", 1, run::cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
-    EXPECT_THROW(arrays.sequence->submit(1, {}), DeviceLostError);
+    EXPECT_THROW(arrays.sequence.submit(1, {}), DeviceLostError);
   }
   driver_.release();
   // Opens the device anew, which ends the lost one.
@@ -189,9 +189,9 @@ TEST_F(CudaTest, a_graph_of_a_lost_device_gives_its_memory_back_before_the_pool_
 TEST_F(CudaTest, a_device_that_still_works_when_its_last_owner_leaves_stays_open) {
   {
     CudaBackend cuda = backend();
-    WithGraph arrays(cuda, *cuda.prepare(xor_, 0));
+    WithGraph arrays(cuda, *prepared(cuda, xor_, 0));
     driver_.hold();
-    arrays.sequence->submit(1, {});
+    arrays.sequence.submit(1, {});
   }
   EXPECT_EQ(driver_.calls("cuDevicePrimaryCtxRelease"), 0);
   EXPECT_EQ(driver_.calls("cuStreamDestroy"), 1) << "that of the capture";

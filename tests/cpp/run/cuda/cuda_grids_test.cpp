@@ -14,9 +14,9 @@ namespace {
 TEST_F(CudaTest, a_grid_larger_than_a_launch_takes_several) {
   CudaBackend cuda = backend({.max_group_count = std::array<std::uint32_t, 3>{3, 1, 1}});
   Resident arrays(cuda, 6400);
-  const auto executable = cuda.prepare(xor_, 0);
+  const auto executable = prepared(cuda, xor_, 0);
   driver_.forget_calls();
-  executable->plan(arrays.views, {100, 1, 1})->submit(arrays.views, {});
+  executable->plan(arrays.views, {100, 1, 1})->submit(arrays.views, {}, {});
   EXPECT_TRUE(arrays.right());
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 34);
 }
@@ -25,16 +25,16 @@ TEST_F(CudaTest, large_grids_run_coarsened) {
   CudaBackend cuda = backend();
   constexpr std::uint32_t kWords = (std::uint32_t{1} << 20) + 5;
   Resident arrays(cuda, kWords);
-  const auto executable = cuda.prepare(xor_, 0);
+  const auto executable = prepared(cuda, xor_, 0);
   driver_.forget_calls();
-  executable->plan(arrays.views, {(kWords + 63) / 64, 1, 1})->submit(arrays.views, {});
+  executable->plan(arrays.views, {(kWords + 63) / 64, 1, 1})->submit(arrays.views, {}, {});
   EXPECT_TRUE(arrays.right());
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 2) << "the coarsened part, and what is left";
 }
 
 TEST_F(CudaTest, a_grid_from_data_counts_workgroups_or_invocations) {
   CudaBackend cuda = backend();
-  const auto executable = cuda.prepare(xor_, 0);
+  const auto executable = prepared(cuda, xor_, 0);
   const auto done = [&](StorageView::Role role, std::uint32_t count) {
     Resident arrays(cuda, 640);
     // No invocation writes a one: the xor of `a` and `b` is even.
@@ -44,7 +44,7 @@ TEST_F(CudaTest, a_grid_from_data_counts_workgroups_or_invocations) {
     counts->write(4, std::as_bytes(std::span(words)), {});
     std::vector<StorageView> views = arrays.views;
     views.push_back({counts.get(), 4, 12, 3, role});
-    executable->plan(views, {9, 1, 1})->submit(views, {});
+    executable->plan(views, {9, 1, 1})->submit(views, {}, {});
     const Words got = arrays.out(), all = xor_of(arrays.a, arrays.b);
     const auto wrong = std::mismatch(got.begin(), got.end(), all.begin()).first;
     EXPECT_EQ(Words(wrong, got.end()), Words(static_cast<std::size_t>(got.end() - wrong), 1));

@@ -19,7 +19,7 @@ TEST_F(CudaTest, a_profile_never_changes_what_a_call_gives) {
     for (int nth = 1; nth < 60; ++nth) {
       SCOPED_TRACE(testing::Message() << function << ", call " << nth);
       CudaBackend cuda = backend();
-      const auto executable = cuda.prepare(xor_, 0);
+      const auto executable = prepared(cuda, xor_, 0);
       Resident arrays(cuda, 100);
       const auto plan = executable->plan(arrays.views, {2, 1, 1});
       arrays.out();
@@ -27,7 +27,7 @@ TEST_F(CudaTest, a_profile_never_changes_what_a_call_gives) {
       driver_.fail(function, nth, run::cuda::CUDA_ERROR_UNKNOWN);
       std::string said;
       try {
-        plan->submit(arrays.views, {});
+        plan->submit(arrays.views, {}, {});
         EXPECT_TRUE(arrays.right());
       } catch (const DeviceError& error) {
         said = error.what();  // a wait's own event, not the profile's
@@ -54,11 +54,11 @@ TEST_F(CudaTest, a_profile_of_many_calls_loses_times_and_nothing_else_when_the_d
     {
       CudaBackend cuda = backend();
       Resident arrays(cuda, 100);
-      const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+      const auto plan = prepared(cuda, xor_, 0)->plan(arrays.views, {2, 1, 1});
       const auto profile = run::Profile::begin(1000);
-      plan->submit(arrays.views, {});
+      plan->submit(arrays.views, {}, {});
       driver_.fail("cuEventElapsedTime", nth, run::cuda::CUDA_ERROR_UNKNOWN);
-      for (int call = 1; call < kCalls; ++call) plan->submit(arrays.views, {});
+      for (int call = 1; call < kCalls; ++call) plan->submit(arrays.views, {}, {});
       EXPECT_TRUE(arrays.right());
       profile->end({});
       EXPECT_TRUE(driver_.failed());
@@ -80,11 +80,11 @@ TEST_F(CudaTest, a_call_that_fails_under_a_profile_gives_its_events_back) {
   {
     CudaBackend cuda = backend();
     Resident arrays(cuda, 100);
-    const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+    const auto plan = prepared(cuda, xor_, 0)->plan(arrays.views, {2, 1, 1});
     const auto profile = run::Profile::begin(1000);
-    plan->submit(arrays.views, {});
+    plan->submit(arrays.views, {}, {});
     driver_.fail("cuLaunchKernel", 1, run::cuda::CUDA_ERROR_UNKNOWN);
-    EXPECT_THROW(plan->submit(arrays.views, {}), DeviceError);
+    EXPECT_THROW(plan->submit(arrays.views, {}, {}), DeviceError);
     profile->end({});
   }
   EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
@@ -93,11 +93,11 @@ TEST_F(CudaTest, a_call_that_fails_under_a_profile_gives_its_events_back) {
 TEST_F(CudaTest, times_of_calls_are_exact_however_long_a_profile_is_open) {
   CudaBackend cuda = backend();
   Resident arrays(cuda, 100);
-  const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+  const auto plan = prepared(cuda, xor_, 0)->plan(arrays.views, {2, 1, 1});
   const auto profile = run::Profile::begin(1000);
-  plan->submit(arrays.views, {});
+  plan->submit(arrays.views, {}, {});
   driver_.pass_time(std::int64_t{60} * 1'000'000'000);
-  for (int call = 0; call < 100; ++call) plan->submit(arrays.views, {});
+  for (int call = 0; call < 100; ++call) plan->submit(arrays.views, {}, {});
   // While the profile is open, its times are the device's own.
   const run::ProfileReport report = profile->report();
   ASSERT_GT(report.events.size(), 64u);

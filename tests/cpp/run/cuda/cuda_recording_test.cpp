@@ -92,24 +92,6 @@ TEST_F(CudaRecordingTest, keeps_graphs_of_many_arrays_that_take_turns) {
   EXPECT_EQ(recording->times_recorded(), kSets);
 }
 
-TEST_F(CudaRecordingTest, is_a_step_of_a_sequence_with_words_of_its_own) {
-  const auto recording = recorded();
-  Resident first(cuda_, kWords), second(cuda_, kWords);
-  const std::uint32_t factors[] = {3, 4};
-  std::vector<run::Step> steps;
-  for (int k = 0; k < 2; ++k) {
-    const Resident& arrays = k == 0 ? first : second;
-    const std::array<StorageView, 2> slots = {arrays.views[0], arrays.views[2]};
-    steps.push_back(recording->step(slots, std::as_bytes(std::span(&factors[k], 1))));
-  }
-  const auto sequence = cuda_.sequence(std::move(steps));
-  driver_.forget_calls();
-  sequence->submit(5, {});
-  EXPECT_EQ(first.out(), expected(first.a, 3));
-  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 5);
-  EXPECT_EQ(second.out(), expected(second.a, 4));
-}
-
 TEST_F(CudaRecordingTest, leaves_nothing_behind_when_it_is_destroyed_while_the_device_works_on_its_graphs) {
   {
     auto recording = recorded();

@@ -27,14 +27,14 @@ class CudaSubmissionTest : public CudaTest {
   struct Mixed {
     std::unique_ptr<run::Storage> a, state;
     std::vector<StorageView> views;
-    std::unique_ptr<run::Plan> plan;
-    Mixed(CudaBackend& cuda, Executable& executable) : a(cuda.allocate(0, 4, true)), state(cuda.allocate(0, 4, true)) {
+    std::shared_ptr<run::Recording> plan;
+    Mixed(CudaBackend& cuda, const Prepared& executable) : a(cuda.allocate(0, 4, true)), state(cuda.allocate(0, 4, true)) {
       views = {{a.get(), 0, 4, 1}, {state.get(), 0, 4, 1}};
       plan = executable.plan(views, {1, 1, 1});
     }
     void submit(std::uint32_t word, const RunOptions& options = {}) {
       a->write(0, std::as_bytes(std::span(&word, 1)), options);
-      plan->submit(views, options);
+      plan->submit(views, {}, options);
     }
     std::uint32_t result() {
       std::uint32_t word = 0;
@@ -51,7 +51,7 @@ class CudaSubmissionTest : public CudaTest {
   const validate::ValidProgram mix_ =
       valid(Sample().in("a").out("state").size(1).add(store("state", u32(0), load("state", u32(0)) * u32(31) + load("a", u32(0)))).make());
   CudaBackend cuda_ = backend({.submission_thread = true});
-  const std::shared_ptr<Executable> mix_code_ = cuda_.prepare(mix_, 0);
+  const std::shared_ptr<Prepared> mix_code_ = prepared(cuda_, mix_, 0);
 };
 
 TEST_F(CudaSubmissionTest, passes_copies_launches_and_freed_memory_in_the_order_in_which_they_were_handed_in) {
@@ -110,7 +110,7 @@ TEST_F(CudaSubmissionTest, reports_a_failure_typed_at_the_next_wait_and_call_and
     EXPECT_EQ(outcome_of([&] { arrays.state->wait({}); }).kind, kind);
     EXPECT_TRUE(driver_.failed());
     EXPECT_EQ(driver_.calls("cuLaunchKernel"), 1) << "what followed is dropped";
-    EXPECT_EQ(outcome_of([&] { arrays.plan->submit(arrays.views, {}); }).kind, kind);
+    EXPECT_EQ(outcome_of([&] { arrays.plan->submit(arrays.views, {}, {}); }).kind, kind);
     EXPECT_EQ(outcome_of([&] { arrays.result(); }).kind, kind);
     if (kind == "device") {
       EXPECT_EQ(
@@ -119,7 +119,7 @@ TEST_F(CudaSubmissionTest, reports_a_failure_typed_at_the_next_wait_and_call_and
           "device.");
     }
     Arrays host(100);
-    host.run(*cuda_.prepare(xor_, 0));
+    host.run(*prepared(cuda_, xor_, 0));
     EXPECT_TRUE(host.right());
   }
 }
@@ -142,7 +142,7 @@ TEST_F(CudaSubmissionTest, gives_everything_back_after_a_failure_that_did_not_lo
     driver_.resume();
     EXPECT_THROW(arrays.state->wait({}), DeviceError);
   }
-  const_cast<std::shared_ptr<Executable>&>(mix_code_).reset();
+  const_cast<std::shared_ptr<Prepared>&>(mix_code_).reset();
   cuda_ = backend();
   EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
 }
@@ -157,7 +157,7 @@ TEST_F(CudaSubmissionTest, work_that_is_handed_in_is_done_when_its_arrays_and_th
     for (std::uint32_t turn = 2; turn <= 30; ++turn) arrays.submit(turn);
   }
   driver_.release();
-  const_cast<std::shared_ptr<Executable>&>(mix_code_).reset();
+  const_cast<std::shared_ptr<Prepared>&>(mix_code_).reset();
   cuda_ = backend();
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 29);
   EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
@@ -209,17 +209,17 @@ TEST_F(CudaSubmissionTest, a_forked_child_is_refused_while_work_waits) {
 TEST_F(CudaTest, callers_submit_themselves_after_a_wait_and_leave_longer_bursts_to_the_thread) {
   CudaBackend cuda = backend();
   Resident arrays(cuda, 100);
-  const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+  const auto plan = prepared(cuda, xor_, 0)->plan(arrays.views, {2, 1, 1});
   // The uploads are submissions, too, and may not have been waited for.
-  plan->submit(arrays.views, {});
+  plan->submit(arrays.views, {}, {});
   EXPECT_TRUE(arrays.right());
   driver_.forget_calls();
   for (int turn = 0; turn < 50; ++turn) {
-    for (int call = 0; call < 4; ++call) plan->submit(arrays.views, {});
+    for (int call = 0; call < 4; ++call) plan->submit(arrays.views, {}, {});
     EXPECT_TRUE(arrays.right());
   }
   EXPECT_EQ(driver_.calls_elsewhere("cuLaunchKernel"), 0);
-  for (int call = 0; call < 5; ++call) plan->submit(arrays.views, {});
+  for (int call = 0; call < 5; ++call) plan->submit(arrays.views, {}, {});
   while (driver_.calls("cuLaunchKernel") < 205) std::this_thread::yield();
   EXPECT_EQ(driver_.calls_elsewhere("cuLaunchKernel"), 1);
   EXPECT_TRUE(arrays.right());

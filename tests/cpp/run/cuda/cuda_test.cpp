@@ -37,15 +37,15 @@ TEST_F(CudaTest, every_conformance_case_has_its_bytes) {
 
 TEST_F(CudaTest, arrays_on_the_device_take_a_plan_for_any_of_their_size) {
   CudaBackend cuda = backend();
-  const auto executable = cuda.prepare(xor_, 0);
+  const auto executable = prepared(cuda, xor_, 0);
   Resident first(cuda, 100), second(cuda, 100);
-  const std::shared_ptr<run::Plan> plan = executable->plan(first.views, {2, 1, 1});
-  plan->submit(first.views, {});
-  plan->submit(second.views, {});
+  const std::shared_ptr<run::Recording> plan = executable->plan(first.views, {2, 1, 1});
+  plan->submit(first.views, {}, {});
+  plan->submit(second.views, {}, {});
   EXPECT_TRUE(first.right());
   EXPECT_TRUE(second.right());
   driver_.forget_calls();
-  plan->submit(first.views, {});
+  plan->submit(first.views, {}, {});
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 1);
   EXPECT_EQ(driver_.calls("cuEventRecord"), 0) << "no wait follows the call";
   EXPECT_EQ(driver_.calls("cuMemAllocFromPoolAsync"), 0);
@@ -60,7 +60,7 @@ TEST_F(CudaTest, arrays_that_begin_inside_of_an_element_are_copied) {
   const auto from = cuda.allocate(0, 68, true), to = cuda.allocate(0, 72, true);
   from->write(4, bytes_of(given), {});
   const std::vector<StorageView> views = {{from.get(), 4, 64, 4}, {to.get(), 8, 64, 4}};
-  cuda.prepare(program, 0)->plan(views, {4, 1, 1})->submit(views, {});
+  prepared(cuda, program, 0)->plan(views, {4, 1, 1})->submit(views, {}, {});
   Words got(18);
   to->read(0, std::as_writable_bytes(std::span(got)), {});
   EXPECT_EQ(Words(got.begin() + 2, got.end()), given);
@@ -100,10 +100,10 @@ TEST_F(CudaTest, limits_of_the_device_are_named) {
             "another device.");
   driver_.set_attribute(run::cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 32);
   CudaBackend small = backend();
-  EXPECT_EQ(message_of([&] { small.prepare(xor_, 0); }),
+  EXPECT_EQ(message_of([&] { prepared(small, xor_, 0); }),
             "64 invocations a workgroup exceeds maxComputeWorkGroupInvocations of device `Fake 0`, which allows 32. Fix: use a smaller "
             "workgroup_size, or use another device.");
-  EXPECT_EQ(message_of([&] { cuda.prepare(xor_, 1); }),
+  EXPECT_EQ(message_of([&] { prepared(cuda, xor_, 1); }),
             "device 1 does not exist, there are 1. Fix: pass the index of an entry of devices().");
 }
 
@@ -123,13 +123,13 @@ void call_from_threads(const std::function<bool()>& call) {
 TEST_F(CudaTest, threads_may_call_at_once) {
   for (const std::optional<bool> thread : {std::optional<bool>(), std::optional(true), std::optional(false)}) {
     CudaBackend cuda = backend({.submission_thread = thread});
-    const std::shared_ptr<Executable> executable = cuda.prepare(xor_, 0);
+    const std::shared_ptr<Prepared> executable = prepared(cuda, xor_, 0);
     call_from_threads([&] {
       Arrays host(100);
       host.run(*executable);
       Resident arrays(cuda, 300);
       const auto plan = executable->plan(arrays.views, {5, 1, 1});
-      for (int turn = 0; turn < 9; ++turn) plan->submit(arrays.views, {});
+      for (int turn = 0; turn < 9; ++turn) plan->submit(arrays.views, {}, {});
       return host.right() && arrays.right();
     });
   }
@@ -138,7 +138,7 @@ TEST_F(CudaTest, threads_may_call_at_once) {
 TEST_F(CudaTest, a_forked_child_is_refused) {
   CudaBackend cuda = backend();
   Resident arrays(cuda, 100);
-  const auto executable = cuda.prepare(xor_, 0);
+  const auto executable = prepared(cuda, xor_, 0);
   const pid_t child = fork();
   if (child == 0) {
     const std::string wanted = "CUDA was opened before this process was forked, and its driver does not survive that.";

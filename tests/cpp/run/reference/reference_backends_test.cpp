@@ -41,15 +41,15 @@ class FakeBackend : public run::Backend {
     return run::find_backend("reference")->prepare(program, std::nullopt, optimize, waiting);
   }
   std::unique_ptr<run::Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { return nullptr; }
-  std::unique_ptr<run::Sequence> sequence(std::vector<run::Step>) override { return nullptr; }
-  std::shared_ptr<run::Recording> record(run::CallsToRecord, const run::RunOptions&) override { return nullptr; }
+  std::shared_ptr<run::Recording> record(run::CallsToRecord, const run::RunOptions&, std::span<const run::StorageView>) override {
+    return nullptr;
+  }
 
   bool asked = false, tried = false;
 
  private:
   struct Nothing : run::Executable {
     void run(std::span<const run::BufferView>, run::Grid, const run::RunOptions&) override {}
-    std::unique_ptr<run::Plan> plan(std::span<const run::StorageView>, run::Grid, const run::RunOptions&) override { return nullptr; }
   };
 
   std::string name_;

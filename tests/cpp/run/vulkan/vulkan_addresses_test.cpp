@@ -9,6 +9,7 @@
 #include "run/vulkan/vulkan_fixture.hpp"
 #include "support/errors.hpp"
 #include "support/fakes/failing_vulkan.hpp"
+#include "support/prepared.hpp"
 #include "support/programs/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
@@ -59,7 +60,7 @@ Words doubled(const Words& words) {
 TEST_F(Addresses, are_compiled_for_and_used_with_the_first_array_that_is_too_large) {
   on_each_device([&](std::size_t device, const test::DeviceInfo&) {
     auto backend = this->backend();
-    const auto executable = backend.prepare(twice(), device);
+    const auto executable = test::prepared(backend, twice(), device);
     const auto expect = [&](std::uint32_t words, int compiled, int asked) {
       SCOPED_TRACE(words);
       vulkan_.forget_calls();
@@ -81,7 +82,7 @@ TEST_F(Addresses, are_compiled_for_and_used_with_the_first_array_that_is_too_lar
     const Words given = test::counted(kRange / 4 + 1, 5);
     storage->write(0, std::as_bytes(std::span(given)), {});
     const StorageView views[] = {{storage.get(), 0, kRange + 4, kRange / 4 + 1}};
-    executable->plan(views, {2, 1, 1})->submit(views, {});
+    executable->plan(views, {2, 1, 1})->submit(views, {}, {});
     Words got(given.size());
     storage->read(0, std::as_writable_bytes(std::span(got)), {});
     EXPECT_EQ(got, doubled(given));
@@ -93,7 +94,7 @@ TEST_F(Addresses, are_compiled_for_and_used_with_the_first_array_that_is_too_lar
 TEST_F(Addresses, are_compiled_for_once_more_when_the_device_was_lost) {
   on_each_device([&](std::size_t device, const test::DeviceInfo&) {
     auto backend = this->backend();
-    const auto executable = backend.prepare(twice(), device);
+    const auto executable = test::prepared(backend, twice(), device);
     const auto run = [&] {
       Words data = test::counted(200, 3);
       const Words expected = doubled(data);
@@ -115,7 +116,7 @@ TEST_F(Addresses, of_large_grids_are_used_by_the_kernel_that_does_the_work_of_fo
     auto backend = this->backend();
     run::Optimize everywhere;
     everywhere.everywhere = true;
-    const auto executable = backend.prepare(twice(), device, everywhere);
+    const auto executable = test::prepared(backend, twice(), device, everywhere);
     for (const std::uint32_t count : {64 * 4u, 64 * 5u, 64 * 11u}) {
       Words data = test::counted(count, 3);
       const Words expected = doubled(data);
@@ -137,7 +138,7 @@ TEST_F(Addresses, of_arrays_without_elements_may_be_read) {
                                                          .add({store("out", gid(0), load("none", gid(0) + u32(0x10000000)))})
                                                          .make());
   on_each_device([&](std::size_t device, const test::DeviceInfo&) {
-    const auto executable = backend_.prepare(program, device, kByAddress);
+    const auto executable = test::prepared(backend_, program, device, kByAddress);
     // As large as a block with memory of its own, of which the last words are half an element.
     constexpr std::uint64_t kBytes = std::uint64_t{2} << 20;
     const auto storage = backend_.allocate(device, kBytes, false);
@@ -147,7 +148,7 @@ TEST_F(Addresses, of_arrays_without_elements_may_be_read) {
       const auto out = backend_.allocate(device, 64, false);
       out->write(0, std::as_bytes(std::span(before)), {});
       const StorageView views[] = {{storage.get(), kBytes - left, left, 0}, {out.get(), 0, 64, 4}};
-      executable->plan(views, {1, 1, 1})->submit(views, {});
+      executable->plan(views, {1, 1, 1})->submit(views, {}, {});
       Words got(16, 1);
       out->read(0, std::as_writable_bytes(std::span(got)), {});
       EXPECT_EQ(got, Words(16, 0)) << left;
@@ -160,7 +161,7 @@ TEST_F(Addresses, that_a_device_lacks_make_a_larger_array_a_typed_error) {
                                            [](VkPhysicalDeviceVulkan12Features& features) { features.bufferDeviceAddress = VK_FALSE; });
   on_each_device([&](std::size_t device, const test::DeviceInfo& info) {
     auto backend = this->backend();
-    const auto executable = backend.prepare(twice(), device, kByAddress);
+    const auto executable = test::prepared(backend, twice(), device, kByAddress);
     Words small = test::counted(kRange / 4, 3), large(kRange / 4 + 1);
     const run::BufferView fits[] = {test::view(small)}, views[] = {test::view(large)};
     executable->run(fits, {2, 1, 1}, {});
@@ -191,7 +192,7 @@ TEST_F(Addresses, reach_no_array_beyond_what_the_device_gives) {
     }
     on_each_device([&](std::size_t device, const test::DeviceInfo& info) {
       auto backend = this->backend();
-      const auto executable = backend.prepare(twice(), device);
+      const auto executable = test::prepared(backend, twice(), device);
       Words most = test::counted(1024, 3), more(1025);
       const run::BufferView fits[] = {test::view(most)}, views[] = {test::view(more)};
       executable->run(fits, {16, 1, 1}, {});

@@ -23,7 +23,7 @@ namespace vyre::test {
 namespace {
 
 // Runs the xor shader on arrays that lie on the device. Each begins where no device can bind it, so that it is copied.
-void run_resident(VulkanBackend& backend, std::size_t device, Executable& executable, bool from_data) {
+void run_resident(VulkanBackend& backend, std::size_t device, Prepared& executable, bool from_data) {
   constexpr std::uint32_t kWords = 100;
   const Words given[] = {counted(kWords, 3), counted(kWords, 5)};
   std::unique_ptr<run::Storage> storages[3];
@@ -34,16 +34,16 @@ void run_resident(VulkanBackend& backend, std::size_t device, Executable& execut
     views.push_back({storages[slot].get(), 4, 4 * kWords, kWords});
   }
   // On its own, and twice as a sequence.
-  const std::shared_ptr<run::Plan> plan = executable.plan(views, {2, 1, 1});
-  plan->submit(views, {});
-  backend.sequence({{plan, views}, {plan, views}})->submit(2, {});
+  const std::shared_ptr<run::Recording> plan = executable.plan(views, {2, 1, 1});
+  plan->submit(views, {}, {});
+  joined(backend, {{plan, views}, {plan, views}}).submit(2, {});
   if (from_data) {
     const std::array<std::uint32_t, 3> counts = {2, 1, 1};
     const auto counted = backend.allocate(device, 16, true);
     counted->write(4, std::as_bytes(std::span(counts)), {});
     std::vector<run::StorageView> with_counts = views;
     with_counts.push_back({counted.get(), 4, 12, 3, run::StorageView::Role::Workgroups});
-    executable.plan(with_counts, {9, 9, 9})->submit(with_counts, {});
+    executable.plan(with_counts, {9, 9, 9})->submit(with_counts, {}, {});
   }
   Words got(kWords);
   storages[2]->read(4, std::as_writable_bytes(std::span(got)), {});
@@ -80,7 +80,7 @@ void run_recorded(VulkanBackend& backend, std::size_t device) {
 // Prepares and runs twice, the second time with other sizes, which makes other buffers; then with arrays that stay, and
 // with `from_data` on a grid from data, and recorded.
 void use(VulkanBackend& backend, std::size_t device, Arrays& small, Arrays& large, bool from_data = false) {
-  auto executable = backend.prepare_shader(xor_shader(), device);
+  auto executable = prepared_xor(backend, device);
   small.run(*executable);
   run_resident(backend, device, *executable, from_data);
   if (from_data) run_recorded(backend, device);
@@ -226,7 +226,7 @@ TEST_F(EveryFunction, that_fails_while_staging_is_a_typed_error_too) { fail_each
 // A driver's own order hides what a missing one would do, so they are counted.
 TEST_F(VulkanFailuresTest, the_calls_of_a_sequence_wait_for_each_other_only_where_they_share_what_one_writes) {
   auto backend = this->backend();
-  auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+  auto executable = prepared_xor(backend, usable_[0]);
   std::vector<std::unique_ptr<run::Storage>> storages;
   for (int k = 0; k < 5; ++k) storages.push_back(backend.allocate(usable_[0], 400, true));
   using Slots = std::array<std::size_t, 3>;
@@ -234,12 +234,12 @@ TEST_F(VulkanFailuresTest, the_calls_of_a_sequence_wait_for_each_other_only_wher
     std::vector<run::Step> steps;
     for (const Slots& slots : calls) {
       run::Step step;
-      for (const std::size_t slot : slots) step.views.push_back({storages[slot].get(), 0, 400, 100});
-      step.plan = executable->plan(step.views, {2, 1, 1});
+      for (const std::size_t slot : slots) step.slots.push_back({storages[slot].get(), 0, 400, 100});
+      step.recording = executable->plan(step.slots, {2, 1, 1});
       steps.push_back(std::move(step));
     }
     vulkan_.forget_calls();
-    const auto sequence = backend.sequence(std::move(steps));
+    const auto sequence = joined(backend, std::move(steps));
     return vulkan_.calls("vkCmdPipelineBarrier");
   };
   // The first two are read, the last is written.
@@ -254,7 +254,7 @@ TEST_F(VulkanFailuresTest, the_calls_of_a_sequence_wait_for_each_other_only_wher
 
 TEST_F(VulkanFailuresTest, a_call_reads_the_array_of_its_grid_as_it_reads_any_other) {
   auto backend = this->backend();
-  auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+  auto executable = prepared_xor(backend, usable_[0]);
   std::vector<std::unique_ptr<run::Storage>> storages;
   for (int k = 0; k < 6; ++k) storages.push_back(backend.allocate(usable_[0], 400, true));
   static constexpr std::size_t kNone = 9;
@@ -264,13 +264,13 @@ TEST_F(VulkanFailuresTest, a_call_reads_the_array_of_its_grid_as_it_reads_any_ot
     std::vector<run::Step> steps;
     for (const Slots& slots : calls) {
       run::Step step;
-      for (std::size_t k = 0; k < 3; ++k) step.views.push_back({storages[slots[k]].get(), 0, 400, 100});
-      if (slots[3] != kNone) step.views.push_back({storages[slots[3]].get(), 256, 12, 3, run::StorageView::Role::Workgroups});
-      step.plan = executable->plan(step.views, {2, 1, 1});
+      for (std::size_t k = 0; k < 3; ++k) step.slots.push_back({storages[slots[k]].get(), 0, 400, 100});
+      if (slots[3] != kNone) step.slots.push_back({storages[slots[3]].get(), 256, 12, 3, run::StorageView::Role::Workgroups});
+      step.recording = executable->plan(step.slots, {2, 1, 1});
       steps.push_back(std::move(step));
     }
     vulkan_.forget_calls();
-    const auto sequence = backend.sequence(std::move(steps));
+    const auto sequence = joined(backend, std::move(steps));
     EXPECT_EQ(vulkan_.calls("vkCmdDispatchIndirect"), std::ranges::count_if(calls, [](const Slots& slots) { return slots[3] != kNone; }));
     return vulkan_.calls("vkCmdPipelineBarrier");
   };
@@ -289,7 +289,7 @@ TEST_F(VulkanFailuresTest, a_device_without_room_for_descriptors_says_so_and_has
     for (const VkResult result : {VK_ERROR_FRAGMENTATION, VK_ERROR_FRAGMENTED_POOL, VK_ERROR_OUT_OF_POOL_MEMORY}) {
       SCOPED_TRACE(function + " gives " + std::to_string(result));
       auto backend = this->backend();
-      auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+      auto executable = prepared_xor(backend, usable_[0]);
       const ResidentArrays arrays(backend, usable_[0]);
       vulkan_.fail(function, 1, result);
       const auto [kind, said] = outcome_of([&] { executable->plan(arrays.views(), {2, 1, 1}); });
@@ -297,7 +297,7 @@ TEST_F(VulkanFailuresTest, a_device_without_room_for_descriptors_says_so_and_has
       EXPECT_EQ(kind, "memory");
       EXPECT_EQ(said, "device `" + backend.devices()[usable_[0]].name +
                           "` has no room for more recorded calls. Fix: drop graphs, or record fewer calls.");
-      executable->plan(arrays.views(), {2, 1, 1})->submit(arrays.views(), {});
+      executable->plan(arrays.views(), {2, 1, 1})->submit(arrays.views(), {}, {});
     }
   }
 }
@@ -318,7 +318,7 @@ struct Rounds {
   Rounds(VulkanBackend& backend, std::size_t device) {
     run::Optimize at_once;
     at_once.everywhere = true;
-    executable = backend.prepare(rounds_program(), device, at_once);
+    executable = prepared(backend, rounds_program(), device, at_once);
     data = backend.allocate(device, 256, false);
     rounds = backend.allocate(device, 4, false);
     write(2);
@@ -331,7 +331,7 @@ struct Rounds {
     const Words words(64, 7);
     data->write(0, std::as_bytes(std::span(words)), {});
   }
-  void call() const { plan->submit(views(), {}); }
+  void call() const { plan->submit(views(), {}, {}); }
   Words read() const {
     Words words(64);
     data->read(0, std::as_writable_bytes(std::span(words)), {});
@@ -345,22 +345,22 @@ struct Rounds {
     return Words(64, word);
   }
 
-  std::unique_ptr<Executable> executable;
+  std::unique_ptr<Prepared> executable;
   std::unique_ptr<run::Storage> data, rounds;
-  std::shared_ptr<run::Plan> plan;
+  std::shared_ptr<run::Recording> plan;
 };
 
 TEST_F(VulkanFailuresTest, what_a_driver_tells_about_a_program_is_passed_on) {
   for (const std::size_t device : usable_) {
     auto backend = this->backend();
-    const auto executable = backend.prepare_shader(xor_shader(), device);
+    const auto executable = prepared_xor(backend, device);
     const bool none = executable->driver_facts().empty();
     EXPECT_TRUE(none || vulkan_.calls("vkGetPipelineExecutableStatisticsKHR") > 0);
   }
   vulkan_.tell_statistics();
   for (const std::size_t device : usable_) {
     auto backend = this->backend();
-    const auto executable = backend.prepare_shader(xor_shader(), device);
+    const auto executable = prepared_xor(backend, device);
     std::string told;
     for (const run::DriverFact& fact : executable->driver_facts()) told += fact.part + ' ' + fact.name + '=' + fact.value + "; ";
     EXPECT_EQ(told, "main Registers=40; main Spills=0.5; main Occupancy=true; main Ratio=-3; ");
@@ -383,7 +383,7 @@ TEST_F(VulkanFailuresTest, a_driver_that_does_not_compile_much_private_memory_is
   for (const auto& [elements, wanted] : {std::pair{4096u, "capability"}, {1024u, "device"}}) {
     SCOPED_TRACE(elements);
     auto backend = this->backend();
-    backend.prepare_shader(xor_shader(), usable_[0]);  // opens the device, whose probes are compiled too
+    prepared_xor(backend, usable_[0]);  // opens the device, whose probes are compiled too
     vulkan_.fail("vkCreateComputePipelines", 1, VK_ERROR_INITIALIZATION_FAILED);
     const validate::ValidProgram tried = program(elements);
     const auto [kind, said] = outcome_of([&] { backend.prepare(tried, usable_[0], {}); });
@@ -434,7 +434,7 @@ TEST_F(VulkanFailuresTest, words_that_change_while_a_call_is_compiled_for_them_a
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend();
     const Rounds rounds(backend, device);
-    const auto sequence = backend.sequence({{rounds.plan, rounds.views()}});
+    const auto sequence = joined(backend, {{rounds.plan, rounds.views()}});
     std::uint32_t then = 0;
     bool wrote = false;
     vulkan_.change("vkCreateShaderModule", [&](void*) {
@@ -448,7 +448,7 @@ TEST_F(VulkanFailuresTest, words_that_change_while_a_call_is_compiled_for_them_a
     rounds.write(4);
     wrote = false;
     then = 1;
-    sequence->submit(3, {});
+    sequence.submit(3, {});
     EXPECT_TRUE(wrote);
     EXPECT_EQ(rounds.read(), Rounds::after(1, 3));
     vulkan_.change("vkCreateShaderModule", [](void*) {});
@@ -462,13 +462,13 @@ TEST_F(VulkanFailuresTest, a_submission_that_fails_beside_the_caller_is_told_to_
       for (int nth = 1; nth <= 8; ++nth) {
         SCOPED_TRACE("submission " + std::to_string(nth) + " gives " + std::to_string(result));
         auto backend = this->backend({.submission_thread = true});
-        auto executable = backend.prepare_shader(xor_shader(), device);
+        auto executable = prepared_xor(backend, device);
         const ResidentArrays arrays(backend, device);
         const auto plan = executable->plan(arrays.views(), {2, 1, 1});
         vulkan_.fail("vkQueueSubmit", nth, result);
         const auto [kind, text] = outcome_of([&] {
           // The thread submits many at a time, so nobody knows how many calls it takes.
-          for (int turn = 0; turn < 100'000 && !vulkan_.failed(); ++turn) plan->submit(arrays.views(), {});
+          for (int turn = 0; turn < 100'000 && !vulkan_.failed(); ++turn) plan->submit(arrays.views(), {}, {});
           Words got(100);
           arrays.read(2, got);
         });
@@ -492,14 +492,14 @@ TEST_F(VulkanFailuresTest, a_submission_that_fails_beside_the_caller_is_told_to_
 TEST_F(VulkanFailuresTest, a_wait_that_sleeps_ends_when_the_submission_thread_fails) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend({.submission_thread = true});
-    auto executable = backend.prepare_shader(xor_shader(), device);
+    auto executable = prepared_xor(backend, device);
     const ResidentArrays arrays(backend, device);
     const auto plan = executable->plan(arrays.views(), {2, 1, 1});
     // The device appears to be busy with the first of these, so the submission thread takes over before the last.
     vulkan_.hold_submissions(true);
-    for (int turn = 0; turn < 16; ++turn) plan->submit(arrays.views(), {});
+    for (int turn = 0; turn < 16; ++turn) plan->submit(arrays.views(), {}, {});
     vulkan_.hold_calls("vkQueueSubmit");
-    plan->submit(arrays.views(), {});
+    plan->submit(arrays.views(), {}, {});
     vulkan_.wait_for_held_call();
     vulkan_.fail("vkQueueSubmit", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
     RunOptions options;
@@ -521,7 +521,7 @@ TEST_F(VulkanFailuresTest, a_wait_that_sleeps_ends_when_the_submission_thread_fa
 TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend();
-    auto executable = backend.prepare_shader(xor_shader(), device);
+    auto executable = prepared_xor(backend, device);
     for (const char* function : {"vkQueueSubmit", "vkWaitSemaphores", "vkResetCommandPool", "vkAllocateMemory"}) {
       SCOPED_TRACE(function);
       vulkan_.only_waiting_tells(true);
@@ -539,7 +539,7 @@ TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
 TEST_F(VulkanFailuresTest, arrays_of_a_lost_device_say_so_and_new_ones_work) {
   on_each_device([&](std::size_t device, const DeviceInfo& info) {
     auto backend = this->backend();
-    auto executable = backend.prepare_shader(xor_shader(), device);
+    auto executable = prepared_xor(backend, device);
     const Words given = counted(100, 3);
     const auto make = [&] {
       ResidentArrays arrays(backend, device);
@@ -549,16 +549,16 @@ TEST_F(VulkanFailuresTest, arrays_of_a_lost_device_say_so_and_new_ones_work) {
     const ResidentArrays lost = make();
     const auto plan = executable->plan(lost.views(), {2, 1, 1});
     vulkan_.fail("vkQueueSubmit", 1, VK_ERROR_DEVICE_LOST);
-    EXPECT_THROW(plan->submit(lost.views(), {}), DeviceLostError);
+    EXPECT_THROW(plan->submit(lost.views(), {}, {}), DeviceLostError);
     const std::string text = "device `" + info.name + "` was lost, and the arrays on it with it. Fix: make them anew, and call again.";
     const auto expect_lost = [&](const std::function<void()>& work) { EXPECT_EQ(message_of<DeviceLostError>([&] { work(); }), text); };
     Words got(100);
     expect_lost([&] { lost.read(2, got); });
     expect_lost([&] { lost.write(2, given); });
-    expect_lost([&] { plan->submit(lost.views(), {}); });
+    expect_lost([&] { plan->submit(lost.views(), {}, {}); });
     expect_lost([&] { executable->plan(lost.views(), {2, 1, 1}); });
     const ResidentArrays again = make();
-    executable->plan(again.views(), {2, 1, 1})->submit(again.views(), {});
+    executable->plan(again.views(), {2, 1, 1})->submit(again.views(), {}, {});
     again.read(2, got);
     EXPECT_EQ(got, Words(100, 0));
   });
@@ -568,7 +568,7 @@ TEST_F(VulkanFailuresTest, arrays_of_a_lost_device_say_so_and_new_ones_work) {
 TEST_F(VulkanFailuresTest, memory_kept_for_reuse_is_freed_before_memory_runs_out) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend();
-    auto executable = backend.prepare_shader(xor_shader(), device);
+    auto executable = prepared_xor(backend, device);
     // A call within a call needs a workspace beside the first one's, so that two are left for reuse.
     vulkan_.only_waiting_tells(true);
     Arrays outer(100), inner(100), large(300000);
@@ -594,7 +594,7 @@ TEST_F(VulkanFailuresTest, a_call_like_the_one_before_makes_and_binds_nothing) {
   for (const bool stage : {false, true}) {
     on_each_device([&](std::size_t device, const DeviceInfo&) {
       auto backend = this->backend({.always_stage = stage});
-      auto executable = backend.prepare_shader(xor_shader(), device);
+      auto executable = prepared_xor(backend, device);
       Arrays first(100), second(100), other(200);
       first.run(*executable);
       vulkan_.forget_calls();

@@ -123,7 +123,7 @@ class VulkanOrderTest : public VulkanTest {
           return run::vulkan::Loader{&find_instance, {}};
         },
         Options{.max_group_count = std::array<std::uint32_t, 3>{2, 1, 1}, .always_stage = stage});
-    const auto executable = backend.prepare_shader(xor_shader(), device);
+    const auto executable = prepared_xor(backend, device);
     Words a = counted(130, 3), b = counted(130, 5), out(130);
     const BufferView views[] = {view(a), view(b), view(out)};
     recorder.commands.clear();
@@ -163,7 +163,7 @@ TEST_F(VulkanOrderTest, a_call_in_shared_memory_orders_parts_of_its_grid) {
 // Found out from what the host has seen, not from asking: so it is the same every time.
 TEST_F(VulkanOrderTest, a_resident_call_is_ordered_after_all_before_it_unless_these_are_known_to_be_done) {
   VulkanBackend backend([] { return run::vulkan::Loader{&find_instance, {}}; });
-  const auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+  const auto executable = prepared_xor(backend, usable_[0]);
   const Words a = counted(130, 3), b = counted(130, 5);
   std::vector<std::unique_ptr<run::Storage>> storages;
   std::vector<run::StorageView> views;
@@ -177,9 +177,9 @@ TEST_F(VulkanOrderTest, a_resident_call_is_ordered_after_all_before_it_unless_th
   recorder.commands.clear();
   const auto plan = executable->plan(views, {3, 1, 1});
   const std::string after_all = "order device -> device, w -> rw", after_done = "order done -> device,  -> rw";
-  plan->submit(views, {});
+  plan->submit(views, {}, {});
   storages[2]->wait({});
-  plan->submit(views, {});
+  plan->submit(views, {}, {});
   storages[2]->wait({});
   // For a device at work; and once it is called again, for one that is not.
   std::erase(recorder.commands, "order device -> host, w -> rw");
@@ -187,12 +187,12 @@ TEST_F(VulkanOrderTest, a_resident_call_is_ordered_after_all_before_it_unless_th
                                                          "submit " + after_done}));
 
   recorder.commands.clear();
-  plan->submit(views, {});
-  plan->submit(views, {});
-  plan->submit(views, {});
+  plan->submit(views, {}, {});
+  plan->submit(views, {}, {});
+  plan->submit(views, {}, {});
   storages[2]->wait({});
-  plan->submit(views, {});
-  plan->submit(views, {});
+  plan->submit(views, {}, {});
+  plan->submit(views, {}, {});
   storages[2]->wait({});
   EXPECT_EQ(recorder.commands, (std::vector<std::string>{"submit " + after_done, "submit " + after_all, "submit " + after_all,
                                                          "submit " + after_done, "submit " + after_all}));

@@ -44,7 +44,7 @@ class VulkanProfile : public VulkanTest {
 
   // Calls with arrays that stay, and one with host arrays.
   ProfileReport profiled(VulkanBackend& backend, std::size_t device, int calls = 3) const {
-    auto executable = backend.prepare_shader(xor_shader(), device);
+    auto executable = prepared_xor(backend, device);
     const Words given = counted(kCount, 3);
     std::vector<std::unique_ptr<run::Storage>> storages;
     std::vector<run::StorageView> views;
@@ -57,7 +57,7 @@ class VulkanProfile : public VulkanTest {
     Words a = given, b = counted(kCount, 5), out(kCount);
     const BufferView arrays[] = {view(a), view(b), view(out)};
     const auto profile = Profile::begin(100'000);
-    for (int k = 0; k < calls; ++k) plan->submit(views, {});
+    for (int k = 0; k < calls; ++k) plan->submit(views, {}, {});
     executable->run(arrays, {kCount / 64, 1, 1}, {});
     profile->end({});
     Words got(kCount, 1);

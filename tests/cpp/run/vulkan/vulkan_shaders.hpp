@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "support/prepared.hpp"
+#include "support/programs/programs.hpp"
+#include "support/run_program.hpp"
 #include "vyre/run/vulkan/compile/shader.hpp"
+#include "vyre/run/vulkan/vulkan_backend.hpp"
 
 namespace vyre::test {
 
@@ -185,6 +189,13 @@ inline std::uint32_t loop_result(std::uint32_t turns) {
   std::uint32_t state = 1;
   for (std::uint32_t turn = 0; turn < turns; ++turn) state = state * 1664525u + 3u;
   return state;
+}
+
+// The xor shader, as that of a program.
+inline std::unique_ptr<Prepared> prepared_xor(run::vulkan::VulkanBackend& backend, std::size_t device) {
+  using namespace sample;
+  const auto program = Sample().in("a").in("b").out("out").size(64).add(store("out", gid(0), load("a", gid(0)) ^ load("b", gid(0)))).make();
+  return std::make_unique<Prepared>(backend, valid(program), backend.prepare_shader(xor_shader(), device));
 }
 
 }  // namespace vyre::test

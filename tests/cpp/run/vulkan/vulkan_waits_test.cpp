@@ -22,7 +22,7 @@ class VulkanWaitsTest : public VulkanFailuresTest {
     const std::size_t device;
     const DeviceInfo info;
     VulkanBackend backend;
-    const std::unique_ptr<Executable> executable = backend.prepare_shader(xor_shader(), device);
+    const std::unique_ptr<Prepared> executable = prepared_xor(backend, device);
   };
   // Runs `check(own)` for each device, and expects that nothing is left of its backend afterwards.
   template <class Check>
@@ -111,7 +111,7 @@ TEST_F(VulkanWaitsTest, a_read_that_timed_out_or_was_interrupted_can_be_made_aga
     const auto plan = own.executable->plan(arrays.views(), {2, 1, 1});
     Words got(100, 1);
     const Outcome hasty = held([&] {
-      plan->submit(arrays.views(), {});
+      plan->submit(arrays.views(), {}, {});
       arrays.read(2, got, at_most(0.001));
     });
     EXPECT_EQ(hasty.text, timed_out("0.001", own.info));

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "vyre/run/cuda/calls/storage.hpp"
-#include "vyre/run/data_grid.hpp"
 #include "vyre/run/host/host_copy.hpp"
 
 namespace vyre::run::cuda {
@@ -64,10 +63,7 @@ class Aligned {
 Arrays arrays_of(std::span<const StorageView> views) {
   Arrays arrays;
   arrays.addresses.reserve(views.size());
-  for (const StorageView& view : buffers_of(views)) {
-    arrays.add(storage_of(view).address() + view.offset, view.bytes);
-  }
-  if (const StorageView* counts = counts_of(views)) arrays.counts = storage_of(*counts).address() + counts->offset;
+  for (const StorageView& view : views) arrays.add(storage_of(view).address() + view.offset, view.bytes);
   return arrays;
 }
 

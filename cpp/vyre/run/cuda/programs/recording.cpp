@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks/recorded_slots.hpp"
 #include "vyre/run/cuda/calls/storage.hpp"
-#include "vyre/run/cuda/programs/plan.hpp"
+#include "vyre/run/deadline.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::cuda {
@@ -34,8 +33,8 @@ std::shared_ptr<Device> device_of(const std::vector<KernelSource::Ready>& ready)
 
 }  // namespace
 
-CudaRecording::CudaRecording(CallsToRecord calls, std::vector<KernelSource::Ready> ready)
-    : calls_(std::move(calls)), written_(written_slots(calls_)), device_(device_of(ready)) {
+CudaRecording::CudaRecording(CallsToRecord calls, std::vector<KernelSource::Ready> ready, std::span<const StorageView> expected)
+    : Recording(std::move(calls)), device_(device_of(ready)) {
   for (std::size_t index = 0; index < calls_.calls.size(); ++index) {
     std::vector<std::uint32_t> lengths;
     for (const RecordedArray& array : calls_.calls[index].arrays) {
@@ -45,6 +44,8 @@ CudaRecording::CudaRecording(CallsToRecord calls, std::vector<KernelSource::Read
         std::make_unique<const Launch>(device_->context(), std::move(ready[index].kernels), calls_.calls[index].grid, lengths));
   }
   if (calls_.words_bytes > 0) words_memory_ = device_->pool().allocate(calls_.words_bytes);
+  check_usable(expected);
+  if (!expected.empty() && calls_.order.size() > 1) graph_for(expected, true);
 }
 
 CudaRecording::~CudaRecording() {
@@ -53,6 +54,7 @@ CudaRecording::~CudaRecording() {
 
 Arrays CudaRecording::arrays_of(const CallToRecord& call, std::span<const StorageView> slots, CUdeviceptr words) const {
   Arrays arrays;
+  arrays.addresses.reserve(call.arrays.size());
   for (const RecordedArray& array : call.arrays) {
     CUdeviceptr address = array.offset;
     switch (array.in) {
@@ -95,27 +97,27 @@ void CudaRecording::set_words(std::span<const std::byte> words, const RunOptions
   has_words_ = true;
 }
 
-Graph* CudaRecording::graph_for(std::span<const StorageView> slots) {
+Graph* CudaRecording::graph_for(std::span<const StorageView> slots, bool at_once) {
   std::vector<CUdeviceptr> addresses;
   for (const StorageView& slot : slots) addresses.push_back(storage_of(slot).address() + slot.offset);
-  const auto found = std::ranges::find(kept_, addresses, &Kept::slots);
+  auto found = std::ranges::find(kept_, addresses, &Kept::slots);
   if (found == kept_.end()) {
-    // A graph is made only when the same arrays come for the second time.
     if (kept_.size() == std::clamp(kManyCalls / calls_.order.size(), kFewKept, kMostKept)) {
       retire(*device_, std::move(kept_.back().graph));
       kept_.pop_back();
     }
-    kept_.insert(kept_.begin(), {std::move(addresses), nullptr});
-    return nullptr;
+    found = kept_.insert(kept_.begin(), {std::move(addresses)});
+    if (!at_once) return nullptr;
   }
   std::rotate(kept_.begin(), found, found + 1);
   Kept& kept = kept_.front();
-  if (!kept.graph) {
+  if (kept.may_pay) {
     const std::vector<Bound> calls = bound(slots, words_memory_.address());
     if (Graph::pays(calls)) {
       kept.graph = std::make_unique<Graph>(*device_, calls);
       ++times_recorded_;
     }
+    kept.may_pay = false;
   }
   return kept.graph.get();
 }
@@ -123,7 +125,8 @@ Graph* CudaRecording::graph_for(std::span<const StorageView> slots) {
 void CudaRecording::submit_calls(std::span<const StorageView> slots, std::span<const std::byte> words, const Transfers::Used& used,
                                  const RunOptions& options) {
   set_words(words, options);
-  // A profile shows each call separately, so the calls are submitted one by one.
+  // A graph is made only when the same arrays come for the second time. A profile shows each call separately, so the calls are submitted
+  // one by one.
   if (Graph* const graph = profiling() ? nullptr : graph_for(slots)) {
     graph->submit(used, options);
     return;
@@ -131,54 +134,42 @@ void CudaRecording::submit_calls(std::span<const StorageView> slots, std::span<c
   for (const Bound& call : bound(slots, words_memory_.address())) submit_call(*device_, *call.launch, call.arrays, used, options);
 }
 
-void CudaRecording::submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options) {
-  check_slots(calls_, written_, slots);
+void CudaRecording::check_usable(std::span<const StorageView> slots) const {
   for (const std::shared_ptr<Storage>& kept : calls_.kept) static_cast<const CudaStorage&>(*kept).check_usable();
   for (const StorageView& slot : slots) {
     storage_of(slot).check_usable();
     VYRE_ASSERT(&storage_of(slot).device() == device_.get());
   }
-  RunOptions steps = options;
-  if (!steps.start) steps.start = std::chrono::steady_clock::now();
-  const auto alone = busy_.write(steps);
+}
+
+void CudaRecording::submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+                           std::uint64_t times) {
+  check_usable(slots);
+  if (calls_.order.empty()) return;
+  std::optional<RunOptions> made;
+  const RunOptions& steps = counting_from_now(options, made);
+  const Turns turns(calls_, steps);
+  // A graph would make a single call no faster, so the call needs nothing of what `busy_` guards, unless there are words.
+  const bool single = calls_.order.size() == 1 && words.empty();
   const auto used = [&](TimelineValue value) {
     use(slots, value);
     for (const std::shared_ptr<Storage>& kept : calls_.kept) static_cast<CudaStorage&>(*kept).used_until(value);
   };
+  SharedAccess::Writing alone;
+  if (!single) alone = busy_.write(steps);
   try {
-    submit_calls(slots, words, used, steps);
+    for (std::uint64_t turn = 0; turn < times; ++turn) {
+      if (single) {
+        const std::uint32_t call = calls_.order.front();
+        submit_call(*device_, *launches_[call], arrays_of(calls_.calls[call], slots, 0), used, steps);
+      } else {
+        submit_calls(slots, words, used, steps);
+      }
+    }
   } catch (...) {
     fail_written(slots, written_);
     throw;
   }
-}
-
-class CudaRecording::OneStep final : public Joinable {
- public:
-  OneStep(std::shared_ptr<CudaRecording> recording, std::span<const std::byte> words)
-      : recording_(std::move(recording)), words_(words.begin(), words.end()) {
-    if (words.empty()) return;
-    // Each step of a sequence has other words, so each needs memory of its own.
-    memory_ = recording_->device_->pool().allocate(words.size());
-    recording_->device_->transfers().upload(words, memory_.address(), [](TimelineValue) {}, {});
-  }
-  void submit(std::span<const StorageView> views, const RunOptions& options) override { recording_->submit(views, words_, options); }
-  void add_to(Calls& calls, std::span<const StorageView> views) const override {
-    calls.device = recording_->device_;
-    for (Bound& call : recording_->bound(views, memory_.address())) calls.calls.push_back(std::move(call));
-    calls.views.insert(calls.views.end(), views.begin(), views.end());
-    calls.written.insert(calls.written.end(), recording_->written_.begin(), recording_->written_.end());
-  }
-
- private:
-  const std::shared_ptr<CudaRecording> recording_;
-  const std::vector<std::byte> words_;
-  Block memory_;
-};
-
-Step CudaRecording::step(std::span<const StorageView> slots, std::span<const std::byte> words) {
-  check_slots(calls_, written_, slots);
-  return {std::make_shared<OneStep>(shared_from_this(), words), {slots.begin(), slots.end()}};
 }
 
 }  // namespace vyre::run::cuda

@@ -10,9 +10,9 @@
 
 #include "vyre/run/host/shared_access.hpp"
 #include "vyre/run/recording.hpp"
-#include "vyre/run/vulkan/calls/batch.hpp"
 #include "vyre/run/vulkan/calls/recorded_call.hpp"
 #include "vyre/run/vulkan/programs/kernel_source.hpp"
+#include "vyre/run/vulkan/programs/specialized_batch.hpp"
 
 namespace vyre::run::vulkan {
 
@@ -24,12 +24,17 @@ struct SlotAddress {
 
 class VulkanRecording final : public Recording {
  public:
-  // `ready` has the kernels of each call, and the device. Throws CapabilityError for arrays that are too large for the device.
-  VulkanRecording(CallsToRecord calls, std::vector<KernelSource::Ready> ready);
+  // The kernels of a call, and what gives kernels that are specialised for the words of its Uniform buffers.
+  struct Prepared {
+    KernelSource::Ready ready;
+    std::shared_ptr<KernelSource> source;
+  };
+  // Throws CapabilityError for arrays that are too large for the device. `expected` is as for Backend::record.
+  VulkanRecording(CallsToRecord calls, std::vector<Prepared> prepared, const RunOptions& waiting, std::span<const StorageView> expected);
   ~VulkanRecording() override;
 
-  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options) override;
-  Step step(std::span<const StorageView> slots, std::span<const std::byte> words) override;
+  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+              std::uint64_t times) override;
   bool usable() const override { return !device_->context().unusable(); }
   std::uint64_t times_recorded() const override { return times_recorded_; }
 
@@ -46,25 +51,29 @@ class VulkanRecording final : public Recording {
   std::vector<RecordedCall::Array> arrays_of(const CallToRecord& call, std::span<const StorageView> slots, const Block* words) const;
   // The array that holds the counts of a grid from data.
   std::optional<RecordedCall::Array> counts_of(const CallToRecord& call, std::span<const StorageView> slots, const Block* words) const;
+  bool can_specialize(const CallToRecord& call, const KernelSource& source) const;
   std::shared_ptr<RecordedCall> made(std::size_t call, std::span<const StorageView> slots, const Block* words) const;
   // Makes all calls. Calls that use only kept storages are made once and shared.
   Calls made(std::span<const StorageView> slots, const Block* words) const;
   // The calls in the order in which they run, with repetitions.
-  Calls ordered(const Calls& calls) const;
-  // Called with write access to busy_.
-  Bound& bound_for(std::span<const StorageView> slots, std::span<const std::byte> words, const Waiting& waiting);
-  Bound& rebind(std::unique_ptr<Bound>& bound, std::span<const StorageView> slots, std::span<const std::byte> words);
+  std::vector<SpecializedBatch::Call> ordered(const Calls& calls, std::span<const StorageView> slots) const;
+  // The Bound that has these slots and words, or null.
+  Bound* find(std::span<const StorageView> slots, std::span<const std::byte> words) const;
+  // These are called with write access to busy_.
+  Bound& bind(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options);
+  Bound& rebind(std::size_t index, std::span<const StorageView> slots, std::span<const std::byte> words);
   void check_usable(std::span<const StorageView> slots) const;
 
-  const std::shared_ptr<const CallsToRecord> calls_;
   // For each view of all(), whether the calls write it. Kept storages count as not written: a failed call need not mark them as failed,
   // because no later submission depends on what it left in them.
-  const std::vector<bool> written_;
+  std::vector<bool> written_views_;
   std::shared_ptr<Device> device_;
-  std::vector<Kernels> kernels_;                // of each call
-  Calls fixed_;                                 // of each call; null for one that works with slots or words
-  SharedAccess busy_;                           // guards what follows
-  std::vector<std::unique_ptr<Bound>> bound_;   // the one used last first
+  std::vector<Kernels> kernels_;                        // of each call
+  std::vector<std::shared_ptr<KernelSource>> sources_;  // of each call; null for one without specialised kernels
+  bool specializes_ = false;                            // whether a call has them
+  Calls fixed_;                                         // of each call; null for one that works with slots or words
+  SharedAccess busy_;                                   // guards what follows: read access lets a thread submit a Bound
+  std::vector<std::unique_ptr<Bound>> bound_;
   std::vector<std::vector<SlotAddress>> left_;  // arrays whose Bound was taken for others, the latest first
   std::atomic<std::uint64_t> times_recorded_ = 0;
 };

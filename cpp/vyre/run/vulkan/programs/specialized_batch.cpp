@@ -80,7 +80,17 @@ std::size_t SpecializedBatch::watch(const Location& location, const Specializati
   return watched_.size() - 1;
 }
 
-void SpecializedBatch::submit(std::span<const StorageView> views, std::uint64_t times, const RunOptions& options) {
+TimelineValue SpecializedBatch::last_use() {
+  TimelineValue last = plain_.last_use();
+  const std::lock_guard lock(mutex_);
+  for (const Variant& variant : variants_) {
+    if (variant.batch) last = std::max(last, variant.batch->last_use());
+  }
+  return last;
+}
+
+void SpecializedBatch::submit(std::span<const StorageView> views, std::span<const VkCommandBuffer> first, std::uint64_t times,
+                              const RunOptions& options) {
   while (times > 0) {
     Words words;
     words.reserve(word_count_);
@@ -88,7 +98,7 @@ void SpecializedBatch::submit(std::span<const StorageView> views, std::uint64_t 
     if (!watched_.empty() && device()->stream().in_order([&] { return gather(views, words); }))
       variant = variant_for(words, times, options);
     if (!variant || (profiling() && !variant->is_one_timed_submission())) {
-      plain_.submit({views, written_, kAlwaysValid}, times, options);
+      plain_.submit({views, written_, kAlwaysValid, first}, times, options);
       return;
     }
     Words now;
@@ -98,7 +108,7 @@ void SpecializedBatch::submit(std::span<const StorageView> views, std::uint64_t 
       return gather(views, now) && now == words;
     };
     // If another thread changed the words in the meantime, the next turn of this loop runs the remaining calls with the new words.
-    times -= variant->submit({views, written_, still_valid}, times, options);
+    times -= variant->submit({views, written_, still_valid, first}, times, options);
   }
 }
 

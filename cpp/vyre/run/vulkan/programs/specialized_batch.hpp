@@ -33,13 +33,15 @@ class SpecializedBatch {
   // `written` says for each view whether the calls write it.
   SpecializedBatch(std::shared_ptr<Device> device, std::vector<Call> calls, std::span<const StorageView> views, std::vector<bool> written);
 
-  const std::shared_ptr<Device>& device() const { return plain_.device(); }
-  std::span<const Call> calls() const { return calls_; }
-  const std::vector<bool>& written() const { return written_; }
-  // Does what Plan::submit and Sequence::submit do, with views of the memory that the batch was made for.
-  void submit(std::span<const StorageView> views, std::uint64_t times, const RunOptions& options);
+  // Does what Recording::submit does, with views of the memory that the batch was made for. The device executes `first` before the calls.
+  void submit(std::span<const StorageView> views, std::span<const VkCommandBuffer> first, std::uint64_t times, const RunOptions& options);
+  // The last submission that uses the batch or one of its variants.
+  TimelineValue last_use();
+  // See Batch. The batch must have no variants: no call has a source.
+  void record_again() { plain_.record_again(); }
 
  private:
+  const std::shared_ptr<Device>& device() const { return plain_.device(); }
   using Words = Specialization::Words;
   using Choice = std::optional<std::size_t>;
 
