@@ -1205,23 +1205,13 @@ def _launch(
     arguments: Sequence[Any],
     slots: Sequence[Any],
     words: Sequence[Any],
-    results: Sequence[int],
     workgroups: Sequence[int],
-) -> Any: ...
-def _host_launch(
-    program: Program,
-    arguments: Sequence[Any],
-    slots: Sequence[Any],
-    words: Sequence[Any],
-    workgroups: Sequence[int],
-    backend: Any,
-    device: Any,
-    where_backend: Any,
-    where_device: Any,
+    place: tuple[Any, Any, Any, Any] | None,
 ) -> Any: ...
 def _remember_call(
     kernel: _KernelCalls, call: Any, plan: Any, bindings: tuple[Any, ...] | None, names: tuple[str, ...]
 ) -> None: ...
+def _bits_given(type: DataType, value: object) -> int | None: ...
 def _same_bindings(bindings: tuple[Any, ...]) -> bool: ...
 def _before_in_place(function: Callable[[Any, str, Any], None]) -> None: ...
 def _leave_calls(bit: int, on: bool) -> None: ...

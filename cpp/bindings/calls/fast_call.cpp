@@ -1,9 +1,12 @@
 #include "bindings/calls/fast_call.hpp"
 
+#include <pybind11/numpy.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "bindings/convert/convert.hpp"
+#include "vyre/ir/number.hpp"
 
 namespace vyre::python {
 namespace {
@@ -82,17 +85,32 @@ std::optional<std::uint64_t> Expected::number(PyObject* given) const {
   return is_same_value(given, same.ptr()) ? std::optional<std::uint64_t>(0) : std::nullopt;
 }
 
+std::optional<std::uint64_t> bits_given(ir::DataType type, py::handle value) {
+  const NumberRange range = range_of(type);
+  const auto bits = number_in(value, range);
+  if (bits || range.is_truth || PyBool_Check(value.ptr()) || py::isinstance<py::array>(value)) return bits;
+  const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (index) return int_in(index.ptr(), range);
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  return std::nullopt;
+}
+
+NumberRange range_of(ir::DataType type) {
+  if (type == ir::DataType::Bool) return {0, 1, true};
+  const ir::NumberRange range = ir::range(type);
+  return {static_cast<std::int64_t>(range.least.bits()), range.greatest.bits(), false};
+}
+
 Expected expected_of(py::handle told) {
   if (PyList_Check(told.ptr())) return {{}, told.cast<py::list>()[0]};
-  if (told.ptr() == reinterpret_cast<PyObject*>(&PyBool_Type)) return {{0, 1, true}, {}};
-  const auto [least, most] = told.cast<std::pair<std::int64_t, std::uint64_t>>();
-  return {{least, most, false}, {}};
+  return {range_of(to_type(told, "an argument of _launch")), {}};
 }
 
 ParameterWord word_of(py::handle told) {
-  if (PyLong_Check(told.ptr())) return {std::nullopt, false, told.cast<std::uint32_t>()};
-  const auto [argument, high] = told.cast<std::pair<std::size_t, bool>>();
-  return {argument, high, 0};
+  if (PyLong_Check(told.ptr())) return {std::nullopt, 0, told.cast<std::uint32_t>()};
+  const auto [argument, part] = told.cast<std::pair<std::size_t, std::uint8_t>>();
+  return {argument, part % 2U, 0};
 }
 
 }  // namespace vyre::python

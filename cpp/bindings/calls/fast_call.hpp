@@ -8,6 +8,7 @@
 #include <span>
 
 #include "bindings/bindings.hpp"
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::python {
 
@@ -48,8 +49,14 @@ struct NumberRange {
   bool is_truth = false;
 };
 
+NumberRange range_of(ir::DataType type);
+
 // Returns the low 64 bits of a Python or numpy number that lies in the range, and nothing for any other object.
 std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range);
+
+// Returns the low 64 bits of anything that is a number of the type: also of other integers than number_in() takes, whose `__index__` is
+// called.
+std::optional<std::uint64_t> bits_given(ir::DataType type, py::handle value);
 
 // The condition on an argument that is no array: it must be a number in `range` or, if `same` is set, equal to `same`.
 struct Expected {
@@ -61,20 +68,20 @@ struct Expected {
   // meet it.
   std::optional<std::uint64_t> number(PyObject* given) const;
 };
-// Converts Python's description of a condition: (least, most), the class `bool`, or a list with the one value.
+// Converts Python's description of a condition: the type of a number, or a list with the one value.
 Expected expected_of(py::handle told);
 
-// A 32-bit word of a kernel's parameters: a number that is the same in each call, or the low or high half of an argument.
+// A 32-bit word of a kernel's parameters: a number that is the same in each call, or a part of an argument, the lowest bits first.
 struct ParameterWord {
   std::optional<std::size_t> argument;
-  bool high = false;
+  unsigned part = 0;
   std::uint32_t value = 0;
 
   std::uint32_t of(std::span<const std::uint64_t> numbers) const {
-    return argument ? static_cast<std::uint32_t>(numbers[*argument] >> (high ? 32 : 0)) : value;
+    return argument ? static_cast<std::uint32_t>(numbers[*argument] >> (32 * part)) : value;
   }
 };
-// Converts Python's description of a word: a number, or (index of an argument, whether the word is its high half).
+// Converts Python's description of a word: a number, or (index of an argument, part).
 ParameterWord word_of(py::handle told);
 
 }  // namespace vyre::python

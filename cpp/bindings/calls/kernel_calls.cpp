@@ -7,6 +7,7 @@
 //
 // The class is made with Python's C API, because pybind11 would look up types and build an argument list for each call.
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <memory>
@@ -229,6 +230,7 @@ void bind_kernel_calls(py::module_& m) {
           for (const py::handle name : names) known.names.push_back(py::reinterpret_borrow<py::object>(name));
           remember_call(kernel.ptr(), std::move(known));
         });
+  m.def("_bits_given", [](ir::DataType type, const py::object& value) { return bits_given(type, value); });
   m.def("_same_bindings", [](const py::tuple& bindings) { return same_bindings(bindings.ptr()); });
   // Sets or clears a reason to send this thread's calls to Python, such as a recording. Each reason has a bit of its own.
   m.def("_leave_calls", [](unsigned bit, bool on) { left_to_python = on ? left_to_python | bit : left_to_python & ~bit; });

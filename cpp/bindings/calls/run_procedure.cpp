@@ -248,11 +248,11 @@ class ProcedureLaunch {
 Parameter parameter_of(py::handle told) {
   Parameter made;
   const auto pair = told.cast<std::pair<py::object, py::object>>();
-  if (PyLong_CheckExact(pair.first.ptr())) {
-    made.range = {pair.first.cast<std::int64_t>(), pair.second.cast<std::uint64_t>()};
+  const ir::DataType element = to_type(pair.first, "a parameter of _procedure_launch");
+  if (pair.second.is_none()) {
+    made.range = range_of(element);
     return made;
   }
-  const ir::DataType element = to_type(pair.first, "a parameter of _procedure_launch");
   made.element = &element_type(element);
   made.lanes = vector_lanes(element);
   made.axes = pair.second.cast<std::size_t>() + (made.lanes == 0 ? 0 : 1);
@@ -272,7 +272,7 @@ void bind_run_procedure(py::module_& m) {
         py::arg("operation") = "");
   m.def("_check_place_is_free", check_place_is_free, py::arg("backend"), py::arg("device"), py::arg("function"));
   // Returns the fast path for later calls: a function that takes the bindings that have to be unchanged, or None, and a call's positional
-  // arguments. It returns NotImplemented if Python has to handle the call. A parameter is (element, axes) or a range (least, most).
+  // arguments. It returns NotImplemented if Python has to handle the call. A parameter is (element, axes), or (type, None) for a number.
   // `results` are indices into the inputs, in_outs and outputs.
   m.def(
       "_procedure_launch",

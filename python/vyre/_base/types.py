@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *["INTEGERS", "NUMPY", "OF_DTYPE", "RANGES", "SCALARS", "TYPES", "TypeInfo"],
-    *["bits_of", "number_of_bits", "value_of_words", "words_of"],
+    *["bits_of", "number_of_bits", "value_of_words", "word_of"],
 ]
 
 
@@ -81,15 +81,13 @@ def number_of_bits(element: DataType, bits: int) -> int:
     return bits - (1 << 8 * info.bytes) if info.kind == "signed" and bits > info.greatest else bits
 
 
-def words_of(number: int, lanes: int) -> list[int]:
-    """The words of a number, the lowest first.
+def word_of(number: int, part: int) -> int:
+    """A word of a number; part 0 is the lowest.
 
-    >>> words_of(-1, 1), words_of(2**32, 2)
-    ([4294967295], [0, 1])
+    >>> word_of(-1, 0), word_of(2**32, 0), word_of(2**32, 1)
+    (4294967295, 0, 1)
     """
-    if lanes == 1:  # quickly, because calls of kernels ask
-        return [number & 0xFFFFFFFF]
-    return [number >> shift & 0xFFFFFFFF for shift in range(0, 32 * lanes, 32)]
+    return number >> 32 * part & 0xFFFFFFFF
 
 
 def value_of_words(element: DataType, words: Sequence[int]) -> int | tuple[int, ...]:

@@ -7,10 +7,11 @@ Program (trace.py), with the Tracer (tracer.py) deciding what Python would decid
 branches and loops, slots.py the variables where paths meet, ranges.py `range`, functions.py Python's own functions,
 values.py what variables hold, and arrays.py what indexing means.
 
-arguments.py matches the arguments of a call with the parameters and call.py runs the Program, smaller.py runs it in
-smaller workgroups where a device needs them, and wider.py in wider ones where they are faster. plans.py remembers
-calls; grid_sizes.py, data_grid.py and tails.py are about their grids. notes.py says what is probably not meant, and
-explain.py what a kernel became.
+arguments.py matches the arguments of a call with the parameters, launch.py says what calls with
+arrays of the same shapes share, and words.py what the words are that the Program loads. call.py runs
+the Program, smaller.py in smaller workgroups where a device needs them, and wider.py in wider ones
+where they are faster. plans.py remembers calls, and tails.py explains time-outs. notes.py says what is
+probably not meant, and explain.py what a kernel became.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
 cost.py counts what a call does (cost_walk.py, intervals.py, counts.py), on a Program that wire.py takes apart;

@@ -1,8 +1,7 @@
 """Matches the arguments of a call of a kernel with its parameters, and refuses those that do not fit.
 
 A call is matched in three steps. ``matched`` gives each parameter its argument, ``shapes_of`` checks the arrays and
-finds the axes of the Out arrays that are left out, and ``parameter_words`` checks the scalars and writes them, behind
-the sizes of the arrays with several axes, as the words that the Program reads from its buffer of parameters.
+finds the axes of the Out arrays that are left out, and ``number_bits`` checks the numbers.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ import numpy as np
 from vyre import _core
 from vyre._arrays.dlpack import from_dlpack, speaks_dlpack
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.text import as_count, shown
-from vyre._base.types import NUMPY, RANGES, TYPES, words_of
+from vyre._base.text import shown
+from vyre._base.types import NUMPY, TYPES
 from vyre._core import Array, DataType
-from vyre.errors import BindingError, CallError
+from vyre.errors import ArgumentError, BindingError, CallError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +29,9 @@ __all__ = [
     "check_apart",
     "check_writable",
     "matched",
-    "overlap",
-    "parameter_words",
+    "named",
+    "number_bits",
+    "of_numpy",
     "shapes_of",
     "text_without_outs",
 ]
@@ -50,24 +50,14 @@ def matched(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict
         )
     given = {each.name: value for each, value in zip(parameters, args)}  # noqa: B905  fewer arguments than parameters
     for name, value in kwargs.items():
-        if name == "out" and all(each.name != "out" for each in parameters):
-            outs = [each for each in parameters if each.kind == "Out"]
-            if len(outs) != 1:
-                raise CallError(
-                    f"kernel `{kernel.__name__}` has {len(outs)} Out parameters, so `out=` names none of them. "
-                    f"Fix: write {' or '.join(f'{each.name}=' for each in outs) or 'the call without it'}."
-                )
-            name = outs[0].name
-        elif all(each.name != name for each in parameters):
-            meant = _core._did_you_mean(name, [each.name for each in parameters] + [*OPTIONS])
-            fix = f"write {meant.split('`')[1]}=" if meant else f"write {_call_text(kernel)}"
-            has = f"was specialised for a `{name}`, and has no other one" if kernel._has_fixed(name) else None
+        parameter = named(kernel, name)
+        if parameter is None:
+            raise _unknown(kernel, name)
+        if parameter.name in given:
             raise CallError(
-                f"kernel `{kernel.__name__}` {has or f'has no parameter `{name[:80]}`{meant}'}. Fix: {fix}."
+                f"kernel `{kernel.__name__}` got argument `{parameter.name}` twice. Fix: write {_call_text(kernel)}."
             )
-        if name in given:
-            raise CallError(f"kernel `{kernel.__name__}` got argument `{name}` twice. Fix: write {_call_text(kernel)}.")
-        given[name] = value
+        given[parameter.name] = value
     for each in parameters:
         if each.name not in given:
             if each.kind in ("scalar", "const") and each.has_default:
@@ -75,11 +65,30 @@ def matched(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict
             elif each.kind != "Out":
                 text = text_without_outs(kernel) if any(p.kind == "Out" for p in parameters) else _call_text(kernel)
                 raise CallError(f"kernel `{kernel.__name__}` misses argument `{each.name}`. Fix: write {text}.")
-    return {name: value for name, value in given.items() if value is not None or _kind(parameters, name) != "Out"}
+    outs = {each.name for each in parameters if each.kind == "Out"}
+    return {name: value for name, value in given.items() if value is not None or name not in outs}
 
 
-def _kind(parameters: Sequence[Parameter], name: str) -> str:
-    return next(each.kind for each in parameters if each.name == name)
+def named(kernel: Kernel, name: str) -> Parameter | None:
+    """The parameter that an argument by name is for."""
+    for each in kernel._parameters:
+        if each.name == name:
+            return each
+    outs = [each for each in kernel._parameters if each.kind == "Out"] if name == "out" else []
+    return outs[0] if len(outs) == 1 else None
+
+
+def _unknown(kernel: Kernel, name: str) -> CallError:
+    if name == "out":
+        outs = [f"{each.name}=" for each in kernel._parameters if each.kind == "Out"]
+        return CallError(
+            f"kernel `{kernel.__name__}` has {len(outs)} Out parameters, so `out=` names none of them. "
+            f"Fix: write {' or '.join(outs) or 'the call without it'}."
+        )
+    meant = _core._did_you_mean(name, [each.name for each in kernel._parameters] + [*OPTIONS])
+    fix = f"write {meant.split('`')[1]}=" if meant else f"write {_call_text(kernel)}"
+    has = f"was specialised for a `{name}`, and has no other one" if kernel._has_fixed(name) else None
+    return CallError(f"kernel `{kernel.__name__}` {has or f'has no parameter `{name[:80]}`{meant}'}. Fix: {fix}.")
 
 
 def text_without_outs(kernel: Kernel) -> str:
@@ -169,43 +178,23 @@ def _refuse_value(where: str, value: Any, dtype: str, code: str) -> NoReturn:
     raise BindingError(f"{where} must be an array of {dtype}, got {got}. Fix: {fix}.")
 
 
-def parameter_words(kernel: Kernel, given: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> list[int]:
-    words: list[int] = []
-    for each in kernel._arrays:
-        if each.axes <= 1:
-            continue
-        for axis, length in enumerate(shapes[each.name]):
-            if length >= 2**32:  # of an array without elements
-                raise BindingError(
-                    f"argument `{each.name}` of kernel `{kernel.__name__}` has a length of {length} along axis {axis}, "
-                    f"and a length is a u32. Fix: pass an array that is at most {2**32 - 1} long along that axis."
-                )
-            words.append(length)
-    for each in kernel._parameters:
-        if each.kind != "scalar":
-            continue
-        value = given[each.name]
-        where = f"argument `{each.name}` of kernel `{kernel.__name__}`"
-        if each.element is DataType.Bool:
-            if not isinstance(value, (bool, np.bool_)):
-                raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {each.name} != 0.")
-            words.append(int(value))
-            continue
-        count = None if isinstance(value, np.ndarray) else as_count(value)
-        assert each.element is not None
-        low, high = RANGES[each.element]
-        if count is None or not low <= count <= high:
-            raise BindingError(
-                f"{where} must be an integer from {low} to {high} ({TYPES[each.element].spelled}), got "
-                f"{shown(value)}. Fix: write an integer in that range."
-            )
-        words += words_of(count, TYPES[each.element].lanes)
-    return words
+def number_bits(owner: str, parameter: Parameter, value: Any) -> int:
+    """The bits of a number."""
+    assert parameter.element is not None
+    bits = _core._bits_given(parameter.element, value)
+    if bits is None:
+        where, info = f"argument `{parameter.name}` of {owner}", TYPES[parameter.element]
+        if parameter.element is DataType.Bool:
+            raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {parameter.name} != 0.")
+        raise BindingError(
+            f"{where} must be an integer from {info.least} to {info.greatest} ({info.spelled}), got "
+            f"{shown(value)}. Fix: write an integer in that range."
+        )
+    return bits
 
 
-def check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray, foreign: Any) -> None:
-    name = parameter.name
-    where = f"argument `{name}` of kernel `{kernel.__name__}`"
+def check_writable(owner: str, name: str, value: np.ndarray, foreign: Any) -> None:
+    where = f"argument `{name}` of {owner}"
     if not value.flags.writeable and foreign is not None:
         raise BindingError(
             f"{where} is written, and DLPack gives the {type(foreign).__name__[:80]} read-only. "
@@ -220,21 +209,22 @@ def check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray, fore
         )
 
 
-def overlap(written: Sequence[np.ndarray]) -> tuple[int, int] | None:
-    """The first two of C-contiguous arrays that share memory."""
-    for k, array in enumerate(written):
-        for before in range(k):
-            if np.may_share_memory(written[before], array):  # this is exact for C-contiguous arrays
-                return before, k
-    return None
-
-
-def check_apart(kernel: Kernel, given: dict[str, Any]) -> None:
+def check_apart(owner: str, written: Sequence[tuple[str, np.ndarray]]) -> None:
     """Refuse numpy arrays that are written and overlap: one result would overwrite the other."""
-    names = [each.name for each in kernel._arrays if each.kind != "In" and isinstance(given.get(each.name), np.ndarray)]
-    found = overlap([given[name] for name in names])
-    if found is not None:
-        raise BindingError(
-            f"arguments `{names[found[0]]}` and `{names[found[1]]}` of kernel `{kernel.__name__}` overlap in memory, "
-            "and both are written. Fix: give each its own array, for instance a copy."
-        )
+    for k, (name, array) in enumerate(written):
+        for other, beside in written[:k]:
+            if np.shares_memory(array, beside):
+                raise BindingError(
+                    f"arguments `{other}` and `{name}` of {owner} overlap in memory, and both are written. "
+                    "Fix: give each its own array, for instance a copy."
+                )
+
+
+def of_numpy(owner: str, name: str) -> ArgumentError:
+    """The refusal of an option that only calls with numpy arrays take."""
+    is_timeout = name == "timeout"
+    return ArgumentError(
+        f"argument `{name}` of {owner} is for numpy arrays; resident ones run where they are"
+        f"{', and a wait takes a timeout' if is_timeout else ''}. Fix: leave `{name}` out"
+        f"{': result.wait(timeout) has one' if is_timeout else ''}."
+    )

@@ -2,8 +2,8 @@
 
 The source is checked when the function is decorated, rewritten at the first call, and traced once for each set of
 values of the constants; the last 64 programs are kept as long as what they captured stays the same. The base class, in
-C++, answers calls that it has seen before. ``_call`` takes all others: it looks for a plan (plans.py), or makes the
-call in full (call.py) and then a plan for the next one.
+C++, answers calls that it has seen before. ``_call`` takes all others: it runs the plan (plans.py) of the last call
+like it, or makes one. Calls that are too unusual for a plan are made in full (call.py).
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from vyre._base.calls import explain_calls
 from vyre._base.constants import told_apart
 from vyre._base.text import shown
 from vyre._kernel.arguments import text_without_outs
-from vyre._kernel.call import call, checked_call, noted_call
+from vyre._kernel.call import call, checked_call
 from vyre._kernel.costs.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
+from vyre._kernel.launch import Launch, given_and_options, traced_for
 from vyre._kernel.mistakes import Mistake, Spot, kernel_error
 from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
-from vyre._kernel.plans import plan_of, signature
+from vyre._kernel.plans import Plan, signature
 from vyre._kernel.recording import RECORDING
 from vyre._kernel.rewriting.rewrite import Definition, Rewritten
 from vyre._kernel.trace import Traced, trace
@@ -86,7 +87,7 @@ class Kernel(_core._KernelCalls):
         self._constants = tuple(each for each in self._parameters if each.kind == "const")
         self._arrays = tuple(each for each in self._parameters if each.is_array)
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
-        self._plans: dict[Any, Any] = {}  # the plans of earlier calls, by the signature of their arguments
+        self._plans: dict[Any, Plan | None] = {}  # the plans of earlier calls, by the signature of their arguments
         self._copies: deque[dict[int, Any]] = deque(maxlen=_MOST_PROGRAMS)  # the tables of the last traces, see Traced
 
     @property
@@ -145,7 +146,14 @@ class Kernel(_core._KernelCalls):
                 raise CallError(
                     f"kernel `{self.__name__}` has no const parameter `{name[:80]}`. Fix: write {call_text}."
                 )
-        return self._with_defaults(constants, call_text)
+        made = {}
+        for each in self._constants:
+            if each.name not in constants and not each.has_default:
+                raise CallError(
+                    f"kernel `{self.__name__}` misses const parameter `{each.name}`. Fix: write {call_text}."
+                )
+            made[each.name] = constants.get(each.name, each.default)
+        return made
 
     def cost(self, *args: Any, **kwargs: Any) -> Cost:
         """Count what a call would do, from the shapes of its arrays, without running it. The result prints as a table.
@@ -231,8 +239,9 @@ class Kernel(_core._KernelCalls):
         """
         if not args and not kwargs:
             return notes_of(self.program)
-        traced, shapes, workgroups, asked = noted_call(self, args, dict(kwargs))
-        return notes_of(traced.program, shapes, workgroups, asked)
+        given, options = given_and_options(self, args, kwargs)
+        traced = traced_for(self, given)
+        return notes_of(traced.program, Launch(self, traced, given, options))
 
     def check(
         self,
@@ -274,19 +283,6 @@ class Kernel(_core._KernelCalls):
             dict(kwargs),
             {"schedule": schedule, "checks": checks, "max_reports": max_reports, "timeout": timeout},
         )
-
-    def _with_defaults(self, constants: dict[str, Any], call_text: str) -> dict[str, Any]:
-        made = {}
-        for each in self._constants:
-            if each.name in constants:
-                made[each.name] = constants[each.name]
-            elif each.has_default:
-                made[each.name] = each.default
-            else:
-                raise CallError(
-                    f"kernel `{self.__name__}` misses const parameter `{each.name}`. Fix: write {call_text}."
-                )
-        return made
 
     def _traced(self, constants: dict[str, Any]) -> Traced:
         key = tuple([self._key_of(name, value) for name, value in constants.items()])
@@ -330,23 +326,19 @@ class Kernel(_core._KernelCalls):
         seen = OPEN.seen
         if seen is not None and not is_tracing():
             return seen._call(self, args, dict(kwargs))
-        key = signature(self, args, kwargs)
-        plan = None if key is None else self._plans.get(key)
-        if plan is not None and not is_tracing() and plan.is_current():
-            result = plan.run(args, kwargs)
-            if result is not NotImplemented:
-                plan.remember_call(args, kwargs)
-                return result
-        result = call(self, args, dict(kwargs))
-        if key is not None:
-            # A kernel that is called in ever new ways keeps no plan of a call that comes once.
-            is_new = key not in self._plans and len(self._plans) == _MOST_PLANS
-            made = None if is_new else plan_of(self, args, kwargs)
-            if made is not None or is_new:
-                self._plans[key] = made
-                self._drop_plans()
-            if made is not None:
-                made.remember_call(args, kwargs)
+        key = None if is_tracing() else signature(self, args, kwargs)
+        if key is None:
+            return call(self, args, kwargs)
+        known = self._plans.get(key)
+        plan = known if known is not None and known.is_current() else Plan(self, args, kwargs)
+        result = plan.run(args, kwargs)
+        # A kernel that is called in ever new ways keeps no plan of a call that comes once.
+        is_kept = known is not None or len(self._plans) < _MOST_PLANS or key in self._plans
+        if plan is not known:
+            self._plans[key] = plan if is_kept else None
+            self._drop_plans()
+        if is_kept:
+            plan.remember_call(args, kwargs)
         return result
 
     def _drop_plans(self) -> None:

@@ -7,26 +7,25 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
+from vyre._core import Array
 from vyre._diagnostics import Diagnostics
 
 if TYPE_CHECKING:
     from vyre._core import Diagnostic, Program
+    from vyre._kernel.launch import Launch
 
 __all__ = ["notes_of"]
 
 
-def notes_of(
-    program: Program,
-    shapes: dict[str, tuple[int, ...]] | None = None,
-    workgroups: Any = None,
-    asked: tuple[int, ...] | None = None,
-) -> Diagnostics:
-    """The notes about a kernel's program, or about a call with arrays of these shapes that asks for a grid."""
-    lengths = None if shapes is None else {name: math.prod(shape) for name, shape in shapes.items()}
-    if asked is not None and max(asked) >= 2**32:
-        asked = None
-    found = program.notes(lengths=lengths, workgroups=workgroups, invocations=asked)
-    return Diagnostics([_in_words_of_kernels(each) for each in found])
+def notes_of(program: Program, launch: Launch | None = None) -> Diagnostics:
+    """The notes about a kernel's program, or about a call."""
+    about: dict[str, Any] = {}
+    if launch is not None:
+        asked = None if launch.grid is None or isinstance(launch.grid, Array) else launch.asked()
+        about["lengths"] = {name: math.prod(shape) for name, shape in launch.shapes.items()}
+        about["workgroups"] = launch.workgroups
+        about["invocations"] = None if asked is not None and max(asked) >= 2**32 else asked
+    return Diagnostics([_in_words_of_kernels(each) for each in program.notes(**about)])
 
 
 def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:

@@ -53,14 +53,8 @@ class ShippedKernel:
         self._parameters = parameters
         self._arrays = [each for each in parameters if each.is_array]
         # The rest of a trace is about the function, or about the devices of this process.
-        self._trace = Traced(
-            traced.program,
-            dict(traced.tables),
-            traced.words,
-            Captures(),
-            traced.grid_axes,
-            is_size_chosen=traced.is_size_chosen,
-        )
+        is_chosen = traced.is_size_chosen
+        self._trace = Traced(traced.program, dict(traced.tables), traced.layout, Captures(), is_size_chosen=is_chosen)
 
     def _traced(self, constants: Mapping[str, Any]) -> Traced:
         return self._trace

@@ -33,6 +33,7 @@ from vyre._kernel.rewriting.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre._kernel.user_terms import in_user_terms
 from vyre._kernel.usual_size import usual_size
+from vyre._kernel.words import Word, layout
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
 if TYPE_CHECKING:
@@ -57,16 +58,15 @@ _BY_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)  # they have no 
 class Traced:
     program: Program
     tables: dict[str, np.ndarray]  # in the order of their bindings
-    words: int  # of PARAMS
+    layout: list[Word]  # of PARAMS
     captured: Captures
-    grid_axes: tuple[int, ...] = ()  # the axes that vyre.grid_size asks about
     inlined: dict[FunctionType, int] = field(default_factory=dict)  # each helper, and how often
     seen: Callable[[Any], None] | None = None  # takes the words of RECORDS after a run
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
     wider: Traced | None = None  # the same in wide workgroups, once a call has them; the trace itself where none may
-    whole_stores: dict[str, tuple[int, list[str]]] | None = None  # None until whole_outs.py computes it
+    whole_stores: dict[str, tuple[int, list[str]]] | None = None  # None until launch.py asks
     # The captured arrays that are tables, by their ids, each with its copy.
     copied: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
@@ -88,12 +88,12 @@ def trace(
     try:
         with tracer, taking() as taken:
             arguments, words = _arguments(tracer, parameters, constants)
-            tracer.grid_word = words
+            tracer.grid_word = len(words)
             if recorder is not None:
                 recorder.begin(tracer, inliner.is_traced)
             rewritten.bound(tracer.view)(**arguments)
-        words += len(tracer.grid_axes)
-        size, buffers = _layout(tracer, parameters, words, workgroup_size)
+        words += [Word(None, axis) for axis in tracer.grid_axes]
+        size, buffers = _layout(tracer, parameters, len(words), workgroup_size)
         if recorder is not None:
             buffers += recorder.buffers(sum(each.access not in _BY_WORKGROUPS for each in buffers))
         program = Program(buffers, size, tracer.block)
@@ -132,7 +132,6 @@ def trace(
         tables,
         words,
         inliner.captured(taken),
-        tuple(tracer.grid_axes),
         inliner.inlined,
         copied=tracer.copied,
         is_size_chosen=workgroup_size is None,
@@ -149,7 +148,8 @@ def _spots(
     tracer = Tracer(inliner.find, copies)
     spots = note_lets(tracer, inliner.is_traced)
     with tracer:
-        arguments, tracer.grid_word = _arguments(tracer, parameters, constants)
+        arguments, words = _arguments(tracer, parameters, constants)
+        tracer.grid_word = len(words)
         rewritten.bound(tracer)(**arguments)
     return spots
 
@@ -300,9 +300,9 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
 
 def _arguments(
     tracer: Tracer, parameters: Sequence[Parameter], constants: Mapping[str, Any]
-) -> tuple[dict[str, Any], int]:
-    """Return the value that stands for each parameter, and the number of words of PARAMS."""
-    word = 0
+) -> tuple[dict[str, Any], list[Word]]:
+    """Return the value that stands for each parameter, and the words of PARAMS."""
+    words = layout(parameters)
     arguments: dict[str, Any] = {}
     for each in parameters:
         if not each.is_array:
@@ -312,8 +312,7 @@ def _arguments(
         if each.axes == 1:
             shape = (Expr.buf_len(name),)
         else:
-            shape = tuple(Expr.load(PARAMS, word + axis) for axis in range(each.axes))
-            word += each.axes
+            shape = tuple(Expr.load(PARAMS, words.index(Word(each, axis))) for axis in range(each.axes))
         assert each.element is not None
         arguments[each.name] = KernelArray(tracer, name, each.kind, each.element, shape, each.kind == "In")
     for each in parameters:
@@ -321,11 +320,10 @@ def _arguments(
             arguments[each.name] = constants[each.name]
         elif each.kind == "scalar":
             assert each.element is not None
-            arguments[each.name] = scalar_at(word, each.element)
+            arguments[each.name] = scalar_at(words.index(Word(each, 0)), each.element)
             if each.element is DataType.Bool:
                 tracer.boolean(arguments[each.name])
-            word += TYPES[each.element].lanes
-    return arguments, word
+    return arguments, words
 
 
 def scalar_at(word: int, element: DataType) -> Expr:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._base.text import as_count, shown
+from vyre import _core
+from vyre._base.text import shown
 from vyre._base.types import RANGES, bits_of
 from vyre._core import DataType
 from vyre.errors import ArgumentError, BindingError
@@ -44,17 +45,15 @@ def number_of(where: str, name: str, element: DataType | None, value: Any) -> in
     Raises: BindingError, which begins with ``where``, for a value that the type does not hold, and for a truth value
         that is meant as a number or the reverse.
     """
-    if element is DataType.Bool:
-        if not isinstance(value, (bool, np.bool_)):
-            raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {name} != 0.")
-        return int(value)
     assert element is not None
-    low, high = RANGES[element]
-    count = None if isinstance(value, np.ndarray) else as_count(value)
-    if count is None or not low <= count <= high:
+    bits = _core._bits_given(element, value)
+    if bits is None and element is DataType.Bool:
+        raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {name} != 0.")
+    if bits is None:
+        low, high = RANGES[element]
         fix = f"write int({name})" if isinstance(value, (bool, np.bool_)) else "write an integer in that range"
         raise BindingError(f"{where} must be an integer from {low} to {high}, got {shown(value)}. Fix: {fix}.")
-    return bits_of(element, count)
+    return bits_of(element, bits)
 
 
 def argument_of(function: ProcedureFunction, parameter: Parameter, value: Any) -> int:

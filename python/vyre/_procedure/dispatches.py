@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from vyre import _core
 from vyre._base.taken import note_taken
 from vyre._base.text import as_count, shown
-from vyre._base.types import RANGES, TYPES, words_of
+from vyre._base.types import RANGES, word_of
 from vyre._core import DataType
-from vyre._kernel.arguments import OPTIONS, matched
+from vyre._kernel.launch import default_grid, given_and_options
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vyre._kernel.kernel import Kernel
-    from vyre._kernel.parameters import Parameter
+    from vyre._kernel.words import Word
     from vyre._procedure.recorder import Recorder
 
 __all__ = ["record_kernel"]
@@ -30,37 +29,32 @@ __all__ = ["record_kernel"]
 
 def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Record a call of a kernel as a dispatch."""
-    options = {name: kwargs.pop(name) for name in OPTIONS if name in kwargs}
+    given, options = given_and_options(kernel, args, kwargs)
     for name in ("backend", "device", "optimize", "timeout"):
         if options.get(name) is not None:
             raise ArgumentError(
                 f"argument `{name}` of kernel `{kernel.__name__}` is given in a procedure, which runs as a whole. "
                 f"Fix: give `{name}` to the procedure's call."
             )
-    given = matched(kernel, args, kwargs)
     constants = {each.name: given[each.name] for each in kernel._constants}
     traced = kernel._traced(constants)
     note_taken(traced.captured.all)
     arrays = _arrays(recorder, kernel, given)
     grid, counts, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
     words: list[Any] = []
-    uses: list[tuple[str, str]] = []
-    for each in kernel._arrays:
-        if each.axes > 1:
-            words.extend(arrays[each.name]._shape)
-            fix = "pass an array that is shorter along that axis"
-            uses += [(f"the length of axis {axis} of `{each.name}`", fix) for axis in range(each.axes)]
-    for use, value in _numbers(recorder, kernel, given):
-        words.append(value)
-        uses.append(use)
-    for axis in traced.grid_axes:
-        if asked is None:
+    for word in traced.layout:
+        parameter, part = word
+        if parameter is not None and parameter.is_array:
+            words.append(arrays[parameter.name]._shape[part])
+        elif parameter is not None:
+            words.append(_word(recorder, kernel, word, given[parameter.name]))
+        elif asked is not None:
+            words.append(asked[part] if part < len(asked) else 1)
+        else:
             raise ArgumentError(
                 f"kernel `{kernel.__name__}` calls vyre.grid_size, and its grid comes from an array. "
                 "Fix: give the kernel the size as a u32 parameter or an In array."
             )
-        words.append(asked[axis] if axis < len(asked) else 1)
-        uses.append((f"vyre.grid_size({axis})", f"make the grid at most {2**32 - 1} along that axis"))
     bound: list[Any] = []  # for each buffer that the program binds, a part of an array, or words
     for each in kernel._arrays:
         array = arrays[each.name]
@@ -82,7 +76,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
         [recorder.used(each) for each in grid],
         None if counts is None else counts._part(),
         counts is not None and options.get("grid") is not None,
-        recorder.word_uses(tuple(uses)),
+        recorder.word_uses(tuple(map(_use_of, traced.layout))),
     )
     recorder.trail.kernels[traced.program] = kernel, constants
     results = [arrays[each.name] for each in kernel._arrays if each.kind != "In"]
@@ -120,43 +114,35 @@ def _arrays(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> dict[s
     return arrays
 
 
-def _numbers(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> list[tuple[tuple[str, str], Any]]:
-    """The words of the kernel's parameters, each behind what messages call it and the Fix for a size that is too
-    large."""
-    words: list[tuple[tuple[str, str], Any]] = []
-    for each in kernel._parameters:
-        if each.kind != "scalar":
-            continue
-        value = given[each.name]
-        fix = (
-            f"annotate it with vyre.u64 and write u32({each.name}) in the kernel where a u32 is wanted, or pass the "
-            "size % 2**32 for its low 32 bits"
+def _word(recorder: Recorder, kernel: Kernel, word: Word, value: Any) -> Any:
+    """A word of a number or of a size. The core refuses a size that does not fit into its word."""
+    parameter, part = word
+    if isinstance(value, Size):
+        return _word_of_size(recorder, kernel, word, value)
+    assert parameter is not None
+    assert parameter.element is not None
+    count = as_count(value)
+    number = (
+        value if count is None else bool(count) if parameter.element is DataType.Bool and count in (0, 1) else count
+    )
+    bits = _core._bits_given(parameter.element, number)
+    if bits is None:
+        low, high = RANGES[parameter.element]
+        raise BindingError(
+            f"argument `{parameter.name}` of kernel `{kernel.__name__}` must be a size or an integer from {low} to "
+            f"{high}, got {shown(value)}. Fix: pass a vyre.Size such as x.length, or an integer in that range."
         )
-        use = f"parameter `{each.name}`", "pass the size != 0" if each.element is DataType.Bool else fix
-        if isinstance(value, Size):
-            words += [(use, word) for word in _words_of(recorder, kernel, each, value)]
-            continue
-        assert each.element is not None
-        low, high = RANGES[each.element]
-        is_truth = each.element is DataType.Bool and isinstance(value, (bool, np.bool_))
-        count = int(value) if is_truth else as_count(value)
-        if count is None or not low <= count <= high:
-            raise BindingError(
-                f"argument `{each.name}` of kernel `{kernel.__name__}` must be a size or an integer from {low} to "
-                f"{high}, got "
-                f"{shown(value)}. Fix: pass a vyre.Size such as x.length, or an integer in that range."
-            )
-        words += [(use, word) for word in words_of(count, TYPES[each.element].lanes)]
-    return words
+    return word_of(bits, part)
 
 
-def _words_of(recorder: Recorder, kernel: Kernel, parameter: Parameter, size: Size) -> list[Size]:
-    """The words of a size. The core refuses one that does not fit into its word."""
+def _word_of_size(recorder: Recorder, kernel: Kernel, word: Word, size: Size) -> Size:
+    parameter, part = word
+    assert parameter is not None
     if parameter.element is DataType.U64:
-        return [size % 2**32, size // 2**32]
+        return size // 2**32 if part else size % 2**32
     is_signed = size._home is recorder and size._id in recorder.signed
     if parameter.element is DataType.U32 and is_signed:
-        return [size % 2**32]  # computing with it makes the core refuse a negative one
+        return size % 2**32  # computing with it makes the core refuse a negative one
     if parameter.element is DataType.I32 and not is_signed:
         recorder.step(
             calling_line(),
@@ -167,7 +153,23 @@ def _words_of(recorder: Recorder, kernel: Kernel, parameter: Parameter, size: Si
             f"i32({parameter.name}) in the kernel where an i32 is wanted, or pass the size % 2**31 for its low "
             "31 bits.",
         )
-    return [size]
+    return size
+
+
+def _use_of(word: Word) -> tuple[str, str]:
+    """What messages call a word, and the Fix for a size that does not fit."""
+    parameter, part = word
+    if parameter is None:
+        return f"vyre.grid_size({part})", f"make the grid at most {2**32 - 1} along that axis"
+    name = parameter.name
+    if parameter.is_array:
+        return f"the length of axis {part} of `{name}`", "pass an array that is shorter along that axis"
+    if parameter.element is DataType.Bool:
+        return f"parameter `{name}`", "pass the size != 0"
+    return f"parameter `{name}`", (
+        f"annotate it with vyre.u64 and write u32({name}) in the kernel where a u32 is wanted, or pass the "
+        "size % 2**32 for its low 32 bits"
+    )
 
 
 def _counts(value: Any, kernel: Kernel, argument: str) -> tuple[Any, ...]:
@@ -211,11 +213,6 @@ def _grid(
         groups = _counts(workgroups, kernel, "workgroups")
         return groups, None, tuple(count * extent for count, extent in zip(groups, size, strict=True))
     if grid is None:
-        made = next((each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind), None)
-        if made is None:
-            raise ArgumentError(
-                f"kernel `{kernel.__name__}` has no Out or InOut array to take a grid from. Fix: write grid=x.length."
-            )
-        grid = tuple(reversed(arrays[made.name]._shape))
+        grid = default_grid(kernel, {name: array._shape for name, array in arrays.items()}, "write grid=x.length")
     asked = _counts(grid, kernel, "grid")
     return covering(asked), None, asked

@@ -11,9 +11,10 @@ from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.dtype_names import dtype_name
 from vyre._arrays.graph import is_recording
 from vyre._base.text import device_of
-from vyre._base.types import NUMPY, RANGES
+from vyre._base.types import NUMPY
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
+from vyre._kernel.arguments import check_apart, of_numpy
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.array_arguments import check_array
 from vyre.errors import ArgumentError, BindingError
@@ -30,6 +31,7 @@ __all__ = ["array_of", "launch_of", "run"]
 def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], options: dict[str, Any]) -> Any:
     """Run a procedure for the arguments of a call."""
     resident = next((v for v in given.values() if isinstance(v, Array)), None)
+    label = f"procedure `{function.name}`"
     where, on_host = _where(function, resident, options)
     passed = given  # what comes back, in place of the views of other libraries' arrays
     inputs = made._of_role("input", "in_out")
@@ -42,15 +44,15 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         _check_recorded(function, made, given, out)
     beside = _common_device(function, [*arrays, *(each for each in out if isinstance(each, Array))], where)
     _check_outs(function, made, arrays, numbers, out, passed_out, beside)
-    _check_apart(function, [(decl.name, given[decl.name]) for decl in inputs if decl.role == "in_out"], out)
+    written = [(d.name, given[d.name]) for d in inputs if d.role == "in_out"] + [("out", each) for each in out]
+    check_apart(label, [pair for pair in written if isinstance(pair[1], np.ndarray)])
     targets = [each if isinstance(each, Array) else None for each in out]
     if not made.is_checked:
         made.core.check()
         made.is_checked = True
     timeout = options.get("timeout")
     if timeout is not None and any(isinstance(each, Array) for each in out):
-        raise _of_numpy(function, "timeout")
-    where_told = f"procedure `{function.name}`"
+        raise of_numpy(label, "timeout")
     outputs = _core._run_procedure(
         made.core,
         arrays,
@@ -59,7 +61,7 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         beside.backend,
         beside.device,
         timeout,
-        where_told,
+        label,
         on_host,
         function._operation,
     )
@@ -78,7 +80,7 @@ def _where(
     if resident is not None:
         for name in ("backend", "device", "timeout"):
             if options.get(name) is not None:
-                raise _of_numpy(function, name)
+                raise of_numpy(f"procedure `{function.name}`", name)
         return (resident.backend, resident.device), False
     out = options.get("out")
     resident_out = next((each for each in (out if isinstance(out, tuple) else (out,)) if isinstance(each, Array)), None)
@@ -104,28 +106,18 @@ def _common_device(function: ProcedureFunction, arrays: list[Array], where: tupl
     return first
 
 
-def _of_numpy(function: ProcedureFunction, name: str) -> ArgumentError:
-    """The refusal of an option that only calls with numpy arrays take."""
-    is_timeout = name == "timeout"
-    return ArgumentError(
-        f"argument `{name}` of procedure `{function.name}` is for numpy arrays; resident ones run where they are"
-        f"{', and a wait takes a timeout' if is_timeout else ''}. Fix: leave `{name}` out"
-        f"{': result.wait(timeout) has one' if is_timeout else ''}."
-    )
-
-
 def launch_of(function: ProcedureFunction, made: Recorded, args: tuple[Any, ...]) -> Any:
     """The procedure as one function of the core, for calls with resident arrays of any lengths, once a call was right.
 
     It takes what has to be unchanged (``Captures.bindings``) before the arguments, and gives
     NotImplemented for anything else. None for a procedure that needs more than that.
     """
-    parameters: list[tuple[Any, int]] = []
+    parameters: list[tuple[Any, int | None]] = []
     for each in function._parameters:
         if each.is_array and each.element is not DataType.Bool:
             parameters.append((each.element, each.axes))
         elif each.kind == "scalar" and each.element is not DataType.Bool:
-            parameters.append(RANGES[each.element])  # type: ignore[index]
+            parameters.append((each.element, None))
         else:
             return None
     if len(args) != len(parameters) or not any(isinstance(each, Array) for each in args):
@@ -245,18 +237,6 @@ def _check_out(
             f"{where} must be an array of {dtype} with shape {shape} for `{decl.name}`, got one of shape "
             f"{wanted.shape}. Fix: {made}."
         )
-
-
-def _check_apart(function: ProcedureFunction, changed: list[tuple[str, Any]], out: Sequence[Any]) -> None:
-    """Refuse numpy arrays that are written and overlap: one result would overwrite the other."""
-    written = [pair for pair in [*changed, *(("out", each) for each in out)] if isinstance(pair[1], np.ndarray)]
-    for k, (name, value) in enumerate(written):
-        for other, beside in written[:k]:
-            if np.shares_memory(value, beside):
-                raise BindingError(
-                    f"arguments `{other}` and `{name}` of procedure `{function.name}` overlap in memory, and both are "
-                    "written. Fix: give each its own array, for instance a copy."
-                )
 
 
 def host_of(function: ProcedureFunction, decl: ArrayDecl, value: Any) -> Any:

@@ -542,22 +542,22 @@ def test_ever_new_grids_are_right_and_keep_few_plans():
 @pytest.mark.parametrize("shape", [(-1,), (2**62,), (2**31, 2**31, 4), (8,)], ids=str)
 def test_the_core_refuses_parts_that_do_not_fit(shape):
     kernel = vyre.kernel(captured)
-    x, kind = numbers(9, 8), np.dtype(np.uint32)
-    right = [(0, (8,), kind, "read"), (None, (8,), kind, "zeros")]
-    place = [None, None, "cpu", None]
-    vyre._core._host_launch(kernel.program, [x], right, [], [1, 1, 1], *place)
+    x, kind = numbers(9, 8), vyre.DataType.U32
+    right = [(0, kind, (8,), "read"), (None, kind, (8,), "zeros")]
+    place = (None, None, "cpu", None)
+    vyre._core._launch(kernel.program, [x], right, [], [1, 1, 1], place)
     for arguments, slots, words in (
         ([x], right[:1], []),
-        ([x], [right[0], (1, (8,), kind, "zeros")], []),
-        ([x], [right[0], (None, shape if shape != (8,) else (2**63 - 1, 4), kind, "zeros")], []),
-        ([x], [right[0], (None, (8,), np.dtype(np.uint64), "zeros")], []),
-        ([x], [(None, (8,), kind, "zeros"), right[0]], []),
-        ([(0, 9)], right, []),
-        ([x], right, [(0, False)]),
-        ([x], right, [(3, False)]),
+        ([x], [right[0], (1, kind, (8,), "zeros")], []),
+        ([x], [right[0], (None, kind, shape if shape != (8,) else (2**63 - 1, 4), "zeros")], []),
+        ([x], [right[0], (None, vyre.DataType.U64, (8,), "zeros")], []),
+        ([x], [(None, kind, (8,), "zeros"), right[0]], []),
+        ([kind], right, []),
+        ([x], right, [(0, 0)]),
+        ([x], right, [(3, 0)]),
     ):
         with pytest.raises((vyre.ArgumentError, vyre.BindingError)):
-            vyre._core._host_launch(kernel.program, arguments, slots, words, [1, 1, 1], *place)
+            vyre._core._launch(kernel.program, arguments, slots, words, [1, 1, 1], place)
 
 
 def test_threads_that_call_in_ever_new_ways_do_not_disturb_each_other(fast_switching):

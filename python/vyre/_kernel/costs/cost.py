@@ -10,14 +10,13 @@ import numpy as np
 from vyre import _core
 from vyre._base.calls import explain_calls
 from vyre._base.text import as_count, shown
-from vyre._base.types import NUMPY, TYPES
+from vyre._base.types import NUMPY
 from vyre._core import BufferAccess, DataType
-from vyre._kernel.arguments import matched, parameter_words, shapes_of
-from vyre._kernel.call import _workgroups
+from vyre._kernel.arguments import matched, named
 from vyre._kernel.costs.intervals import MOST
 from vyre._kernel.costs.walk import Walk
 from vyre._kernel.counts import sum_of
-from vyre._kernel.grid_sizes import grid_words
+from vyre._kernel.launch import Launch, traced_for
 from vyre._kernel.rows import as_html, as_text
 from vyre.errors import ArgumentError
 
@@ -108,21 +107,14 @@ class Cost:
 def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost:
     options: dict[str, Any] = {name: kwargs.pop(name) for name in ("grid", "workgroups") if name in kwargs}
     given, unknown = _given(kernel, args, kwargs)
-    traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
-    shapes = shapes_of(kernel, given)
-    grid, was_given = options.get("grid"), options.get("workgroups") is not None
-    groups = _core._grid(_workgroups(kernel, traced, shapes, options), f"kernel `{kernel.__name__}`")
-    words: list[int | None] = [*parameter_words(kernel, given, shapes)]
-    position = sum(each.axes for each in kernel._arrays if each.axes > 1)
-    for each in kernel._parameters:
-        if each.kind == "scalar":
-            assert each.element is not None
-            size = TYPES[each.element].lanes
-            if each.name in unknown:
-                words[position : position + size] = [None] * size
-            position += size
-    words += grid_words(kernel, traced, shapes, grid, groups, was_given)
-    lengths = {name: math.prod(shape) for name, shape in shapes.items()}
+    traced = traced_for(kernel, given)
+    launch = Launch(kernel, traced, given, options)
+    groups = _core._grid(launch.workgroups, launch.label)
+    words: list[int | None] = [*launch.words(given)]
+    for k, word in enumerate(launch.layout):
+        if isinstance(word, tuple) and word[0].name in unknown:
+            words[k] = None
+    lengths = {name: math.prod(shape) for name, shape in launch.shapes.items()}
     lengths |= {name: table.size for name, table in traced.tables.items()}
     own = (BufferAccess.Workgroup, BufferAccess.Private)
     lengths |= {decl.name: decl.count for decl in traced.program.buffers if decl.access in own}
@@ -141,20 +133,21 @@ def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple
     }
     stand_ins = [_stand_in(kernel, each, value) for each, value in zip(parameters, args)]  # noqa: B905
     stand_ins += args[len(parameters) :]  # the call refuses these
-    by_name = {each.name: each for each in parameters}
-    outs = [each for each in parameters if each.kind == "Out"]
-    if "out" not in by_name and len(outs) == 1:
-        by_name["out"] = outs[0]
-    named = {
-        name: _stand_in(kernel, by_name[name], kwargs[name]) if name in by_name else kwargs[name] for name in kwargs
-    }
-    named |= {name: False if by_name[name].element is DataType.Bool else 0 for name in unknown}
-    return matched(kernel, stand_ins, named), unknown
+    by_name = {name: _stand_in(kernel, named(kernel, name), value) for name, value in kwargs.items()}
+    for each in parameters:
+        if each.name in unknown:
+            by_name[each.name] = False if each.element is DataType.Bool else 0
+    return matched(kernel, stand_ins, by_name), unknown
 
 
-def _stand_in(kernel: Kernel, parameter: Parameter, value: Any) -> Any:
+def _stand_in(kernel: Kernel, parameter: Parameter | None, value: Any) -> Any:
     """An array for a shape, which takes no memory; anything else as it is."""
-    if not parameter.is_array or not isinstance(value, (int, tuple, np.integer)) or isinstance(value, bool):
+    if (
+        parameter is None
+        or not parameter.is_array
+        or not isinstance(value, (int, tuple, np.integer))
+        or isinstance(value, bool)
+    ):
         return value
     shape = value if isinstance(value, tuple) else (value,)
     counts = [as_count(each) for each in shape]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import DataType, Expr, OpLaw, _core
-from vyre._base.types import TYPES, words_of
+from vyre._base.types import TYPES, word_of
 from vyre.conformance.build import element_wise
 from vyre.conformance.case import Arrays, Case, Judgement, case
 from vyre.conformance.models import MODELS
@@ -82,7 +82,7 @@ def number(lanes: Sequence[int]) -> int:
 def modelled(model: Callable[..., int], output: DataType, row: Sequence[Sequence[int]]) -> list[int]:
     """The lanes that a model gives for a row of arguments."""
     value = int(model(*map(number, row)))
-    return words_of(value, LANES[output])
+    return [word_of(value, k) for k in range(LANES[output])]
 
 
 def columns(spec: OpSpec, rows: Sequence[Sequence[Sequence[int]]]) -> dict[str, np.ndarray]:
@@ -100,7 +100,9 @@ def filled(element: DataType, count: int) -> np.ndarray:
 
 def _lanes(value: Any, element: DataType) -> list[int]:
     """The lanes of an example's value, as the registry gives it."""
-    return [int(lane) for lane in value] if TYPES[element].axes else words_of(int(value), LANES[element])
+    if TYPES[element].axes:
+        return [int(lane) for lane in value]
+    return [word_of(int(value), k) for k in range(LANES[element])]
 
 
 def _examples(spec: OpSpec, name: str) -> Iterator[Case]:
