@@ -10,7 +10,7 @@ whose workgroups along x come in fours runs in the wide ones with the same bytes
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vyre._core import Program
 from vyre._kernel.smaller import reads_ids_of_workgroups
@@ -25,11 +25,9 @@ _RATIO = 4  # how many usual workgroups a wide one replaces along x, and how man
 _MOST_ALONG_Z = 65535  # workgroups, which every device takes
 
 
-def widened(traced: Traced, workgroups: Any) -> tuple[Traced, Any]:
+def widened(traced: Traced, workgroups: tuple[int, ...]) -> tuple[Traced, tuple[int, ...]]:
     """The trace and the workgroups for a call whose workgroups come from its grid: those given, or wide ones."""
     if traced.program.workgroup_size != _USUAL or not traced.is_size_chosen or traced.seen is not None:
-        return traced, workgroups
-    if not isinstance(workgroups, tuple):
         return traced, workgroups
     x, y, z = workgroups
     if x == 0 or x % _RATIO or z * _RATIO > _MOST_ALONG_Z:

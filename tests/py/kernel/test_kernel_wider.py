@@ -73,6 +73,12 @@ def test_resident_arrays_run_the_same_invocations_and_take_wide_workgroups():
     assert {event.workgroups for event in profiled.events if event.workgroups is not None} == {(2, 1, 4)}
 
 
+def test_a_grid_from_data_runs_the_same_invocations():
+    seen = vyre.zeros((8, 8, 64), backend="cpu")
+    vyre.kernel(volume)(seen, grid=vyre.array([57, 5, 3], dtype=u32, backend="cpu"), at_most=(64, 8, 4))
+    assert np.array_equal(seen.numpy(), covered((8, 8, 64), (57, 5, 3)))
+
+
 def test_workgroups_that_are_given_count_those_of_the_program(ran):
     shape = (8, 8, 64)
     seen = vyre.kernel(volume)(np.zeros(shape, np.uint32), workgroups=(4, 1, 1), backend="reference")
