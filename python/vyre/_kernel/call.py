@@ -9,7 +9,6 @@ array uploads what is on the host, runs where the resident array is, and copies 
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -261,6 +260,6 @@ def kept(traced: Traced, key: tuple[Any, ...], values: np.ndarray, where: tuple[
     known = traced.kept.get(key)
     if known is None:
         known = traced.kept[key] = _core._array(values, *where)
-        for old in list(itertools.islice(traced.kept, max(0, len(traced.kept) - _MOST_KEPT))):
-            del traced.kept[old]
+        for old in list(traced.kept)[:-_MOST_KEPT]:
+            traced.kept.pop(old, None)
     return known

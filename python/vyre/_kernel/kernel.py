@@ -336,19 +336,11 @@ class Kernel(_core._KernelCalls):
         is_kept = known is not None or len(self._plans) < _MOST_PLANS or key in self._plans
         if plan is not known:
             self._plans[key] = plan if is_kept else None
-            self._drop_plans()
+            for old in list(self._plans)[:-_MOST_PLANS]:  # another thread may drop it too
+                self._plans.pop(old, None)
         if is_kept:
             plan.remember_call(args, kwargs)
         return result
-
-    def _drop_plans(self) -> None:
-        """Keep the latest plans alone. Other threads may keep and drop plans at the same time."""
-        while len(self._plans) > _MOST_PLANS:
-            try:
-                oldest = next(iter(self._plans))
-            except (RuntimeError, StopIteration):  # another thread changed the plans meanwhile
-                continue
-            self._plans.pop(oldest, None)
 
     @property
     def _called(self) -> str:
