@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "vyre/run/checks/recorded_slots.hpp"
+#include "vyre/validate/validate.hpp"
 
 namespace vyre::run {
 namespace {
@@ -15,6 +15,19 @@ CallsToRecord with_turn(CallsToRecord calls) {
   const bool shares = !calls.kept.empty() || calls.words_bytes > 0;
   if (shares && calls.turns.empty()) calls.turns.push_back(std::make_shared<SharedAccess>());
   return calls;
+}
+
+std::vector<bool> written_slots(const CallsToRecord& calls) {
+  std::vector<bool> result(calls.slots.size(), false);
+  for (const CallToRecord& call : calls.calls) {
+    const validate::ValidProgram& program = *call.program;
+    for (std::size_t slot = 0; slot < program.bound().size(); ++slot) {
+      const RecordedArray& array = call.arrays[slot];
+      const bool written = program.program().buffers()[program.bound()[slot].index].access == ir::BufferAccess::ReadWrite;
+      if (written && array.in == RecordedArray::In::Slot) result[array.index] = true;
+    }
+  }
+  return result;
 }
 
 // The calls of steps. Equal steps share their calls.

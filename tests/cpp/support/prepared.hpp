@@ -2,12 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "vyre/run/backend.hpp"
 #include "vyre/run/recording.hpp"
 
 namespace vyre::test {
@@ -37,7 +32,6 @@ inline std::unique_ptr<Prepared> prepared(run::Backend& backend, const validate:
   return std::make_unique<Prepared>(backend, program, backend.prepare(program, device, optimize));
 }
 
-// The steps as one recording.
 inline run::JoinedSteps joined(run::Backend& backend, const std::vector<run::Step>& steps) { return run::join(backend, 0, steps); }
 
 }  // namespace vyre::test

@@ -8,21 +8,8 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/checks/checks.hpp"
 
 namespace vyre::run {
-
-std::vector<bool> written_slots(const CallsToRecord& calls) {
-  std::vector<bool> result(calls.slots.size(), false);
-  for (const CallToRecord& call : calls.calls) {
-    const std::vector<bool> buffers = written(*call.program);
-    for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
-      const RecordedArray& array = call.arrays[slot];
-      if (buffers[slot] && array.in == RecordedArray::In::Slot) result[array.index] = true;
-    }
-  }
-  return result;
-}
 
 void check_slots(const Recording& recording, std::span<const StorageView> slots) {
   const CallsToRecord& calls = recording.calls();
