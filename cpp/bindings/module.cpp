@@ -6,6 +6,8 @@
 #include "bindings/convert/byte_strings.hpp"
 #include "bindings/lets.hpp"
 #include "bindings/seal.hpp"
+#include "bindings/without_gil.hpp"
+#include "vyre/base/log.hpp"
 
 namespace vyre::python {
 namespace {
@@ -21,6 +23,17 @@ py::list public_names(const py::module_& m) {
   return names;
 }
 
+// Passes a line of the core to the logger of Python.
+void log_in_python(std::string_view line) {
+  if (leaving()) return;
+  const py::gil_scoped_acquire held;
+  try {
+    py::module_::import("vyre._base.log").attr("warning")("%s", lenient_str(line));
+  } catch (py::error_already_set& error) {
+    error.discard_as_unraisable("vyre's logger");
+  }
+}
+
 }  // namespace
 }  // namespace vyre::python
 
@@ -28,6 +41,7 @@ PYBIND11_MODULE(vyre_core, m) {
   using namespace vyre::python;
   m.doc() = "The C++ core of vyre. Use the names that `vyre` shows.";
   m.attr("__version__") = VYRE_VERSION;
+  vyre::set_logger(log_in_python);
   bind_errors(m);
   bind_types(m);
   bind_frames(m);

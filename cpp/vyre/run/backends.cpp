@@ -12,6 +12,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/fork.hpp"
+#include "vyre/base/log.hpp"
 #include "vyre/ir/text/parse.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cuda/backend.hpp"
@@ -124,6 +125,7 @@ DefaultBackend choose_default(std::span<Backend* const> backends) {
                      (passed_over.empty() ? "comes first" : "what comes before it does not: " + passed_over);
         return chosen;
       }
+      log_warning(fmt::format("backend `{}` is passed over, because its first program failed: {}", backend->name(), wrong));
       chosen.failed[backend] = "the first program failed on backend `" + std::string(backend->name()) + "`: " + wrong;
       against = "its first program failed: " + problem(wrong);
     }

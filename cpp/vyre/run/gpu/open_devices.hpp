@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/log.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/run/gpu/once_per_process.hpp"
 #include "vyre/run/profile.hpp"
@@ -76,14 +77,19 @@ class OpenDevices {
   std::size_t first(const Order& order) {
     All& all = this->all();
     if (all.first != kNone) return all.first;
+    std::vector<std::string> passed_over;
     for (const std::size_t index : order(all.instance->devices())) {
       try {
         device(index);
-      } catch (const DeviceError&) {
-        continue;  // infos() has the reason
+      } catch (const DeviceError& error) {
+        passed_over.push_back(error.what());
+        continue;
       }
       std::size_t none = kNone;
-      all.first.compare_exchange_strong(none, index);  // another thread may have found one first
+      // Another thread may have found one first.
+      if (all.first.compare_exchange_strong(none, index)) {
+        for (const std::string& why : passed_over) log_warning("a device is passed over for good: " + why);
+      }
       return all.first;
     }
     std::vector<std::string> reasons;

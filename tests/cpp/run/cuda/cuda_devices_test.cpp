@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/cuda/cuda_fixture.hpp"
+#include "support/logged.hpp"
 #include "vyre/run/cuda/api/context.hpp"
 
 namespace vyre::test {
@@ -123,6 +124,16 @@ TEST_F(CudaTwoDevicesTest, one_that_cannot_be_opened_is_not_usable_and_the_other
   EXPECT_TRUE(devices[0].reasons[0].starts_with("cuDevicePrimaryCtxRetain failed on device `Fake 0`")) << devices[0].reasons[0];
   EXPECT_TRUE(devices[1].usable && devices[1].is_default);
   EXPECT_EQ(cuda.default_device(), 1u);
+}
+
+TEST_F(CudaTwoDevicesTest, the_first_is_named_in_the_log_once_when_it_cannot_be_opened) {
+  CudaBackend cuda = backend();
+  driver_.fail("cuDevicePrimaryCtxRetain", 1, run::cuda::CUDA_ERROR_UNKNOWN);
+  const Logged logged;
+  EXPECT_EQ(cuda.default_device(), 1u);
+  EXPECT_EQ(cuda.default_device(), 1u);
+  ASSERT_EQ(logged.lines().size(), 1u);
+  EXPECT_TRUE(logged.lines()[0].starts_with("a device is passed over for good: cuDevicePrimaryCtxRetain failed on device `Fake 0`"));
 }
 
 TEST_F(CudaTwoDevicesTest, one_that_is_only_listed_is_opened_once_and_closed_again) {

@@ -1,6 +1,7 @@
 // Tests which backend runs when a call names none.
 #include <gtest/gtest.h>
 
+#include "support/logged.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/profile.hpp"
@@ -117,6 +118,15 @@ TEST(Backends, pass_over_one_that_fails_the_first_program) {
     here.cpu = FakeBackend("cpu", {{"cpu", true}}, runs);
     EXPECT_EQ(run::choose_default(here.all).backend, &here.reference) << "software Vulkan is the backend that failed";
   }
+}
+
+TEST(Backends, that_fail_the_first_program_are_named_in_the_log) {
+  Here here;
+  here.cuda = FakeBackend("cuda", {{"discrete gpu", true}}, Runs::Not);
+  const Logged logged;
+  run::choose_default(here.all);
+  EXPECT_EQ(logged.lines(),
+            Names{"backend `cuda` is passed over, because its first program failed: the device was lost. Fix: call again."});
 }
 
 TEST(Backends, behind_the_default_are_not_opened_to_choose_it) {
