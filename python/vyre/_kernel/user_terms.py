@@ -25,14 +25,22 @@ _INDEX = re.compile(r"operator `<` (?:has operands `(\w+)` and `u32`|is not defi
 
 def in_user_terms(diagnostics: Sequence[Any]) -> list[Any]:
     """The diagnostics, those about an index or a `range` under the rule of what the source has."""
-    return [_reworded(each) if each.rule in ("V015", "V039") else each for each in diagnostics]
+    return [_reworded(each) if each.rule in ("V015", "V030", "V039") else each for each in diagnostics]
 
 
 def _reworded(diagnostic: Any) -> Any:
     written, types = _source_of(diagnostic.place), _INDEX.search(diagnostic.message)
     if written is None:
         return diagnostic
-    if isinstance(written, ast.Call) and ast.unparse(written.func) == "range" and "`i32`" in diagnostic.message:
+    if diagnostic.rule == "V030":
+        if not (isinstance(written, ast.UnaryOp) and isinstance(written.op, ast.Not)):
+            return diagnostic
+        rule, problem = (
+            "V030",
+            f"`not` is for `u32` and `bool`{diagnostic.message.partition('must be `u32`')[2].partition('. Fix')[0]}",
+        )
+        fix = "compare the value with 0"
+    elif isinstance(written, ast.Call) and ast.unparse(written.func) == "range" and "`i32`" in diagnostic.message:
         rule, problem = "V015", "loop bound expression must be `u32`, got `i32`"
         fix = "count the turns from 0 in u32, and compute the i32 from the turn in the body"
     elif types is not None and _has_axes(written):
