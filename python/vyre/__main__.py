@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import os
 import re
 import sys
@@ -64,7 +65,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         _drop_output()
         why = error.strerror or error
         # Commands name the files that they cannot write; what is left is the output.
-        if error.errno in NO_ROOM:
+        if error.errno in (*NO_ROOM, errno.EBADF):
             _say(f"error: the output cannot be written: {why}. Fix: send it where there is room for it.")
         else:
             _say(
@@ -75,12 +76,16 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 @contextlib.contextmanager
 def _open_streams() -> Iterator[None]:
-    """Replace streams that were closed before the start. Python has None for them, and prints errors to the output."""
+    """Replace streams that were closed before the start. Python has None for them, and prints errors to the output.
+
+    What a command writes to a closed output fails, so that its status says so. Errors are dropped.
+    """
     with contextlib.ExitStack() as stack:
-        for name in ("stdout", "stderr"):
+        for name, how in (("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
             if getattr(sys, name) is None:
                 stack.callback(setattr, sys, name, None)
-                setattr(sys, name, stack.enter_context(open(os.devnull, "w", encoding="utf-8")))  # noqa: PTH123
+                nowhere = open(os.open(os.devnull, how), "w", encoding="utf-8")  # noqa: PTH123
+                setattr(sys, name, stack.enter_context(nowhere))
         yield
 
 
