@@ -5,34 +5,28 @@
 namespace vyre::python {
 
 std::vector<py::object> bind_arguments(const Signature& signature, const py::args& args, const py::kwargs& kwargs) {
-  if (args.size() > signature.positional) {
-    throw CallError(fmt::format("{}() takes at most {} positional arguments, got {}. Fix: pass the others by name.", signature.function,
-                                signature.positional, args.size()));
-  }
   std::vector<py::object> result(signature.names.size());
-  for (std::size_t k = 0; k < args.size(); ++k) result[k] = args[k];
+  bool fits = args.size() <= signature.positional;
+  for (std::size_t k = 0; fits && k < args.size(); ++k) result[k] = args[k];
   for (auto [key, value] : kwargs) {
-    const std::string name = py::repr(key).cast<std::string>();
     const auto found = std::find_if(signature.names.begin(), signature.names.end(),
                                     [key = key](const char* known) { return PyUnicode_CompareWithASCIIString(key.ptr(), known) == 0; });
-    if (found == signature.names.end()) {
-      std::string known;
-      for (const char* each : signature.names) known += fmt::format("{}`{}`", known.empty() ? "" : ", ", each);
-      throw CallError(fmt::format("{}() has no argument {}. Fix: use one of {}.", signature.function, name, known));
-    }
-    py::object& slot = result[static_cast<std::size_t>(found - signature.names.begin())];
-    if (slot) throw CallError(fmt::format("{}() got argument {} twice. Fix: pass it once.", signature.function, name));
-    slot = py::reinterpret_borrow<py::object>(value);
+    fits = fits && found != signature.names.end() && !result[static_cast<std::size_t>(found - signature.names.begin())];
+    if (fits) result[static_cast<std::size_t>(found - signature.names.begin())] = py::reinterpret_borrow<py::object>(value);
   }
-  for (std::size_t k = 0; k < signature.required; ++k) {
-    if (!result[k]) throw CallError(fmt::format("{}() misses argument `{}`. Fix: pass it.", signature.function, signature.names[k]));
+  for (std::size_t k = 0; k < signature.required; ++k) fits = fits && result[k];
+  if (fits) return result;
+  std::string call = fmt::format("{}(", signature.function);
+  for (std::size_t k = 0; k < signature.names.size(); ++k) {
+    call += fmt::format("{}{}{}{}", k == 0 ? "" : ", ", k == signature.positional ? "*, " : "", signature.names[k],
+                        k < signature.required ? "" : "=...");
   }
-  return result;
+  refuse_call(call + ")", args, kwargs);
 }
 
-void refuse_call(std::string_view owner, std::string_view signature, const py::args& args, const py::kwargs& kwargs) {
-  const std::string call = fmt::format("{}.{}", owner, signature.substr(0, signature.find(" -> ")));
+void refuse_call(const std::string& call, const py::args& args, const py::kwargs& kwargs) {
   const std::string function = call.substr(0, call.find('('));
+  const auto wrong = [&](const std::string& problem) { return CallError(fmt::format("{}() {}. Fix: write {}.", function, problem, call)); };
   // "name, binding, element, *, count=0": a parameter with a default may be left out; those after the star are passed by name.
   struct Parameter {
     std::string name;
@@ -54,8 +48,7 @@ void refuse_call(std::string_view owner, std::string_view signature, const py::a
   const auto places =
       static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.by_place; }));
   if (args.size() > places) {
-    throw CallError(fmt::format("{}() takes {} argument{} by place, got {}. Fix: write {}.", function, places, places == 1 ? "" : "s",
-                                args.size(), call));
+    throw wrong(fmt::format("takes {} argument{} by place, got {}", places, places == 1 ? "" : "s", args.size()));
   }
   std::vector<bool> found(parameters.size());
   std::fill_n(found.begin(), args.size(), true);
@@ -64,20 +57,19 @@ void refuse_call(std::string_view owner, std::string_view signature, const py::a
       return PyUnicode_CompareWithASCIIString(key.ptr(), parameter.name.c_str()) == 0;
     });
     if (known == parameters.end()) {
-      throw CallError(fmt::format("{}() has no argument {}. Fix: write {}.", function, py::repr(key).cast<std::string>(), call));
+      throw wrong(fmt::format("has no argument {}", py::repr(key).cast<std::string>()));
     }
     const auto slot = static_cast<std::size_t>(known - parameters.begin());
-    if (found[slot]) throw CallError(fmt::format("{}() got argument `{}` twice. Fix: write {}.", function, known->name, call));
+    if (found[slot]) throw wrong(fmt::format("got argument `{}` twice", known->name));
     found[slot] = true;
   }
   for (std::size_t slot = 0; slot < parameters.size(); ++slot) {
-    if (found[slot] || !parameters[slot].needed) continue;
-    throw CallError(fmt::format("{}() misses argument `{}`. Fix: write {}.", function, parameters[slot].name, call));
+    if (!found[slot] && parameters[slot].needed) throw wrong(fmt::format("misses argument `{}`", parameters[slot].name));
   }
-  throw CallError(fmt::format("{}() does not take these arguments. Fix: write {}.", function, call));
+  throw wrong("does not take these arguments");
 }
 
-void explain_calls(py::handle scope, const std::string& owner, void (*first)(const py::args& args, const std::string& name)) {
+void explain_calls(py::handle scope, const std::string& owner) {
   py::options options;
   options.disable_function_signatures();  // pybind11 builds the docstring again for each new overload
   for (const auto& [key, value] : py::dict(scope.attr("__dict__").attr("items")())) {
@@ -90,12 +82,9 @@ void explain_calls(py::handle scope, const std::string& owner, void (*first)(con
     const auto doc = py::str(function.attr("__doc__")).cast<std::string>();
     if (!doc.starts_with(name + "(")) continue;
     // Joins the function's chain of overloads at its end, so pybind11 calls it when no other overload fits.
-    py::cpp_function(
-        [owner, name, first, signature = doc.substr(0, doc.find('\n'))](const py::args& args, const py::kwargs& kwargs) -> py::object {
-          if (first != nullptr) first(args, name);
-          refuse_call(owner, signature, args, kwargs);
-        },
-        py::name(name.c_str()), py::scope(scope), py::sibling(function));
+    py::cpp_function([call = owner + "." + doc.substr(0, std::min(doc.find('\n'), doc.find(" -> ")))](
+                         const py::args& args, const py::kwargs& kwargs) -> py::object { refuse_call(call, args, kwargs); },
+                     py::name(name.c_str()), py::scope(scope), py::sibling(function));
   }
 }
 

@@ -27,13 +27,13 @@ struct Signature {
 // Returns one object for each name of the signature, null for an argument that was not given. Throws CallError.
 std::vector<py::object> bind_arguments(const Signature& signature, const py::args& args, const py::kwargs& kwargs);
 
-// Throws CallError, a TypeError in Python, for a call that does not fit a function. The Fix shows a correct call: `owner`, a dot, and
-// `signature`, the first line of the function's docstring, such as "load(buffer, index) -> Expr".
-[[noreturn]] void refuse_call(std::string_view owner, std::string_view signature, const py::args& args, const py::kwargs& kwargs);
+// Throws CallError, a TypeError in Python, for a call that does not fit a function. The Fix shows a correct one, such as
+// "Expr.load(buffer, index)".
+[[noreturn]] void refuse_call(const std::string& call, const py::args& args, const py::kwargs& kwargs);
 
 // Makes wrong calls of the functions in `scope` end in refuse_call(), where pybind11 would answer with a list of C++ signatures. Correct
-// calls are not slower. `first` is called before refuse_call(), and may throw a better message for a likely mistake.
-void explain_calls(py::handle scope, const std::string& owner, void (*first)(const py::args& args, const std::string& name) = nullptr);
+// calls are not slower.
+void explain_calls(py::handle scope, const std::string& owner);
 
 // The function that the class's tp_new calls.
 template <class T>
@@ -64,10 +64,12 @@ void def_no_new(py::class_<T>& type, const char* fix) {
   });
 }
 
-// For classes whose objects mean nothing in another process.
+// For classes whose objects mean nothing in another process; `what` names one.
 template <class T>
-void def_no_pickle(py::class_<T>& type, const char* message) {
-  type.def("__reduce__", [message](const T&) -> py::object { throw ArgumentError(message); });
+void def_no_pickle(py::class_<T>& type, const char* what) {
+  type.def("__reduce__", [what](const T&) -> py::object {
+    throw ArgumentError(fmt::format("{} is not copied or pickled. Fix: make it anew there.", what));
+  });
 }
 
 }  // namespace vyre::python

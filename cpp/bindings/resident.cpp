@@ -9,6 +9,7 @@
 #include "bindings/graph.hpp"
 #include "bindings/waiting.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/run/host/host_memory.hpp"
 
@@ -85,8 +86,7 @@ void read_elements(const PyArray& array, std::byte* to, std::optional<std::chron
 }
 
 [[noreturn]] void throw_no_host_memory(const PyArray& array) {
-  throw DeviceMemoryError(
-      fmt::format("the host has no memory for {} ({} bytes). Fix: read a slice of it.", array.describe(), array.host_bytes()));
+  throw no_memory("the host", fmt::format("{} ({} bytes)", array.describe(), array.host_bytes()));
 }
 
 }  // namespace

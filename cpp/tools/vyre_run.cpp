@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/ir/procedures/procedure.hpp"
 #include "vyre/ir/text/procedure_parse.hpp"
@@ -32,7 +33,9 @@
 namespace vyre {
 namespace {
 
-constexpr char kUsage[] = "vyre-run FILE [--backend NAME] [--device K] [NAME=VALUE ...]";
+ArgumentError wrong_use(std::string_view problem) {
+  return ArgumentError(fmt::format("{}. Fix: write vyre-run FILE [--backend NAME] [--device K] [NAME=VALUE ...].", problem));
+}
 // The most bytes of a result that are shown.
 constexpr std::size_t kShown = 16;
 
@@ -40,7 +43,7 @@ std::uint64_t to_number(std::string_view text, std::string_view what) {
   std::uint64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && stop == text.data() + text.size()) return value;
-  throw ArgumentError(fmt::format("{} must be a number from 0 to 2^64 - 1, got `{}`. Fix: write {}=5.", what, text, what));
+  throw ArgumentError(must_be(what, "a number from 0 to 2^64 - 1", text));
 }
 
 // The number of a call, as run::run takes it: the 32 bits of an I32.
@@ -49,8 +52,7 @@ std::uint64_t number_of(const ir::NumberDecl& number, std::string_view text) {
   std::int32_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && stop == text.data() + text.size()) return static_cast<std::uint32_t>(value);
-  throw ArgumentError(
-      fmt::format("{} must be a number from -2147483648 to 2147483647, got `{}`. Fix: write {}=5.", number.name, text, number.name));
+  throw ArgumentError(must_be(number.name, "a number from -2147483648 to 2147483647", text));
 }
 
 std::vector<std::byte> read(const std::string& path) {
@@ -79,7 +81,7 @@ struct Arguments {
   }
   const std::string& value(std::string_view name) const {
     if (const std::string* found = find(name)) return *found;
-    throw ArgumentError(fmt::format("`{}` has no value. Fix: write {}=VALUE, as in {}.", name, name, kUsage));
+    throw wrong_use(fmt::format("`{}` has no value", name));
   }
 };
 
@@ -100,10 +102,10 @@ Arguments arguments_of(std::span<char* const> given) {
     } else if (arguments.file.empty() && !text.starts_with('-')) {
       arguments.file = text;
     } else {
-      throw ArgumentError(fmt::format("argument `{}` is not understood. Fix: write {}.", text, kUsage));
+      throw wrong_use(fmt::format("argument `{}` is not understood", text));
     }
   }
-  if (arguments.file.empty()) throw ArgumentError(fmt::format("no procedure is named. Fix: write {}.", kUsage));
+  if (arguments.file.empty()) throw wrong_use("no procedure is named");
   return arguments;
 }
 

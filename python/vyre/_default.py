@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vyre import _core
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be
 from vyre._base.text import shown
-from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -55,18 +55,14 @@ def _from_environment() -> _Place:
 
     backend, device = _BACKEND or None, None
     if backend is not None:
-        check_backend(backend, "environment variable `VYRE_BACKEND`", "unset it for the best one")
+        check_backend(backend, "environment variable `VYRE_BACKEND`")
     if _DEVICE:
         # The reference and the cpu backend are this processor, which vyre.devices() does not list.
         names = [row["name"] for row in _core._devices(backend)]
         device = int(_DEVICE) if _DEVICE.isascii() and _DEVICE.isdigit() and len(_DEVICE) < 5 else -1
         if not 0 <= device < len(names):
             what = "a device of vyre.devices()" if backend is None else f"a device of backend `{backend}`"
-            listed = ", ".join(f"{index} ({name})" for index, name in enumerate(names))
-            raise ArgumentError(
-                f"environment variable `VYRE_DEVICE` must be the index of {what}, got {shown(_DEVICE)}. "
-                + (f"Fix: write one of {listed}, or unset it." if names else "Fix: unset it, because there is none.")
-            )
+            raise must_be("environment variable `VYRE_DEVICE`", f"the index of {what}", shown(_DEVICE))
     _in_environment = _Place(backend, device)
     return _in_environment
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 from vyre import _core
 from vyre._base.calls import explain_calls
-from vyre._base.text import shown
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_be_one_of
 
 __all__ = ["Backends", "Device", "backends", "devices"]
 
@@ -86,18 +85,13 @@ class Devices(list[Device]):
         return devices(self)
 
 
-def check_backend(backend: object, where: str, otherwise: str) -> None:
-    """Refuse a value that names no backend. ``otherwise`` ends the message: "None takes the best one".
+def check_backend(backend: object, where: str) -> None:
+    """Refuse a value that names no backend.
 
     Raises: ArgumentError.
     """
     if not isinstance(backend, str) or backend not in _core._tables["backends"]:
-        known = [*backends(), *_core._unavailable()]
-        none = " or None" if otherwise.startswith("None ") else ""
-        raise ArgumentError(
-            f"{where} must be one of {', '.join(known)}{none}, got {shown(backend)}. "
-            f"Fix: write one of these; {otherwise}{_core._did_you_mean(backend, known)}."
-        )
+        raise must_be_one_of(where, [*backends(), *_core._unavailable()], backend)
 
 
 def devices(backend: str | None = None) -> list[Device]:
@@ -114,7 +108,7 @@ def devices(backend: str | None = None) -> list[Device]:
     True
     """
     if backend is not None:
-        check_backend(backend, "argument `backend` of vyre.devices", "None lists all devices")
+        check_backend(backend, "argument `backend` of vyre.devices")
     _core._try_devices(backend)
     return Devices(Device(**row) for row in _core._devices() if backend in (None, row["backend"]))
 

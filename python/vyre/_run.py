@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Literal, cast, overload
 
 from vyre import _core
 from vyre._base.calls import explain_calls
-from vyre._base.text import shown
+from vyre._base.refused import IN_CHECK, must_be, no_memory, no_place
+from vyre._base.text import shown, type_of
 from vyre._core import Procedure
 from vyre._default import place
-from vyre.errors import ArgumentError, BindingError, CheckError, DeviceMemoryError
+from vyre.errors import BindingError, CheckError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["lower", "pack_bytes", "run", "unpack_bytes"]
 
 _run_program: Callable[..., dict[str, np.ndarray]] = _core._run  # _tools/watch.py puts another function in its place
-
-_MASKED = (
-    "argument `{}` of {} must be an array whose every element counts, got a masked array. "
-    "Fix: write .filled(0) to give the masked elements a value."
-)
 
 
 def run(
@@ -103,20 +99,11 @@ def run(
                 raise
         return _run_program(program, taken, workgroups, backend, device, timeout, schedule, optimize)
     if not (backend is None or (isinstance(backend, str) and backend == "reference")):
-        raise ArgumentError(
-            f"argument `check` of vyre.run needs the reference, got backend={shown(backend)}. "
-            'Fix: write backend="reference"; what it finds holds for every backend.'
-        )
+        raise must_be("argument `backend` of vyre.run", "the reference beside `check`", shown(backend))
     if device is not None:
-        raise ArgumentError(
-            "argument `check` of vyre.run needs the reference, which has no devices to choose from. "
-            "Fix: leave `device` out; what it finds holds for every device."
-        )
+        raise no_place("argument `device` of vyre.run", IN_CHECK)
     if optimize is not None and not _is_empty(optimize):
-        raise ArgumentError(
-            "argument `check` of vyre.run checks the program as it is written, got optimize=True. "
-            "Fix: leave `optimize` out."
-        )
+        raise no_place("argument `optimize` of vyre.run", IN_CHECK)
     from vyre._arrays.checked import checked
 
     result = checked(
@@ -130,10 +117,7 @@ def run(
 def _refuse_options(**options: object) -> None:
     for name, value in options.items():
         if value is not None:
-            raise ArgumentError(
-                f"argument `{name}` of vyre.run has no place for a procedure, got {shown(value)}. "
-                f"Fix: {'write vyre.check(procedure, inputs)' if name == 'check' else f'leave `{name}` out'}."
-            )
+            raise no_place(f"argument `{name}` of vyre.run", "for a procedure")
 
 
 def _is_empty(optimize: object) -> bool:
@@ -189,20 +173,14 @@ def lower(
     ...
     """
     if isinstance(program, _core.Procedure):
-        raise ArgumentError(
-            f"argument `program` of vyre.lower must be a vyre.Program, got the procedure {shown(program.name)}. "
-            "Fix: lower the program of a step, procedure.programs[0] for the first."
-        )
+        raise must_be("argument `program` of vyre.lower", "a vyre.Program", f"the procedure {shown(program.name)}")
     if issubclass(type(target), str) and target == "asm":
         from vyre._arrays.machine_code import listing  # when it is asked for: `import vyre` does without
 
         return listing(program, optimize, instructions)
     if instructions is not None:
         _core._check_target(target)
-        raise ArgumentError(
-            f'argument `instructions` of vyre.lower is for the target "asm", got {shown(instructions)}. '
-            "Fix: leave it out."
-        )
+        raise no_place("argument `instructions` of vyre.lower", f"with target {shown(target)}")
     lowered: bytes | str = _core._lower(program, target, optimize)
     return lowered
 
@@ -218,28 +196,23 @@ def pack_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:
     import numpy as np
 
     if _core._is_masked(data):
-        raise ArgumentError(_MASKED.format("data", "pack_bytes"))
+        raise must_be("argument `data` of pack_bytes", "an array without a mask", "a masked array")
     if issubclass(type(data), np.ndarray):
         array = cast("np.ndarray", data)
         if array.dtype != np.uint8 or not array.flags.c_contiguous:
-            raise ArgumentError(
-                f"argument `data` of pack_bytes must be bytes or a C-contiguous uint8 array, got {array.dtype} "
-                f"with shape {array.shape}. Fix: write np.ascontiguousarray(data).view(np.uint8)."
+            raise must_be(
+                "argument `data` of pack_bytes",
+                "bytes or a C-contiguous uint8 array",
+                f"{array.dtype} with shape {array.shape}",
             )
         raw = array.tobytes()
     elif issubclass(type(data), (bytes, bytearray, memoryview)):
         try:
             raw = bytes(data)
         except ValueError:
-            raise ArgumentError(
-                "argument `data` of pack_bytes must be bytes, got a memoryview that was released. "
-                "Fix: pack it before its release."
-            ) from None
+            raise must_be("argument `data` of pack_bytes", "bytes", "a memoryview that was released") from None
     else:
-        raise ArgumentError(
-            f"argument `data` of pack_bytes must be bytes or a uint8 array, got {type(data).__name__}. "
-            "Fix: write text.encode() for text, bytes(data) for other data."
-        )
+        raise must_be("argument `data` of pack_bytes", "bytes or a uint8 array", type(data).__name__)
     return np.frombuffer(raw + bytes(-len(raw) % 4), dtype="<u4").astype(np.uint32)
 
 
@@ -256,31 +229,18 @@ def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
     import numpy as np
 
     if _core._is_masked(words):
-        raise ArgumentError(_MASKED.format("words", "unpack_bytes"))
+        raise must_be("argument `words` of unpack_bytes", "an array without a mask", "a masked array")
     if not issubclass(type(words), np.ndarray) or words.dtype != np.uint32:
-        got = (
-            f"an array of {words.dtype}"
-            if issubclass(type(words), np.ndarray)
-            else f"an object of type {type(words).__name__}"
-        )
-        raise ArgumentError(
-            f"argument `words` of unpack_bytes must be an array of uint32, got {got}. "
-            "Fix: pass what pack_bytes gave, or the U32 buffer of a run."
-        )
+        got = f"an array of {words.dtype}" if issubclass(type(words), np.ndarray) else type_of(words)
+        raise must_be("argument `words` of unpack_bytes", "an array of uint32", got)
     try:
         raw = np.ascontiguousarray(words).astype("<u4").tobytes()
     except MemoryError as error:
-        raise DeviceMemoryError(
-            f"the host has no memory for the bytes of argument `words` of unpack_bytes: {error}. "
-            "Fix: unpack a part of it."
-        ) from None
+        raise no_memory("the host", f"the bytes of argument `words` of unpack_bytes: {error}") from None
     if length is None:
         return raw
     if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or not 0 <= length <= len(raw):
-        raise ArgumentError(
-            f"argument `length` of unpack_bytes must be an integer from 0 to {len(raw)}, got {shown(length)}. "
-            "Fix: pass the number of bytes that were packed."
-        )
+        raise must_be("argument `length` of unpack_bytes", f"an integer from 0 to {len(raw)}", shown(length))
     return raw[:length]
 
 

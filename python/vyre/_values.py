@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import _core
+from vyre._base.refused import must_be
 from vyre._base.text import shown
-from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,10 +25,7 @@ def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
     Integers of any width are taken when every one of them fits; floats are refused, whole ones too.
     """
     if _core._is_masked(values):
-        raise ArgumentError(
-            f"{where} must be an array whose every element counts, got a masked array. "
-            "Fix: write .filled(0) to give the masked elements a value."
-        )
+        raise must_be(where, "an array without a mask", "a masked array")
     array = _array(values, where)
     if array.dtype == dtype or (array.size == 0 and not hasattr(values, "dtype")):
         return array.astype(dtype, copy=False)
@@ -43,8 +40,7 @@ def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
             return array.astype(dtype)
         array, wrong = seen, at
         wanted = f"integers from {np.iinfo(dtype).min} to {np.iinfo(dtype).max} for {dtype}"
-    fix = _conversion(dtype) if array.dtype.kind in "biuf" else "pass numbers in that range, all rows of one length"
-    raise ArgumentError(f"{where} must be {wanted}, got {_shown(array, wrong)}. Fix: {fix}.")
+    raise must_be(where, wanted, _shown(array, wrong))
 
 
 def assigned(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
@@ -54,13 +50,9 @@ def assigned(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
         return exact(values, dtype, where)
     array = _array(values, where)
     if array.dtype != dtype:
-        got = f"an array of {array.dtype} with shape {array.shape}"
-        raise ArgumentError(f"{where} must be of dtype {dtype}, got {got}. Fix: {_conversion(dtype)}.")
+        got = f"one of {array.dtype} with shape {array.shape}"
+        raise must_be(where, f"an array of {dtype}", got)
     return array
-
-
-def _conversion(dtype: np.dtype[Any]) -> str:
-    return f"write np.asarray(x).astype(np.{'bool_' if dtype == np.bool_ else dtype.name})"
 
 
 def _array(values: Any, where: str) -> np.ndarray:
@@ -68,9 +60,7 @@ def _array(values: Any, where: str) -> np.ndarray:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ArgumentError(
-            f"{where} cannot be one array: {str(error).rstrip('.')}. Fix: pass numbers, all rows of one length."
-        ) from None
+        raise must_be(where, "numbers, all rows of one length", str(error).rstrip(".")) from None
     if array.dtype.kind == "f" and not hasattr(values, "dtype"):
         # Integers beside each other such as -1 and 2**63 became floats.
         objects = np.asarray(values, dtype=object)

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from vyre._base.refused import must_be, must_have, not_installed
+
 try:
     import distributed
 except ImportError:
-    raise ImportError(
-        "vyre.dask works on clusters of the package distributed, which is not installed. Fix: pip install 'vyre[dask]'."
-    ) from None
+    raise ImportError(not_installed("vyre.dask", "distributed", "dask")) from None
 
 from vyre import _core
 from vyre._base import log as _log
@@ -110,7 +110,7 @@ class OneDevice(distributed.WorkerPlugin):
 
     def __init__(self, backend: str | None = None, *, share: bool = False) -> None:
         if backend is not None:
-            check_backend(backend, "argument `backend` of vyre.dask.OneDevice", "None takes the GPUs")
+            check_backend(backend, "argument `backend` of vyre.dask.OneDevice")
         self.backend: str | None = backend
         self.share: bool = share
         self._lock: IO[bytes] | None = None
@@ -347,10 +347,7 @@ def task(
     if isinstance(kernel, Kernel):
         return Task(shipped(kernel, constants), kernel._function.__name__, True, backend, against, timeout)
     if not callable(kernel):
-        raise ArgumentError(
-            f"argument `kernel` of vyre.dask.task must be a kernel or a function, got {shown(kernel)}. "
-            "Fix: write @vyre.kernel above a def."
-        )
+        raise must_be("argument `kernel` of vyre.dask.task", "a kernel or a function", shown(kernel))
     name = getattr(kernel, "__name__", type(kernel).__name__)
     if constants:
         raise ArgumentError(
@@ -359,9 +356,10 @@ def task(
         )
     for argument, given in (("backend", backend), ("against", against)):
         if given is not None and not isinstance(given, str):
-            raise ArgumentError(
-                f"argument `{argument}` of vyre.dask.task must be the name of a backend for a function that is no "
-                f'kernel, got {shown(given)}. Fix: write "vulkan", or make a task of a kernel.'
+            raise must_be(
+                f"argument `{argument}` of vyre.dask.task",
+                "the name of a backend for a function that is no kernel",
+                shown(given),
             )
     return Task(kernel, name, False, backend, against, timeout)
 
@@ -425,10 +423,7 @@ def run(
     else:
         work = task(kernel, against=None if on_another else against)
     if not callable(getattr(client, "submit", None)):
-        raise ArgumentError(
-            f"argument `client` of vyre.dask.run must be a distributed.Client, got {shown(client)}. "
-            "Fix: write vyre.dask.run(client, kernel, blocks)."
-        )
+        raise must_be("argument `client` of vyre.dask.run", "a distributed.Client", shown(client))
     if not blocks:
         raise ArgumentError(
             "vyre.dask.run got no blocks: they stand by place, and arguments by name are the same in each call. "
@@ -442,10 +437,7 @@ def run(
                 "Fix: pass array.numpy()."
             )
     if len({len(column) for column in columns}) > 1:
-        raise ArgumentError(
-            f"arguments `blocks` of vyre.dask.run must have one length, got {', '.join(str(len(c)) for c in columns)}. "
-            "Fix: give as many values of each argument as there are calls."
-        )
+        raise must_have("arguments `blocks` of vyre.dask.run", "one length", ", ".join(str(len(c)) for c in columns))
     calls = list(zip(*columns, strict=True))
     results: dict[int, Any] = dict(_runs(client, work, calls, same, on_another))
     return [results[k] for k in range(len(calls))]

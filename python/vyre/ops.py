@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be
 from vyre._base.taken import Version, note_taken
 from vyre._base.text import shown
 from vyre._core import Convention, Expr, Node, OpLaw, OpSignature, OpSpec, Procedure, Program
@@ -109,11 +110,7 @@ def invoke(id: str, /, *args: Any, **kwargs: Any) -> Any:
             "call it beside this kernel, in a function under @vyre.procedure or where the kernel is called",
         )
     if not isinstance(id, str) or "\0" in id:
-        fix = "write a name in quotes" if not callable(id) else "call it here itself, or write a name in quotes"
-        got = shown(id) if isinstance(id, str) else f"an object of type {type(id).__name__[:80]}"
-        raise ArgumentError(
-            f"argument `id` of vyre.ops.invoke must be the id of a registered procedure, got {got}. Fix: {fix}."
-        )
+        raise must_be("argument `id` of vyre.ops.invoke", "the id of a registered procedure", shown(id))
     spec = get(id)
     if spec.procedure is None:
         raise ArgumentError(
@@ -211,9 +208,7 @@ class Operation:
 
     def __init__(self, spec: OpSpec) -> None:
         if type(spec) is not OpSpec:
-            raise ArgumentError(
-                f"argument `spec` of Operation must be an OpSpec, got {shown(spec)}. Fix: write vyre.ops.get(id)."
-            )
+            raise must_be("argument `spec` of Operation", "an OpSpec", shown(spec))
         self.spec: OpSpec = spec
         self.__name__: str = spec.id
         self.__doc__ = spec.summary

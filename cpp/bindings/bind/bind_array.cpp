@@ -17,6 +17,7 @@
 #include "bindings/seal.hpp"
 #include "bindings/waiting.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 
 namespace vyre::python {
 namespace {
@@ -58,7 +59,7 @@ void assign(const PyArray& self, py::handle values) {
   py::object given_values = py::reinterpret_borrow<py::object>(values);
   if (is<PyArray>(values)) given_values = to_numpy(values.cast<const PyArray&>(), std::nullopt);
   if (is_masked(given_values)) {
-    reject(where, "an array whose every element counts", values, "write .filled(0) to give the masked elements a value");
+    reject(where, "an array without a mask", "a masked array");
   }
   py::object array = given_values;
   if (!py::isinstance<py::array>(array) || !array.cast<py::array>().dtype().equal(dtype)) {
@@ -68,7 +69,7 @@ void assign(const PyArray& self, py::handle values) {
     array = numpy.attr("broadcast_to")(array, py::tuple(py::cast(self.shape)));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ValueError)) throw;
-    reject(where, fmt::format("values that fit {}", self.describe()), given_values, "pass an array of that shape and dtype");
+    reject(where, fmt::format("values that fit {}", self.describe()), given_values);
   }
   write(self, numpy.attr("ascontiguousarray")(array).cast<py::array>());
 }
@@ -77,7 +78,7 @@ PyArray make_array(const py::array& values, py::handle backend, py::handle devic
   const std::string function = "vyre.array";
   const ElementType* element = element_of(values.dtype());
   if (element == nullptr) {
-    reject("argument `values` of " + function, "of dtype " + element_names(), values, "write vyre.array(values, dtype=vyre.u32)");
+    reject("argument `values` of " + function, "an array of " + element_names(), values);
   }
   PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
   write(array, values);
@@ -87,23 +88,20 @@ PyArray make_array(const py::array& values, py::handle backend, py::handle devic
 PyArray make_empty(py::handle extents, const py::dtype& dtype, py::handle backend, py::handle device) {
   const std::string function = "vyre.empty";
   const std::string where = "argument `shape` of " + function, wanted = "counts from 0 to 2^48 - 1";
-  const std::string fix = "write a count, or a tuple of them";
   std::vector<py::ssize_t> shape;
-  for (const py::object& extent : to_list(extents, where, wanted, fix)) {
-    shape.push_back(static_cast<py::ssize_t>(to_unsigned(extent, (std::uint64_t{1} << 48) - 1, where, fix)));
+  for (const py::object& extent : to_list(extents, where, wanted)) {
+    shape.push_back(static_cast<py::ssize_t>(to_unsigned(extent, (std::uint64_t{1} << 48) - 1, where)));
   }
   const ElementType* element = element_of(dtype);
   if (element == nullptr) {
-    throw ArgumentError(fmt::format("argument `dtype` of {} must be {}, or a vyre.DataType, got {}. Fix: write np.uint32.", function,
-                                    element_names(), py::str(dtype).cast<std::string>()));
+    reject("argument `dtype` of " + function, element_names() + ", or a vyre.DataType", py::str(dtype).cast<std::string>());
   }
   // Limits the number of elements so that every product below, in bytes, fits 64 bits.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
   std::uint64_t count = 1;
   for (const py::ssize_t extent : shape) {
     if (extent > 0 && count > kMost / static_cast<std::uint64_t>(extent)) {
-      throw DeviceMemoryError(fmt::format("no device has memory for an array of shape {}. Fix: ask for fewer elements.",
-                                          py::repr(py::tuple(py::cast(shape))).cast<std::string>()));
+      throw no_memory("a device", fmt::format("shape {}", py::repr(py::tuple(py::cast(shape))).cast<std::string>()));
     }
     count *= static_cast<std::uint64_t>(extent);
   }
@@ -240,7 +238,7 @@ b'\x01\x00\x02\x00')");
           wanted = py::dtype::from_args(dtype);
         } catch (py::error_already_set& error) {
           if (!error.matches(PyExc_Exception)) throw;
-          reject("argument `dtype` of Array.__array__", "a numpy dtype", dtype, "write np.uint32");
+          reject("argument `dtype` of Array.__array__", "a numpy dtype", dtype);
         }
         return to_numpy(self, std::nullopt).attr("astype")(wanted, py::arg("copy") = false);
       },

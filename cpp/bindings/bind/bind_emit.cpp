@@ -24,12 +24,12 @@ enum class Target { Spirv, SpirvText, Wgsl, Ptx };
 
 Target to_target(py::handle object) {
   const std::string where = "argument `target` of vyre.lower";
-  const std::string name = to_text(object, where, "write \"spirv\", \"spirv-asm\", \"wgsl\", \"ptx\" or \"asm\"");
+  const std::string name = to_text(object, where);
   if (name == "spirv") return Target::Spirv;
   if (name == "spirv-asm") return Target::SpirvText;
   if (name == "wgsl") return Target::Wgsl;
   if (name == "ptx") return Target::Ptx;
-  reject(where, "\"spirv\", \"spirv-asm\", \"wgsl\", \"ptx\" or \"asm\"", object, "write one of them");
+  reject(where, "\"spirv\", \"spirv-asm\", \"wgsl\", \"ptx\" or \"asm\"", object);
 }
 
 #if VYRE_HAS_SPIRV
@@ -119,7 +119,7 @@ void bind_emit(py::module_& m) {
         const Source source = to_source(program, optimize);
         std::optional<std::string> name;
         if (!instructions.is_none()) {
-          name = to_text(instructions, "argument `instructions` of vyre.lower", "write \"sse41\", \"avx2\", \"avx512\" or None");
+          name = to_text(instructions, "argument `instructions` of vyre.lower");
         }
         run::cpu::MachineCode code;
         {

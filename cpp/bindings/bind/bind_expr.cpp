@@ -57,7 +57,7 @@ Expr(i + 1))");
       "load",
       [](py::handle buffer, py::handle index) {
         std::string name = to_text(buffer, argument("buffer", "Expr.load"));
-        ir::ExprHandle at = index_operand(index, "Expr.load", name);
+        ir::ExprHandle at = operand(index, "index", "Expr.load");
         return wrap(ir::expr::load(std::move(name), std::move(at), caller()));
       },
       py::arg("buffer"), py::arg("index"),
@@ -122,8 +122,7 @@ void bind_other_values(ExprClass& expr, py::module_& m) {
   expr.def_static(
       "binop",
       [](py::handle op, py::handle left, py::handle right) {
-        const auto chosen = to_member<BinOp>(op, ir::kBinOps.size(), argument("op", "Expr.binop"), "a vyre.BinOp",
-                                             "write BinOp.Add or another operator of that table");
+        const auto chosen = to_member<BinOp>(op, ir::kBinOps.size(), argument("op", "Expr.binop"), "a vyre.BinOp");
         return wrap(ir::expr::binary(chosen, operand(left, "left", "Expr.binop"), operand(right, "right", "Expr.binop"), caller()));
       },
       py::arg("op"), py::arg("left"), py::arg("right"),
@@ -136,8 +135,7 @@ Expr(1 ^ 2))");
   expr.def_static(
       "unop",
       [](py::handle op, py::handle value) {
-        const auto chosen = to_member<UnOp>(op, ir::kUnOps.size(), argument("op", "Expr.unop"), "a vyre.UnOp",
-                                            "write UnOp.Popcount or another operator of that table");
+        const auto chosen = to_member<UnOp>(op, ir::kUnOps.size(), argument("op", "Expr.unop"), "a vyre.UnOp");
         return wrap(ir::expr::unary(chosen, operand(value, "value", "Expr.unop"), caller()));
       },
       py::arg("op"), py::arg("value"),
@@ -194,7 +192,7 @@ void bind_lanes(ExprClass& expr, py::module_& m) {
       expr, m, "lane",
       [](py::handle value, py::handle k) {
         ir::ExprHandle whole = operand(value, "value", "Expr.lane");
-        return wrap(ir::expr::lane(std::move(whole), to_u32(k, argument("k", "Expr.lane"), "write a constant lane number"), caller()));
+        return wrap(ir::expr::lane(std::move(whole), to_u32(k, argument("k", "Expr.lane")), caller()));
       },
       py::arg("value"), py::arg("k"),
       R"(lane(value, k) -> Expr

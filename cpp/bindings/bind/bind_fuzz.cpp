@@ -43,8 +43,7 @@ fuzz::Options to_options(std::uint32_t statements, std::uint32_t work, bool clea
     }
     names += (names.empty() ? "`" : ", `") + std::string(row.name) + "`";
   }
-  throw ArgumentError("argument `plant` of vyre.fuzz.generate must be one of " + names + " or None, got `" + *plant +
-                      "`. Fix: write one of these.");
+  reject_name("argument `plant` of vyre.fuzz.generate", names + " or None", py::str(*plant), "");
 }
 
 std::string_view defect_name(fuzz::Defect defect) {
@@ -115,7 +114,7 @@ std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
   for (const auto& [backend, device, schedule, optimize] : given) {
     fuzz::Way way;
     way.backend = run::find_backend(backend);
-    if (way.backend == nullptr) throw ArgumentError("backend `" + backend + "` does not exist. Fix: use one of vyre.backends().");
+    if (way.backend == nullptr) reject("argument `backend` of a vyre.fuzz.Way", "one of vyre.backends()", backend);
     way.device = device;
     way.schedule = to_schedule(schedule, "a schedule of vyre.fuzz");
     way.optimize = to_optimize(optimize, "`optimize` of a vyre.fuzz.Way").value_or(run::Optimize());
@@ -182,7 +181,7 @@ class Progress {
       return;
     }
     if (got) PyBuffer_Release(&view_);
-    reject("argument `progress`", "16 bytes of memory that can be written, at a multiple of 8", buffer, "pass mmap.mmap(-1, 16)");
+    reject("argument `progress`", "16 bytes of memory that can be written, at a multiple of 8", buffer);
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -314,8 +313,7 @@ py::object rewrite(const PyCase& given, const std::variant<std::uint32_t, std::s
     }
     names += (names.empty() ? "`" : ", `") + std::string(row.name) + "`";
   }
-  throw ArgumentError("argument `how` of vyre.fuzz.rewrite must be a number of rewrites or one of " + names + ", got `" +
-                      std::get<std::string>(how) + "`. Fix: write one of these.");
+  reject_name("argument `how` of vyre.fuzz.rewrite", "a number of rewrites, " + names, py::str(std::get<std::string>(how)), "");
 }
 
 }  // namespace

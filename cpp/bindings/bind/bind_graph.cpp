@@ -179,7 +179,7 @@ void bind_graph(py::module_& m) {
   // Python's Graph (vyre/_arrays/graph.py) is what users see.
   py::class_<Graph> graph(m, "_Graph", py::is_final(), made_whole<Graph>());
   def_new(graph, [](const py::args&, const py::kwargs&) { return std::make_unique<Graph>(); });
-  def_no_pickle(graph, "a graph works with memory of a device, which is not copied or pickled. Fix: record it again there.");
+  def_no_pickle(graph, "a vyre.Graph");
   graph.def("begin", &Graph::begin);
   graph.def("end", &Graph::end, py::arg("failed"));
   graph.def("replay", &Graph::replay, py::arg("times"));

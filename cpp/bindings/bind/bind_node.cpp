@@ -12,36 +12,6 @@ namespace {
 
 py::object wrap_node(ir::NodeHandle handle) { return new_instance(PyNode{std::move(handle)}); }
 
-// Returns the Fix for a loop bound that does not fit the loop's variable, a U32: how to write the same turns with bounds that fit. Empty if
-// both bounds fit.
-std::string bound_fix(const std::string& variable, py::handle from, py::handle to) {
-  const auto negative = [](py::handle bound) { return is_integer(bound) && to_int(bound) < py::int_(0); };
-  const std::string name = quoted_text(variable);
-  if (negative(from)) {
-    const py::int_ first = to_int(from);
-    const std::string below = digits_of(first.attr("__neg__")());
-    std::string turns = fmt::format("to + {}", below);
-    if (is_integer(to)) {
-      const py::int_ count(to_int(to) - first);
-      turns = count < py::int_(0) ? "0" : digits_of(count);
-    }
-    return fmt::format(
-        "write Node.loop({0}, 0, {1}, body), and in the body Expr.cast(DataType.I32, Expr.var({0}) - {2}) for the numbers from -{2}", name,
-        turns, below);
-  }
-  if (negative(to)) {
-    return fmt::format(
-        "write 0, which runs no turn; to count down from n - 1 to 0, write Node.loop({0}, 0, n, body), and in the body n - 1 - "
-        "Expr.var({0})",
-        name);
-  }
-  for (py::handle bound : {from, to}) {
-    if (is_integer(bound) && to_int(bound) > py::int_(0xFFFFFFFFu))
-      return "write two loops, one inside the other, for more than 4294967295 turns";
-  }
-  return {};
-}
-
 void bind_plain(py::class_<PyNode>& node) {
   node.def_static(
       "let",
@@ -73,7 +43,7 @@ Node(sum = sum + 1))");
       "store",
       [](py::handle buffer, py::handle index, py::handle value) {
         std::string target = to_text(buffer, "argument `buffer` of Node.store");
-        ir::ExprHandle at = to_index(index, "argument `index` of Node.store", target);
+        ir::ExprHandle at = to_expr(index, "argument `index` of Node.store");
         return wrap_node(ir::node::store(std::move(target), std::move(at), to_adapting(value, "argument `value` of Node.store"), caller()));
       },
       py::arg("buffer"), py::arg("index"), py::arg("value"),
@@ -105,9 +75,8 @@ Node(if invocation_id(0) < 4 {1 statement}))");
       "loop",
       [](py::handle var, py::handle from, py::handle to, py::handle body) {
         std::string variable = to_text(var, "argument `var` of Node.loop");
-        const std::string fix = bound_fix(variable, from, to);
-        ir::ExprHandle first = to_expr(from, "argument `from_` of Node.loop", fix);
-        ir::ExprHandle last = to_expr(to, "argument `to` of Node.loop", fix);
+        ir::ExprHandle first = to_expr(from, "argument `from_` of Node.loop");
+        ir::ExprHandle last = to_expr(to, "argument `to` of Node.loop");
         return wrap_node(ir::node::loop(std::move(variable), std::move(first), std::move(last),
                                         to_nodes(body, "argument `body` of Node.loop"), caller()));
       },

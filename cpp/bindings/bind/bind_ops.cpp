@@ -31,7 +31,7 @@ struct PyOpSpec {
 
 std::vector<DataType> to_types(py::handle object, const std::string& where) {
   std::vector<DataType> result;
-  for_each(object, where, "a list of DataTypes", "write [DataType.U32, ...]",
+  for_each(object, where, "a list of DataTypes",
            [&](const py::object& item) { result.push_back(to_type(item, fmt::format("element {} of {}", result.size(), where))); });
   return result;
 }
@@ -167,22 +167,21 @@ py::object or_else(const py::object& given, const py::object& otherwise) { retur
 
 std::vector<OpLaw> to_laws(py::handle laws) {
   std::vector<OpLaw> result;
-  for (const py::object& law : to_list(laws, "argument `laws` of OpSpec", "a list of OpLaws", "write [OpLaw.Commutative]")) {
-    result.push_back(
-        to_member<OpLaw>(law, kLaws, "an element of argument `laws` of OpSpec", "an OpLaw", "write OpLaw.Commutative or another one"));
+  for (const py::object& law : to_list(laws, "argument `laws` of OpSpec", "a list of OpLaws")) {
+    result.push_back(to_member<OpLaw>(law, kLaws, "an element of argument `laws` of OpSpec", "an OpLaw"));
   }
   return result;
 }
 
 std::vector<ir::OpExample> to_examples(py::handle examples, const OpSignature& signature) {
   std::vector<ir::OpExample> result;
-  for_each(examples, "argument `examples` of OpSpec", "a list of (inputs, output)", "write [((1, 2), 3)]", [&](const py::object& item) {
+  for_each(examples, "argument `examples` of OpSpec", "a list of (inputs, output)", [&](const py::object& item) {
     const std::string where = fmt::format("element {} of argument `examples` of OpSpec", result.size());
-    const std::vector<py::object> pair = to_list(item, where, "a pair (inputs, output)", "write ((1, 2), 3)");
-    if (pair.size() != 2) reject(where, "a pair (inputs, output)", item, "write ((1, 2), 3)");
-    const std::vector<py::object> inputs = to_list(pair[0], where, "a pair (inputs, output)", "write ((1, 2), 3)");
+    const std::vector<py::object> pair = to_list(item, where, "a pair (inputs, output)");
+    if (pair.size() != 2) reject(where, "a pair (inputs, output)", item);
+    const std::vector<py::object> inputs = to_list(pair[0], where, "a pair (inputs, output)");
     if (inputs.size() != signature.inputs.size()) {
-      reject(where, fmt::format("inputs for a signature of {}", signature.inputs.size()), pair[0], "write a value for each input");
+      reject(where, fmt::format("inputs for a signature of {}", signature.inputs.size()), pair[0]);
     }
     ir::OpExample example;
     for (std::size_t k = 0; k < inputs.size(); ++k) example.inputs.push_back(to_value(inputs[k], signature.inputs[k], where));
@@ -196,14 +195,12 @@ ir::ValueFunction make_function(const std::string& id, const SpecArguments& give
   ir::ValueFunction function;
   const py::object& signature = given[kSignature];
   if (!is<OpSignature>(signature)) {
-    reject("argument `signature` of OpSpec", "an OpSignature", signature, "write OpSignature([DataType.U32], DataType.U32)");
+    reject("argument `signature` of OpSpec", "an OpSignature", signature);
   }
   function.signature = signature.cast<const OpSignature&>();
-  for_each(or_else(given[kParameters], py::tuple()), "argument `parameters` of OpSpec", "a list of names", "write [\"a\", \"b\"]",
-           [&](const py::object& name) {
-             function.parameters.push_back(
-                 to_text(name, fmt::format("element {} of argument `parameters` of OpSpec", function.parameters.size())));
-           });
+  for_each(or_else(given[kParameters], py::tuple()), "argument `parameters` of OpSpec", "a list of names", [&](const py::object& name) {
+    function.parameters.push_back(to_text(name, fmt::format("element {} of argument `parameters` of OpSpec", function.parameters.size())));
+  });
   function.laws = to_laws(or_else(given[kLawsGiven], py::tuple()));
   function.examples = to_examples(or_else(given[kExamples], py::tuple()), function.signature);
   std::vector<ir::NodeHandle> statements = to_nodes(or_else(given[kBody], py::tuple()), "argument `body` of OpSpec");
@@ -243,8 +240,7 @@ ir::Procedure to_procedure(const std::string& id, const SpecArguments& given) {
                     id, name, name));
   }
   if (!is<ir::Procedure>(given[kProcedure])) {
-    reject("argument `procedure` of OpSpec", "a Procedure", given[kProcedure],
-           "write procedure=smooth.procedure for a function `smooth` under @vyre.procedure");
+    reject("argument `procedure` of OpSpec", "a Procedure", given[kProcedure]);
   }
   return given[kProcedure].cast<const ir::Procedure&>();
 }
@@ -253,8 +249,7 @@ std::shared_ptr<ir::OpSpec> make_spec(const SpecArguments& given) {
   auto spec = std::make_shared<ir::OpSpec>();
   spec->id = to_text(given[kId], "argument `id` of OpSpec");
   if (spec->id.find('.') == std::string::npos || spec->id.find('@') != std::string::npos || spec->id.find('\0') != std::string::npos) {
-    reject("argument `id` of OpSpec", "a dotted name without `@`", given[kId],
-           "write an id like \"acme.mix\"; the version is an argument of its own");
+    reject("argument `id` of OpSpec", "a dotted name without `@`", given[kId]);
   }
   spec->version = to_u32(or_else(given[kVersion], py::int_(1)), "argument `version` of OpSpec");
   spec->summary = to_text(or_else(given[kSummary], py::str("")), "argument `summary` of OpSpec");
@@ -266,7 +261,7 @@ std::shared_ptr<ir::OpSpec> make_spec(const SpecArguments& given) {
     throw CallError("OpSpec() misses argument `signature`. Fix: pass it, or the `procedure` of an operation on whole arrays.");
   }
   if (const py::object convention = or_else(given[kConvention], py::none()); !convention.is_none()) {
-    if (!is<PyConvention>(convention)) reject("argument `convention` of OpSpec", "a Convention", convention, "write Convention.V1()");
+    if (!is<PyConvention>(convention)) reject("argument `convention` of OpSpec", "a Convention", convention);
     const ir::Convention& asked = convention.cast<const PyConvention&>().value;
     if (asked != spec->convention()) spec->asked = asked;
   }
@@ -415,7 +410,7 @@ void bind_ops(py::module_& m) {
       [](py::handle id) -> py::object {
         const std::string where = "argument `id` of vyre.ops.get";
         const std::string name = to_text(id, where);
-        if (name.find('\0') != std::string::npos) reject(where, "an id without NUL", id, "use one of vyre.ops.ids()");
+        if (name.find('\0') != std::string::npos) reject(where, "an id without NUL", id);
         return py::cast(PyOpSpec{run::registered_op(name)});
       },
       py::arg("id"));
@@ -427,7 +422,7 @@ void bind_ops(py::module_& m) {
   m.def(
       "_op_register",
       [](py::handle spec) {
-        if (!is<PyOpSpec>(spec)) reject("argument `spec` of vyre.ops.register", "an OpSpec", spec, "write OpSpec(id, signature, ...)");
+        if (!is<PyOpSpec>(spec)) reject("argument `spec` of vyre.ops.register", "an OpSpec", spec);
         ir::OpTable::Spec given = spec.cast<const PyOpSpec&>().spec;
         const WithoutGil unlocked;
         run::register_op(*given);

@@ -18,6 +18,7 @@
 #include "bindings/calls/planned_calls.hpp"
 #include "bindings/calls/prepared.hpp"
 #include "bindings/convert/convert.hpp"
+#include "bindings/convert/host_value.hpp"
 #include "bindings/graph.hpp"
 #include "bindings/guarded.hpp"
 #include "bindings/program.hpp"
@@ -60,10 +61,8 @@ void check_fits(const BufferDecl& decl, const PyArray& array) {
   const std::uint32_t lanes = vector_lanes(decl.element);
   const bool shaped = lanes == 0 || (!array.shape.empty() && array.shape.back() == static_cast<py::ssize_t>(lanes));
   if ((array.element == &wanted || words) && shaped) return;
-  throw BindingError(fmt::format("buffer `{}` ({}) wants a vyre.Array of {}{}, got {}. Fix: make it with vyre.array(x.astype(np.{}){}).",
-                                 decl.name, ir::text(decl.element), wanted.numpy,
-                                 lanes == 0 ? "" : fmt::format(" with shape (n, {})", lanes), array.describe(), wanted.numpy,
-                                 lanes == 0 ? "" : fmt::format(".reshape(-1, {})", lanes)));
+  const std::string shape = lanes == 0 ? "" : fmt::format(" with shape (n, {})", lanes);
+  refuse(decl, fmt::format("a vyre.Array of {}{}", wanted.numpy, shape), array.describe());
 }
 
 // Fills in a view of each array, but for the lengths of buffers, which only planning needs. `arrays` has one array for each bound buffer

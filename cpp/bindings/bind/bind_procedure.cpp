@@ -59,14 +59,14 @@ std::vector<SizeId> sizes_of(const std::vector<std::uint32_t>& indices) {
 template <std::size_t n>
 std::uint32_t row_of(const std::array<std::string_view, n>& names, std::string_view name) {
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) throw ArgumentError(fmt::format("`{}` is unknown here. Fix: use one of {}.", name, fmt::join(names, ", ")));
+  if (found == names.end()) reject("a name here", fmt::format("one of {}", fmt::join(names, ", ")), std::string(name));
   return static_cast<std::uint32_t>(found - names.begin());
 }
 
 ir::SizeOp op_of(std::string_view wanted) {
   const auto row = std::ranges::find(ir::kSizeOps, wanted, &ir::SizeOpInfo::text);
   if (row != ir::kSizeOps.end()) return row->op;
-  throw ArgumentError(fmt::format("there is no size operation `{}`. Fix: use one of size_ops.def.", wanted));
+  reject("a size operation", "one of size_ops.def", std::string(wanted));
 }
 
 // Returns the numbers of the operands; of a leaf what it names.
@@ -177,8 +177,7 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
 }
 
 Procedure parse(py::handle text) {
-  const std::string source =
-      to_text(text, "argument `text` of Procedure.parse", "pass what Procedure.to_text() gave; bytes are read by Procedure.from_bytes");
+  const std::string source = to_text(text, "argument `text` of Procedure.parse");
   const WithoutGil unlocked;
   return ir::parse_procedure(source);
 }
@@ -193,7 +192,7 @@ void bind_builder(py::module_& m) {
   def_new(builder, [](const py::args& args, const py::kwargs&) {
     return std::make_unique<ProcedureBuilder>(to_text(args[0], "the name of a procedure"));
   });
-  def_no_pickle(builder, "a builder is not pickled. Fix: pickle the Procedure.");
+  def_no_pickle(builder, "a builder");
   def_sizes(builder);
   builder.def("array",
               [](ProcedureBuilder& self, const std::string& name, const std::string& role, ir::DataType element, std::uint32_t axes,

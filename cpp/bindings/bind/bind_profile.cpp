@@ -113,7 +113,7 @@ void bind_profile(py::module_& m) {
   options.disable_function_signatures();
   py::class_<PyProfile> type(m, "_Profile", py::is_final(), made_whole<PyProfile>());
   def_no_new(type, "write vyre.profile()");
-  def_no_pickle(type, "a profile that still records is not copied or pickled. Fix: leave its with-block first.");
+  def_no_pickle(type, "a profile that still records");
   type.def("end", [](const PyProfile& self) { while_waiting({}, [&](const run::RunOptions& options) { self.profile->end(options); }); });
   type.def("report", report);
   m.def(

@@ -7,6 +7,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
+#include "bindings/convert/pickle.hpp"
 #include "bindings/html_form.hpp"
 #include "bindings/program.hpp"
 #include "bindings/without_gil.hpp"
@@ -26,23 +27,10 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-// Refuses a DataType in the place of a number: the caller forgot the binding, or wrote the type of a workgroup buffer before its count.
-void refuse_type_as_number(py::handle name, py::handle number, const std::string& function) {
-  if (!py::isinstance<DataType>(number)) return;
-  const bool workgroup = function == "BufferDecl.workgroup";
-  const std::string shown = PyUnicode_Check(name.ptr()) ? quoted_text(name.cast<std::string>()) : "name";
-  const std::string element = fmt::format("DataType.{}", ir::name(number.cast<DataType>()));
-  const std::string access = function == "BufferDecl.storage" ? "access, " : "";
-  reject(argument(workgroup ? "count" : "binding", function), "an integer from 0 to 4294967295", number,
-         workgroup ? fmt::format("write {}({}, 64, {}), with the number of elements before their type", function, shown, element)
-                   : fmt::format("write {}({}, 0, {}{}), with a binding of its own", function, shown, access, element));
-}
-
 BufferDecl declared_buffer(py::handle name, py::handle binding, BufferAccess access, py::handle element, py::handle count,
                            const char* function) {
   BufferDecl result;
   result.name = to_text(name, argument("name", function));
-  refuse_type_as_number(name, binding, function);
   result.binding = to_u32(binding, argument("binding", function));
   result.access = access;
   result.element = to_type(element, argument("element", function));
@@ -54,20 +42,15 @@ BufferDecl declared_buffer(py::handle name, py::handle binding, BufferAccess acc
 // Binds the properties of a declaration, and the methods that make it a value: equality, hash, copies, repr and pickling.
 void bind_declared(py::class_<BufferDecl>& decl) {
   // A declaration is not the array: expressions and statements access the buffer by its name, so indexing a declaration raises.
-  decl.def("__getitem__", [](const BufferDecl& self, py::handle) -> py::object {
-    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Expr.load({}, index).", quoted_text(self.name)));
-  });
-  decl.def("__setitem__", [](const BufferDecl& self, py::handle, py::handle) {
-    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Node.store({}, index, value).", quoted_text(self.name)));
-  });
-  decl.def("__len__", [](const BufferDecl& self) -> std::size_t {
-    throw ArgumentError(fmt::format("a BufferDecl has no length before it runs. Fix: write Expr.buf_len({}).", quoted_text(self.name)));
-  });
-  decl.def("__bool__", [](const BufferDecl&) { return true; });
-  decl.def("__iter__", [](const BufferDecl& self) -> py::object {
+  const auto refuse = [](const BufferDecl& self, const char* fix) -> py::object {
     throw ArgumentError(
-        fmt::format("a BufferDecl has no elements. Fix: write Node.loop(var, 0, Expr.buf_len({}), body).", quoted_text(self.name)));
-  });
+        fmt::format("a BufferDecl has no elements. Fix: write {}.", fmt::format(fmt::runtime(fix), quoted_text(self.name))));
+  };
+  decl.def("__getitem__", [=](const BufferDecl& self, py::handle) { return refuse(self, "Expr.load({}, index)"); });
+  decl.def("__setitem__", [=](const BufferDecl& self, py::handle, py::handle) { refuse(self, "Node.store({}, index, value)"); });
+  decl.def("__len__", [=](const BufferDecl& self) { return refuse(self, "Expr.buf_len({})"); });
+  decl.def("__bool__", [](const BufferDecl&) { return true; });
+  decl.def("__iter__", [=](const BufferDecl& self) { return refuse(self, "Node.loop(var, 0, Expr.buf_len({}), body)"); });
   decl.def_property_readonly(
       "name", [](const BufferDecl& self) { return lenient_str(self.name); }, "The name that expressions and inputs use.");
   decl.def_property_readonly(
@@ -101,7 +84,6 @@ void def_memory(py::class_<BufferDecl>& decl) {
   decl.def_static(
       "workgroup",
       [](py::handle name, py::handle count, py::handle element, py::handle atomic) {
-        refuse_type_as_number(name, count, "BufferDecl.workgroup");
         BufferDecl result = BufferDecl::workgroup(
             to_text(name, argument("name", "BufferDecl.workgroup")), to_u32(count, argument("count", "BufferDecl.workgroup")),
             to_type(element, argument("element", "BufferDecl.workgroup")), to_bool(atomic, argument("atomic", "BufferDecl.workgroup")));
@@ -121,7 +103,6 @@ BufferDecl.workgroup('counts', 256, DataType.U32, atomic=True))");
   decl.def_static(
       "private",
       [](py::handle name, py::handle count, py::handle element) {
-        refuse_type_as_number(name, count, "BufferDecl.private");
         BufferDecl result = BufferDecl::private_of(to_text(name, argument("name", "BufferDecl.private")),
                                                    to_u32(count, argument("count", "BufferDecl.private")),
                                                    to_type(element, argument("element", "BufferDecl.private")));
@@ -194,12 +175,10 @@ BufferDecl.read_write('data', 0, DataType.U32))");
   }
   def_memory(decl);
 
-  explain_calls(decl, "BufferDecl", [](const py::args& args, const std::string& name) {
-    if (args.size() >= 2) refuse_type_as_number(args[0], args[1], "BufferDecl." + name);
-  });
+  explain_calls(decl, "BufferDecl");
   bind_declared(decl);
   m.def("_buffer_decl_from_state", [](const py::args& saved) {
-    if (saved.size() != 6 && saved.size() != 7) throw ParseError("this is not a pickled BufferDecl. Fix: load what pickle.dumps wrote.");
+    if (saved.size() != 6 && saved.size() != 7) throw not_pickled("BufferDecl");
     BufferDecl result;
     result.name = std::string(saved[0].cast<py::bytes>());
     result.binding = to_u32(saved[1], "the binding of a pickled BufferDecl");
@@ -210,7 +189,7 @@ BufferDecl.read_write('data', 0, DataType.U32))");
     // Pickles of releases without atomic workgroup memory end here.
     if (saved.size() == 7) result.atomic = to_bool(saved[6], "the atomic mark of a pickled BufferDecl");
     if (result.atomic && result.access != BufferAccess::Workgroup) {
-      throw ParseError("this is not a pickled BufferDecl: only workgroup memory is atomic. Fix: load what pickle.dumps wrote.");
+      throw not_pickled("BufferDecl");
     }
     return result;
   });
@@ -219,33 +198,20 @@ BufferDecl.read_write('data', 0, DataType.U32))");
 std::vector<BufferDecl> to_buffers(py::handle object) {
   const std::string where = argument("buffers", "Program");
   std::vector<BufferDecl> result;
-  for_each(object, where, "a list of BufferDecls", "write [BufferDecl.read(name, binding, element), ...]", [&](const py::object& item) {
+  for_each(object, where, "a list of BufferDecls", [&](const py::object& item) {
     if (!is<BufferDecl>(item)) {
-      reject(fmt::format("element {} of {}", result.size(), where), "a BufferDecl", item,
-             "write BufferDecl.read(name, binding, element) or another shorthand");
+      reject(fmt::format("element {} of {}", result.size(), where), "a BufferDecl", item);
     }
     result.push_back(item.cast<const BufferDecl&>());
   });
   return result;
 }
 
-// The Fix writes the size with three axes: missing axes are 1, and axes beyond the third are dropped if they are 1.
-std::string three_axes_fix(std::vector<py::object> items) {
-  while (items.size() > 3 && is_integer(items.back()) && to_int(items.back()).equal(py::int_(1))) items.pop_back();
-  if (items.empty()) return "write (64, 1, 1)";
-  if (items.size() > 3 || !std::all_of(items.begin(), items.end(), is_integer)) return "write (x, y, z): a workgroup has three axes";
-  while (items.size() < 3) items.push_back(py::int_(1));
-  return fmt::format("write ({}, {}, {})", digits_of(items[0]), digits_of(items[1]), digits_of(items[2]));
-}
-
 ir::WorkgroupSize to_workgroup_size(py::handle object) {
   const std::string where = argument("workgroup_size", "Program");
-  const char* fix = "write (64, 1, 1)";
-  if (is_integer(object)) reject(where, "three integers", object, fmt::format("write ({}, 1, 1)", digits_of(object)));
-  const std::vector<py::object> items = to_list(object, where, "three integers", fix);
-  if (items.size() != 3) {
-    throw ArgumentError(fmt::format("{} must be three integers, got {} of them. Fix: {}.", where, items.size(), three_axes_fix(items)));
-  }
+  if (is_integer(object)) reject(where, "three integers", object);
+  const std::vector<py::object> items = to_list(object, where, "three integers");
+  if (items.size() != 3) reject(where, "three integers", fmt::format("{} of them", items.size()));
   ir::WorkgroupSize result;
   for (std::size_t axis = 0; axis < 3; ++axis) result[axis] = to_u32(items[axis], fmt::format("element {} of {}", axis, where));
   return result;
@@ -426,13 +392,7 @@ ir::Program resolved(std::vector<BufferDecl> buffers, ir::WorkgroupSize workgrou
 
 const PyProgram& to_program(py::handle object, const std::string& where) {
   if (is<PyProgram>(object)) return object.cast<const PyProgram&>();
-  const py::module_ vyre = py::module_::import("vyre");
-  for (const auto& [kind, instead] :
-       {std::pair("Kernel", ".program"), std::pair("ProcedureFunction", "(...) with its arrays, which runs it")}) {
-    if (!py::isinstance(object, vyre.attr(kind))) continue;
-    reject(where, "a vyre.Program", object, "write " + py::str(object.attr("__name__")).cast<std::string>() + instead);
-  }
-  reject(where, "a vyre.Program", object, "write Program(buffers, workgroup_size, entry), or vyre.parse(text)");
+  reject(where, "a vyre.Program", object);
 }
 
 void bind_program(py::module_& m) {
@@ -443,8 +403,7 @@ void bind_program(py::module_& m) {
   m.def(
       "parse",
       [](py::handle text) {
-        const std::string source =
-            to_text(text, argument("text", "vyre.parse"), "pass what Program.to_text() gave; bytes are read by Program.from_bytes");
+        const std::string source = to_text(text, argument("text", "vyre.parse"));
         const WithoutGil unlocked;
         return PyProgram(ir::parse(source));
       },

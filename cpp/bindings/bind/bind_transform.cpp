@@ -25,11 +25,11 @@ namespace {
 
 std::vector<transform::Pass> to_passes(py::handle names) {
   std::vector<transform::Pass> result;
-  for (const py::object& item : to_list(names, "argument `passes`", "a list of names of passes", "write [\"simplify\"]")) {
+  for (const py::object& item : to_list(names, "argument `passes`", "a list of names of passes")) {
     const std::string name = to_text(item, "an element of argument `passes`");
     const auto rows = transform::passes();
     const auto found = std::ranges::find(rows, name, &transform::PassInfo::name);
-    if (found == rows.end()) reject("argument `passes`", "names of passes", item, "write one of passes.def");
+    if (found == rows.end()) reject("argument `passes`", "names of passes", item);
     result.push_back(found->run);
   }
   return result;
@@ -39,7 +39,7 @@ std::vector<transform::Pass> to_passes(py::handle names) {
 std::uint32_t to_number_below(py::handle object, std::size_t count, const char* what) {
   const std::uint32_t index = to_u32(object, what);
   if (index < count) return index;
-  reject(what, fmt::format("below {}, as many as the program has", count), object, "pass the index of one");
+  reject(what, fmt::format("a number below {}, as many as the program has", count), object);
 }
 
 // Returns (program, points, name of the buffer of limits, name of the buffer of records).

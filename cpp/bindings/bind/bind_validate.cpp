@@ -163,8 +163,7 @@ std::map<std::string, std::uint32_t, std::less<>> to_lengths(const ir::Program& 
   for (const auto& [key, value] : to_dict(object, where)) {
     const std::string name = to_text(key, "a name in " + where);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw ArgumentError(fmt::format("{} names {}, which is no buffer of the program{}. Fix: write the name of a buffer.", where,
-                                      quoted_text(name), did_you_mean(name, names)));
+      reject_name("a name in " + where, fmt::format("{}", fmt::join(names, ", ")), key, did_you_mean(name, names));
     }
     lengths[name] = to_u32(value, fmt::format("the length of {} in {}", quoted_text(name), where));
   }
@@ -261,8 +260,8 @@ P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it wi
         for (const advise::NoteInfo& row : advise::kNotes) rule_ids.push_back(row.id);
         for (const validate::ProcedureRuleInfo& row : validate::kProcedureRules) rule_ids.push_back(row.id);
         if (!found)
-          throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", quoted_text(id),
-                                          validate::kRules.back().id, did_you_mean(id, rule_ids)));
+          reject_name("argument `rule` of vyre.explain", fmt::format("V001 to {}", validate::kRules.back().id), rule,
+                      did_you_mean(id, rule_ids));
         return lenient_str(validate::explain(*found));
       },
       py::arg("rule"));

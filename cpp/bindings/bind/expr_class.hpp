@@ -42,11 +42,6 @@ std::vector<ir::ExprHandle> adapting(std::string_view function, const Named&... 
   return {value(given.first, given.second)...};
 }
 
-inline ir::ExprHandle index_operand(py::handle object, std::string_view function, const std::string& buffer) {
-  if (ir::ExprHandle value = quick_expr(object)) return value;
-  return to_index(object, argument("index", function), buffer);
-}
-
 // Defines a function under one name as a static method of Expr and as a function of the module.
 template <class Function, class... Extra>
 py::cpp_function def_both(ExprClass& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {

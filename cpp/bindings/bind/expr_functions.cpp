@@ -95,7 +95,7 @@ void def_atomic(ExprClass& expr, py::module_& m, const ir::AtomicOpInfo& row, st
       expr, m, std::string(row.text),
       [&row, names](py::handle buffer, py::handle index, GivenHandle<K>... given) {
         std::string target = to_text(buffer, argument("buffer", row.text));
-        ir::ExprHandle at = index_operand(index, row.text, target);
+        ir::ExprHandle at = operand(index, "index", row.text);
         const std::array values{operand(given, names[K], row.text)...};
         const ir::ExprHandle expected = values.size() == 2 ? values[0] : ir::ExprHandle();
         return wrap(ir::expr::atomic(row.op, std::move(target), std::move(at), expected, values.back(), caller()));

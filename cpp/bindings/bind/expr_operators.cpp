@@ -60,54 +60,44 @@ void bind_infix(ExprClass& expr) {
 
 // Operations that Python defines on numbers but that an expression cannot support, because it has no value until the program runs.
 void bind_refusals(ExprClass& expr) {
-  static constexpr const char* kNoValue = "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.";
   struct Row {
     const char* name;
-    const char* message;
+    const char* shown;
+    const char* instead;
     const char* also = nullptr;  // the same with exchanged operands
   };
-  static constexpr Row kBinary[] = {
-      {"__truediv__", "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0).", "__rtruediv__"},
-      {"__pow__", "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.", "__rpow__"},
-      {"__matmul__", "`@` is not defined on expressions. Fix: add the products in a Node.loop.", "__rmatmul__"},
-      {"__divmod__", "divmod() is not defined on expressions. Fix: write x // y and x % y.", "__rdivmod__"},
-      {"__contains__", "an expression holds no elements, so `in` has no meaning. Fix: compare with `==` and combine with Expr.logical_or."},
-      {"__getitem__", "an expression cannot be indexed. Fix: write Expr.load(buffer, index) or Expr.lane(value, k)."},
-      {"__setitem__", "an expression cannot be indexed. Fix: write Node.store(buffer, index, value)."},
-      {"__round__", kNoValue},
+  static constexpr Row kRows[] = {
+      {"__truediv__", "`/`", "//, which truncates", "__rtruediv__"},
+      {"__pow__", "`**`", "a product, or 1 << n for a power of two", "__rpow__"},
+      {"__matmul__", "`@`", "a Node.loop that adds the products", "__rmatmul__"},
+      {"__divmod__", "divmod()", "x // y and x % y", "__rdivmod__"},
+      {"__contains__", "`in`", "comparisons, combined by Expr.logical_or"},
+      {"__getitem__", "an index", "Expr.load(buffer, index) or Expr.lane(value, k)"},
+      {"__setitem__", "an index", "Node.store(buffer, index, value)"},
+      {"__round__", "round()", "the expression itself, which is an integer"},
+      {"__trunc__", "math.trunc()", "the expression itself, which is an integer"},
+      {"__floor__", "math.floor()", "the expression itself, which is an integer"},
+      {"__ceil__", "math.ceil()", "the expression itself, which is an integer"},
+      {"__float__", "float()", "the expression itself, which is an integer"},
+      {"__pos__", "`+` before it", "the expression itself"},
+      {"__bool__", "bool()", "Node.if_, Expr.select, vyre.min and max, or Expr.logical_and, logical_or and logical_not"},
+      {"__int__", "int()", "Expr.cast(DataType.U32, value)"},
+      {"__index__", "an integer value", "Node.loop(var, 0, n, body) for range(n), or Expr.load(buffer, index)"},
+      {"__len__", "len()", "Expr.buf_len(buffer)"},
+      {"__iter__", "iteration", "Node.loop(var, from_, to, body)"},
   };
-  for (const Row& row : kBinary) {
+  const auto refuse = [](const char* shown, const char* instead) {
+    throw ArgumentError(fmt::format("an expression, which has no value before it runs, does not take {}. Fix: write {}.", shown, instead));
+  };
+  for (const Row& row : kRows) {
     for (const char* name : {row.name, row.also}) {
-      if (name != nullptr) expr.def(name, [&row](const PyExpr&, const py::args&) -> py::object { throw ArgumentError(row.message); });
+      if (name != nullptr) expr.def(name, [&row, refuse](const PyExpr&, const py::args&) { refuse(row.shown, row.instead); });
     }
   }
-  expr.def("__format__", [](const py::object& self, py::handle spec) -> py::object {
-    if (PyUnicode_Check(spec.ptr()) && PyUnicode_GET_LENGTH(spec.ptr()) != 0) {
-      throw ArgumentError("an expression has no digits before it runs. Fix: leave the format out of {x}, or format what the run gave.");
-    }
+  expr.def("__format__", [refuse](const py::object& self, py::handle spec) -> py::object {
+    if (PyUnicode_Check(spec.ptr()) && PyUnicode_GET_LENGTH(spec.ptr()) != 0) refuse("a format", "{x} without one");
     return py::str(self);
   });
-  static constexpr Row kUnary[] = {
-      {"__bool__",
-       "an expression has no truth value before it runs. Fix: write Node.if_(cond, [...]) or Expr.select(cond, a, b) for `if`, vyre.min "
-       "and "
-       "vyre.max for min() and max(), Expr.logical_and, logical_or and logical_not for `and`, `or` and `not`, and (a < b) & (b < c) for a "
-       "chain."},
-      {"__int__", "an expression has no integer value before it runs. Fix: convert with Expr.cast(DataType.U32, value)."},
-      {"__index__",
-       "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, "
-       "index) to index with it."},
-      {"__pos__", "`+` before an expression changes nothing. Fix: leave it out."},
-      {"__trunc__", kNoValue},
-      {"__floor__", kNoValue},
-      {"__ceil__", kNoValue},
-      {"__float__", "an expression has no float value before it runs. Fix: keep it an expression; the types are integers."},
-      {"__len__", "an expression has no length. Fix: write Expr.buf_len(buffer) for the length of a buffer."},
-      {"__iter__", "an expression cannot be iterated. Fix: write Node.loop(var, from_, to, body)."},
-  };
-  for (const Row& row : kUnary) {
-    expr.def(row.name, [&row](const PyExpr&) -> py::object { throw ArgumentError(row.message); });
-  }
 }
 
 }  // namespace vyre::python

@@ -15,8 +15,7 @@ namespace vyre::python {
 run::Grid to_grid(py::handle object, const std::string& function, const char* argument) {
   const std::string where = fmt::format("argument `{}` of {}", argument, function);
   if (is<PyArray>(object)) {
-    throw ArgumentError(fmt::format("{} must be given by value here, got {}. Fix: write {}=counts.numpy(), for an array `counts`.", where,
-                                    object.cast<const PyArray&>().describe(), argument));
+    reject(where, "counts by value", object.cast<const PyArray&>().describe());
   }
   if (is_integer(object)) return {to_u32(object, where), 1, 1};
   const char* const wanted = "an integer or a tuple of one to three integers";
@@ -26,10 +25,10 @@ run::Grid to_grid(py::handle object, const std::string& function, const char* ar
                     "covers n elements with workgroups of `size` invocations.",
                     function, argument, argument));
   }
-  if (PyFloat_Check(object.ptr())) reject(where, wanted, object, kDivideIntegers);
-  const std::vector<py::object> items = to_list(object, where, wanted, "write (n, 1, 1)");
+  if (PyFloat_Check(object.ptr())) reject(where, wanted, object);
+  const std::vector<py::object> items = to_list(object, where, wanted);
   if (items.empty() || items.size() > 3) {
-    throw ArgumentError(fmt::format("{} must be {}, got {} of them. Fix: write (n, 1, 1).", where, wanted, items.size()));
+    reject(where, wanted, fmt::format("{} of them", items.size()));
   }
   std::uint32_t counts[3] = {1, 1, 1};
   for (std::size_t axis = 0; axis < items.size(); ++axis) counts[axis] = to_u32(items[axis], fmt::format("element {} of {}", axis, where));
@@ -39,12 +38,10 @@ run::Grid to_grid(py::handle object, const std::string& function, const char* ar
 std::optional<std::chrono::duration<double>> to_timeout(py::handle object, const std::string& function) {
   if (object.is_none()) return std::nullopt;
   const std::string where = "argument `timeout` of " + function;
-  if (is_boolean(object) || (!PyFloat_Check(object.ptr()) && !is_integer(object)))
-    reject(where, "seconds above 0, or None", object, "write timeout=10.0");
+  if (is_boolean(object) || (!PyFloat_Check(object.ptr()) && !is_integer(object))) reject(where, "seconds above 0, or None", object);
   const double seconds = PyFloat_AsDouble(object.ptr());
   if (PyErr_Occurred() != nullptr) PyErr_Clear();
-  if (!(seconds > 0) || !std::isfinite(seconds))
-    reject(where, "seconds above 0, or None", object, "write timeout=10.0, or None to wait for ever");
+  if (!(seconds > 0) || !std::isfinite(seconds)) reject(where, "seconds above 0, or None", object);
   return std::chrono::duration<double>(seconds);
 }
 

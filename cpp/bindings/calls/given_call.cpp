@@ -43,10 +43,7 @@ void MadeArrays::place(const PyArray* beside) {
 
 const PyArray* MadeArrays::array(ValuesInUse& values, const BufferDecl& decl, py::handle object) {
   if (const auto shape = zeros_of(decl, object)) {
-    if (Graph::recording() != nullptr) {
-      const std::string fix = "make it before the with-block, with vyre.empty(x)";
-      refuse(decl, "a vyre.Array in a graph, whose replays go on with what is in it", given(object), fix);
-    }
+    if (Graph::recording() != nullptr) refuse(decl, "a vyre.Array in a graph, whose replays go on with what is in it", given(object));
     PyArray& made = arrays_.emplace_back(blank(decl, *shape));
     while_waiting({}, [&](const run::RunOptions&) { made.storage = backend_->allocate(device_, made.bytes(), true); });
     return &made;
@@ -97,15 +94,12 @@ bool is_bound(const std::string& name, const std::vector<const BufferDecl*>& bou
 
 CallGrid grid_from(const PyArray& counts, PyObject* most, run::StorageView::Role role) {
   if (counts.element != &element_type(ir::DataType::U32) || counts.shape != std::vector<py::ssize_t>{3}) {
-    const bool longer = counts.element == &element_type(ir::DataType::U32) && counts.shape.size() == 1 && counts.shape[0] > 3;
-    throw ArgumentError(fmt::format(
-        "argument `workgroups` of a Program's call must be an array of uint32 with shape (3,), got {}. Fix: {}.", counts.describe(),
-        longer ? "pass the three counts along x, y, z, such as counts[0:3]" : "make it with vyre.array([x, y, z], dtype=vyre.u32)"));
+    reject("argument `workgroups` of a Program's call", "an array of uint32 with shape (3,)", counts.describe());
   }
   if (most == nullptr || most == Py_None) {
     throw ArgumentError(
-        "a Program's call whose `workgroups` is an array needs argument `at_most`: the largest counts along x, y, z, to which it clamps "
-        "those in the array. Fix: write at_most=(x, y, z).");
+        "a Program's call needs argument `at_most`: the largest counts along x, y, z, to which it clamps those in the array. Fix: write "
+        "at_most=(x, y, z).");
   }
   return {to_grid(most, kCall, "at_most"), &counts, role};
 }
@@ -118,8 +112,7 @@ CallGrid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>&
   PyObject* const most = kwargs.size() > 1 ? PyDict_GetItem(kwargs.ptr(), most_name) : nullptr;
   if (found != nullptr && is<PyArray>(found)) return grid_from(py::handle(found).cast<const PyArray&>(), most, role);
   if (found != nullptr && most != nullptr && most != Py_None) {
-    throw ArgumentError(
-        "argument `at_most` of a Program's call is for counts in an array, and `workgroups` is given by value. Fix: leave `at_most` out.");
+    throw ArgumentError("argument `at_most` of a Program's call has no place without counts in an array. Fix: leave it out.");
   }
   if (found != nullptr) {
     if (const std::optional<std::uint32_t> count = plain_u32(found)) return {{*count, 1, 1}};

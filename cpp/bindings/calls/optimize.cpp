@@ -22,9 +22,9 @@ std::optional<run::Optimize> to_optimize(py::handle object, const std::string& w
   std::string names;
   for (const run::Speedup& row : run::kSpeedups) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", row.name);
   names += ", \"addresses\"";
-  const std::string wanted = "True, False or a list of names among " + names, fix = "write True, False, or such a list";
+  const std::string wanted = "True, False or a list of names among " + names;
   if (!py::isinstance<py::list>(object) && !py::isinstance<py::tuple>(object) && !py::isinstance<py::anyset>(object)) {
-    reject(where, wanted, object, fix);
+    reject(where, wanted, object);
   }
   run::Optimize chosen = run::all_off();
   chosen.everywhere = true;
@@ -37,7 +37,7 @@ std::optional<run::Optimize> to_optimize(py::handle object, const std::string& w
     if (row == run::kSpeedups.end()) {
       std::vector<std::string_view> known{"addresses"};
       for (const run::Speedup& each : run::kSpeedups) known.push_back(each.name);
-      reject("an element of " + where, "one of " + names, item, "write one of these" + did_you_mean(lenient_text(item), known));
+      reject_name("an element of " + where, names, item, did_you_mean(lenient_text(item), known));
     }
     chosen.*row->chosen = true;
   }

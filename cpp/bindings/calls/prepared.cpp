@@ -28,29 +28,6 @@ struct PreparedHash {
 // Made when the module is loaded, and never destroyed: a forked child that waits for another thread to make it would wait for ever.
 auto& remembered = *new Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>(64);
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-// The Fix for an object that is no device. If the object is a text, the Fix names the first device whose name or driver contains it.
-std::string device_fix(py::handle object) {
-  if (PyUnicode_Check(object.ptr())) {
-    std::vector<ListedDevice> listed;
-    {
-      const WithoutGil unlocked;
-      listed = listed_devices();
-    }
-    const std::string text = lower_case(lenient_text(object));
-    for (std::size_t index = 0; index < listed.size(); ++index) {
-      const run::DeviceInfo& info = listed[index].info;
-      const bool named = !text.empty() && lower_case(info.name + "\n" + info.driver).find(text) != std::string::npos;
-      if (named) return fmt::format("write device=vyre.devices()[{}], which is {}", index, info.name);
-    }
-  }
-  return "write device=vyre.devices()[0], or leave it out";
-}
-
 // Returns the backend of calls that name none. Needs the GIL, and releases it for the first call alone, because choosing opens devices.
 Backend* best_backend() {
   static Backend* best = nullptr;
@@ -70,7 +47,7 @@ Backend* best_backend() {
 Backend* to_backend(py::handle object, const std::string& function) {
   if (object.is_none()) return best_backend();
   const std::string where = "argument `backend` of " + function;
-  const std::string name = to_text(object, where, "write \"cpu\", \"vulkan\", \"cuda\", \"reference\" or None");
+  const std::string name = to_text(object, where);
   if (Backend* found = run::find_backend(name)) return found;
   std::string names;
   std::vector<std::string_view> known;
@@ -78,15 +55,14 @@ Backend* to_backend(py::handle object, const std::string& function) {
     known.push_back(backend->name());
     names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
   }
-  reject(where, fmt::format("one of {} or None", names), object,
-         fmt::format("write one of these; None takes the best one{}", did_you_mean(name, known)));
+  reject_name(where, names + " or None", object, did_you_mean(name, known));
 }
 
 PlaceToRun to_place(py::handle backend, py::handle device, const std::string& function) {
   if (device.is_none()) return {to_backend(backend, function), std::nullopt};
   const std::string where = "argument `device` of " + function;
   if (is_integer(device)) {
-    const std::uint32_t index = to_u32(device, where, "write an index into vyre.devices(), or one of its elements");
+    const std::uint32_t index = to_u32(device, where);
     if (!backend.is_none()) return {to_backend(backend, function), index};
     std::vector<ListedDevice> listed;
     {
@@ -94,16 +70,15 @@ PlaceToRun to_place(py::handle backend, py::handle device, const std::string& fu
       listed = listed_devices();
     }
     if (index < listed.size()) return {listed[index].backend, listed[index].index};
-    const std::string fix = listed.empty() ? "leave it out" : fmt::format("write one from 0 to {}", listed.size() - 1);
-    reject(where, fmt::format("an index into vyre.devices(), which lists {}", listed.size()), device, fix);
+    reject(where, fmt::format("an index into vyre.devices(), which lists {}", listed.size()), device);
   }
   if (!py::isinstance(device, py::module_::import("vyre._devices").attr("Device"))) {
-    reject(where, "an index into vyre.devices(), or one of its elements", device, device_fix(device));
+    reject(where, "an index into vyre.devices(), or one of its elements", device);
   }
   const py::object name = device.attr("backend");
   if (!backend.is_none() && !backend.equal(name)) {
-    throw ArgumentError(fmt::format("{} must be a device of backend {}, got one of {}. Fix: leave `backend` out, or leave `device` out.",
-                                    where, py::repr(backend).cast<std::string>(), py::repr(name).cast<std::string>()));
+    reject(where, fmt::format("a device of backend {}", py::repr(backend).cast<std::string>()),
+           fmt::format("one of {}", py::repr(name).cast<std::string>()));
   }
   return {to_backend(name, function), to_u32(device.attr("index"), where)};
 }

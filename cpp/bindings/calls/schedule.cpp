@@ -10,8 +10,7 @@ namespace vyre::python {
 run::Schedule to_schedule(py::handle object, const std::string& where) {
   using Order = run::Schedule::Order;
   if (object.is_none()) return {};
-  const std::string fix = "write \"reversed\" or \"random:7\"";
-  const std::string name = to_text(object, where, fix);
+  const std::string name = to_text(object, where);
   if (name == "in-order") return {};
   if (name == "reversed") return {.order = Order::Reversed};
   if (name == "random") return {.order = Order::Random};
@@ -22,7 +21,7 @@ run::Schedule to_schedule(py::handle object, const std::string& where) {
     const auto [stop, error] = std::from_chars(name.data() + kRandom.size(), end, schedule.seed);
     if (error == std::errc() && stop == end) return schedule;
   }
-  reject(where, "\"in-order\", \"reversed\" or \"random:<seed>\" with a seed below 2^64", object, fix);
+  reject(where, "\"in-order\", \"reversed\" or \"random:<seed>\" with a seed below 2^64", object);
 }
 
 }  // namespace vyre::python

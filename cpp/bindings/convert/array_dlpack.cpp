@@ -28,12 +28,12 @@ py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& k
   static const Signature signature{"Array.__dlpack__", {"stream", "max_version", "dl_device", "copy"}, 0, 0};
   const std::vector<py::object> asked = bind_arguments(signature, args, kwargs);
   if (asked[0] && !asked[0].is_none()) {
-    reject("argument `stream` of Array.__dlpack__", "None", asked[0], "leave it out: the host, which reads the array, has no streams");
+    reject("argument `stream` of Array.__dlpack__", "None", asked[0]);
   }
   if (asked[1] && !asked[1].is_none()) {
     const bool pair = PyTuple_Check(asked[1].ptr()) && PyTuple_GET_SIZE(asked[1].ptr()) == 2 &&
                       is_integer(PyTuple_GET_ITEM(asked[1].ptr(), 0)) && is_integer(PyTuple_GET_ITEM(asked[1].ptr(), 1));
-    if (!pair) reject("argument `max_version` of Array.__dlpack__", "a tuple of two integers or None", asked[1], "write (1, 0)");
+    if (!pair) reject("argument `max_version` of Array.__dlpack__", "a tuple of two integers or None", asked[1]);
   }
   py::object copy = py::none();
   if (asked[3] && !asked[3].is_none()) copy = py::bool_(to_bool(asked[3], "argument `copy` of Array.__dlpack__"));

@@ -22,7 +22,7 @@ std::uint64_t row_bytes(const PyArray& array) {
 PyArray slice(const PyArray& self, py::handle key) {
   Py_ssize_t start = 0, stop = 0, step = 0;
   if (PySlice_Unpack(key.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
-  if (step != 1) reject("a slice of a vyre.Array", "one of step 1", key, "write array[a:b], or array.numpy() and slice that");
+  if (step != 1) reject("a slice of a vyre.Array", "one of step 1", key);
   const Py_ssize_t count = PySlice_AdjustIndices(self.shape[0], &start, &stop, step);
   PyArray part = self;
   part.shape[0] = count;
@@ -66,8 +66,7 @@ PyArray part_of(const PyArray& self, py::handle key) {
   bool sliced = false;
   for (const py::handle each : keys) {
     if ((!is_integer(each) && !PySlice_Check(each.ptr())) || sliced) {
-      reject("an index of a vyre.Array", "integers and at most one slice, which is the last", key,
-             "write array[a:b], or array.numpy() and index that");
+      reject("an index of a vyre.Array", "integers and at most one slice, which is the last", key);
     }
     if (part.shape.empty()) {
       throw py::index_error(fmt::format("{} has {} axes, and this index has more. Fix: write one for each axis, or array.numpy().",
@@ -98,36 +97,16 @@ PyArray reshaped(const PyArray& self, const std::vector<py::ssize_t>& shape) {
 PyArray view(const PyArray& self, py::handle dtype) {
   const ir::DataType type = to_viewed_type(dtype);
   const ElementType& element = element_type(type);
-  if (self.element == &element_type(ir::DataType::Bool)) {
-    throw BindingError(
-        fmt::format("{} has no views of another type: what a bool is on the device is not what it is in numpy. Fix: make it of U32, with "
-                    "vyre.array(array.numpy().astype(np.uint32)).",
-                    self.describe()));
-  }
-  if (type == ir::DataType::Bool) {
-    throw BindingError(
-        fmt::format("{} has no view as `bool`: its words need not be 0 and 1. Fix: write array.view(vyre.u32), which a Bool buffer takes.",
-                    self.describe()));
-  }
-  if (ir::min_bytes(type) == 0) {
-    throw BindingError(
-        fmt::format("{} has no view as `{}`, whose length is the host's. Fix: copy it, with vyre.array(array.numpy().view(np.{})).",
-                    self.describe(), ir::text(type), element.numpy));
-  }
+  const auto no_view = [&](const std::string& why) {
+    return BindingError(fmt::format("{} has no view as `{}`: {}. Fix: convert array.numpy(), and pass that to vyre.array.", self.describe(),
+                                    ir::text(type), why));
+  };
+  if (self.element == &element_type(ir::DataType::Bool)) throw no_view("what a bool is on the device is not what it is in numpy");
+  if (type == ir::DataType::Bool) throw no_view("its words need not be 0 and 1");
+  if (ir::min_bytes(type) == 0) throw no_view("its length is the host's");
   const std::uint64_t wanted = ir::min_bytes(type);
-  // The least number of this array's elements that fills whole elements of the new type. Sizes are powers of two.
-  const std::uint64_t several = std::max<std::uint64_t>(1, wanted / self.element->resident);
-  if (self.bytes() % wanted != 0) {
-    throw BindingError(fmt::format(
-        "{} has {} bytes, which is no multiple of the {} of `{}`. Fix: view a slice whose number of elements is a multiple of {}.",
-        self.describe(), self.bytes(), wanted, ir::text(type), several));
-  }
-  if (self.offset % wanted != 0) {
-    throw BindingError(fmt::format(
-        "{} begins at byte {} of its memory, which is no multiple of the {} of `{}`. Fix: view a slice that begins at a multiple "
-        "of {} elements, or view the whole array and slice that.",
-        self.describe(), self.offset, wanted, ir::text(type), several));
-  }
+  if (self.bytes() % wanted != 0) throw no_view(fmt::format("its {} bytes are no multiple of {}", self.bytes(), wanted));
+  if (self.offset % wanted != 0) throw no_view(fmt::format("it begins at byte {}, which is no multiple of {}", self.offset, wanted));
   PyArray viewed = self;
   viewed.element = &element;
   viewed.shape = {static_cast<py::ssize_t>(self.bytes() / wanted)};

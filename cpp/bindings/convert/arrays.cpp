@@ -11,6 +11,7 @@
 #include "bindings/resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/host/host_copy.hpp"
@@ -30,15 +31,13 @@ py::array zeros(const BufferDecl& decl, const std::vector<py::ssize_t>& shape) {
     std::uint64_t count = 1;
     for (const py::ssize_t extent : shape) count *= static_cast<std::uint64_t>(extent);
     count /= std::max(vector_lanes(decl.element), 1u);
-    throw DeviceMemoryError(
-        fmt::format("buffer `{}` wants {} zero elements ({} bytes each), which the host has no memory for. Fix: ask for fewer.", decl.name,
-                    count, std::max(ir::min_bytes(decl.element), 1u)));
+    throw no_memory("the host", fmt::format("{} zero elements of buffer `{}`", count, decl.name));
   }
 }
 
 void check_array(const BufferDecl& decl, const py::array& array) {
   if (is_masked(array)) {
-    refuse(decl, wanted_array(decl, Home::Host), "a masked array", "write .filled(0) to give the masked elements a value");
+    refuse(decl, wanted_array(decl, Home::Host), "a masked array");
   }
   const ElementType& element = element_type(decl.element);
   const py::dtype got = array.dtype();
@@ -46,15 +45,14 @@ void check_array(const BufferDecl& decl, const py::array& array) {
                     (decl.element == DataType::Bool && got.kind() == 'u' && got.itemsize() == 4);
   const bool is_native = got.attr("isnative").cast<bool>();
   if (!fits || !is_native) {
-    refuse(decl, wanted_array(decl, Home::Host), fmt::format("{}{}", given(array), fits ? " in foreign byte order" : ""),
-           fmt::format("write x.astype(np.{})", decl.element == DataType::Bool ? "bool_" : element.numpy));
+    refuse(decl, wanted_array(decl, Home::Host), fmt::format("{}{}", given(array), fits ? " in foreign byte order" : ""));
   }
   if (vector_lanes(decl.element) != 0 &&
       (array.ndim() < 1 || array.shape(array.ndim() - 1) != static_cast<py::ssize_t>(ir::lanes(decl.element)))) {
-    refuse(decl, wanted_array(decl, Home::Host), given(array), fmt::format("write .reshape(-1, {})", ir::lanes(decl.element)));
+    refuse(decl, wanted_array(decl, Home::Host), given(array));
   }
   if ((array.flags() & py::array::c_style) == 0) {
-    refuse(decl, "a C-contiguous array", fmt::format("{} that is not", given(array)), "write np.ascontiguousarray(x)");
+    refuse(decl, "a C-contiguous array", fmt::format("{} that is not", given(array)));
   }
 }
 
@@ -69,8 +67,7 @@ void* data_of(const py::array& array) { return const_cast<void*>(array.data()); 
 
 py::dict to_inputs(py::handle inputs, const std::string& function) {
   if (PyMapping_Check(inputs.ptr()) == 0 || !py::hasattr(inputs, "keys")) {
-    throw BindingError(fmt::format("argument `inputs` of {} must be a dict of name -> array, got {}. Fix: write {{\"name\": array}}.",
-                                   function, given(inputs)));
+    throw BindingError(must_be("argument `inputs` of " + function, "a dict of name -> array", given(inputs)));
   }
   return to_dict(inputs, "argument `inputs` of " + function);
 }
@@ -87,8 +84,7 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
     slots_.push_back({&decl, {}, {}, false});
   }
   for (auto [name, value] : named) {
-    if (!PyUnicode_Check(name.ptr()))
-      throw BindingError(fmt::format("a key of `inputs` must be a buffer's name, got {}. Fix: use one of {}.", given(name), names));
+    if (!PyUnicode_Check(name.ptr())) throw BindingError(must_be("a key of `inputs`", "a buffer's name", given(name)));
     if (known.contains(name)) continue;
     for (const BufferDecl& decl : program.program().buffers()) {
       if (ir::is_bound(decl.access) || !name.equal(lenient_str(decl.name))) continue;

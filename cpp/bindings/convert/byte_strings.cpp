@@ -22,6 +22,7 @@
 #include "bindings/waiting.hpp"
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/run/host/ascending.hpp"
 #include "vyre/run/host/host_copy.hpp"
@@ -42,7 +43,7 @@ class HostElements {
  public:
   explicit HostElements(std::uint64_t count) : count_(count), memory_(run::HostMemory::uninitialised(count * sizeof(T))) {
     if (memory_.data() == nullptr) {
-      throw DeviceMemoryError(fmt::format("the host has no memory for {} bytes. Fix: pass fewer messages at once.", count * sizeof(T)));
+      throw no_memory("the host", fmt::format("{} bytes", count * sizeof(T)));
     }
   }
   T* data() const { return reinterpret_cast<T*>(memory_.data()); }
@@ -102,8 +103,7 @@ class Strings {
       longest = std::max(longest, bytes);
     }
     if (total > std::numeric_limits<std::uint32_t>::max()) {
-      throw ArgumentError(
-          fmt::format("{} must have at most 4294967295 bytes, got {}. Fix: pass the messages in several calls.", where, total));
+      reject(where, "at most 4294967295 bytes", std::to_string(total));
     }
     for (HeldArray& each : arrays_) hold(each, where);
   }
@@ -151,28 +151,23 @@ class Strings {
   std::uint64_t total = 0, shortest = 0, longest = 0;
 };
 
-[[noreturn]] void throw_no_memory_for_strings(std::size_t count, const char* fix) {
-  throw DeviceMemoryError(fmt::format("the host has no memory for {} byte strings. Fix: {}.", count, fix));
-}
-
 // Calls `work`. If Python or the host has no memory for what it makes of the strings, throws DeviceMemoryError.
 template <class Work>
-auto with_memory(std::size_t count, const char* fix, const Work& work) {
+auto with_memory(std::size_t count, const Work& work) {
   try {
     return work();
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_MemoryError)) throw;
   } catch (const std::bad_alloc&) {
   }
-  throw_no_memory_for_strings(count, fix);
+  throw no_memory("the host", fmt::format("{} byte strings", count));
 }
 
 // Copies strings to a device, each to a multiple of 16 bytes. `convert(string, index)` gives the array of one that is no bytes object.
 // Returns the words, the first byte and the length of each string, and the least and the greatest length.
 py::tuple pack_strings(const py::tuple& given, const py::function& convert, const std::string& where, py::handle backend, py::handle device,
                        const std::string& function) {
-  const auto strings =
-      with_memory(given.size(), "pass fewer at once", [&] { return std::make_unique<const Strings>(given, convert, where); });
+  const auto strings = with_memory(given.size(), [&] { return std::make_unique<const Strings>(given, convert, where); });
   const PlaceToRun place = to_place(backend, device, function);
   PyArray words, first, sizes;
   while_waiting({}, [&](const run::RunOptions& options) {
@@ -208,7 +203,7 @@ py::list cut_strings(const py::array_t<std::uint8_t, py::array::c_style>& data, 
                      const py::array_t<std::int64_t, py::array::c_style>& lengths) {
   VYRE_ASSERT(starts.size() == lengths.size());
   const auto* const bytes = reinterpret_cast<const char*>(data.data());
-  return with_memory(static_cast<std::size_t>(starts.size()), "pass fewer or shorter ones at once", [&] {
+  return with_memory(static_cast<std::size_t>(starts.size()), [&] {
     auto strings = py::reinterpret_steal<py::list>(PyList_New(starts.size()));
     if (!strings) throw py::error_already_set();
     for (py::ssize_t k = 0; k < starts.size(); ++k) {

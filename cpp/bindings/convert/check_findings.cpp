@@ -47,17 +47,16 @@ run::CheckOptions to_checks(py::handle object, const std::string& where) {
   std::string names;
   for (const CheckRow& row : kChecks) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", row.name);
   const std::string wanted = fmt::format("\"all\", or names out of {}", names);
-  const std::string fix = "write \"all\", or a list such as [\"race\", \"out-of-bounds\"]";
   std::vector<py::object> items;
   if (PyUnicode_Check(object.ptr())) {
     items.push_back(py::reinterpret_borrow<py::object>(object));
   } else {
-    items = to_list(object, where, wanted, fix);
+    items = to_list(object, where, wanted);
   }
   run::CheckOptions options;
   for (const CheckRow& row : kChecks) options.*row.member = false;
   for (const py::object& item : items) {
-    const std::string name = to_text(item, where, fix);
+    const std::string name = to_text(item, where);
     if (name == "all") {
       for (const CheckRow& row : kChecks) options.*row.member |= row.usual;
       continue;
@@ -66,11 +65,11 @@ run::CheckOptions to_checks(py::handle object, const std::string& where) {
     if (row == std::end(kChecks)) {
       std::vector<std::string_view> known;
       for (const CheckRow& each : kChecks) known.push_back(each.name);
-      reject(where, wanted, item, fix + did_you_mean(name, known));
+      reject_name(where, "\"all\", " + names, item, did_you_mean(name, known));
     }
     options.*row->member = true;
   }
-  if (items.empty()) throw ArgumentError(fmt::format("{} names no check. Fix: {}.", where, fix));
+  if (items.empty()) reject(where, wanted, object);
   return options;
 }
 
@@ -178,7 +177,7 @@ class Describe {
 }  // namespace
 
 std::size_t to_max_reports(py::handle object, const std::string& where) {
-  const std::uint64_t count = to_unsigned(object, kMostReports, where, "write max_reports=100");
+  const std::uint64_t count = to_unsigned(object, kMostReports, where);
   if (count == 0) throw ArgumentError(fmt::format("{} must be at least 1, got 0. Fix: write max_reports=100.", where));
   return count;
 }

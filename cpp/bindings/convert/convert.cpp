@@ -1,6 +1,5 @@
 // Each conversion first tries the types that nearly all calls pass, without calling into Python. Everything else goes the slow way, on
-// which an object of a user's class may run code and raise. given() describes any object in a short text for the error, and functions in
-// the unnamed namespace choose the Fix by what the object is.
+// which an object of a user's class may run code and raise. given() describes any object in a short text for the error.
 #include "bindings/convert/convert.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include <pybind11/numpy.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "bindings/resident.hpp"
@@ -43,48 +41,6 @@ std::optional<std::string> repr_of(py::handle object) {
   if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw py::error_already_set();
   PyErr_Clear();
   return std::nullopt;
-}
-
-constexpr const char* kInRange = "write an integer in that range";
-constexpr const char* kAnyTypeFix = "write DataType.U32 or another type of that table";
-
-std::string with_fix(const std::string& fix, const char* otherwise) { return fix.empty() ? otherwise : fix; }
-
-// The Fix for an object that is no integer at all.
-std::string integer_fix(py::handle object) {
-  if (PyFloat_Check(object.ptr())) return kDivideIntegers;
-  if (py::isinstance<PyExpr>(object)) return "write an integer: what an expression gives is known when the program runs";
-  return kInRange;
-}
-
-// The Fix for an object that is no DataType. If the object is a type's name, or anything that numpy takes for a dtype, the Fix names that
-// DataType.
-std::string type_fix(py::handle object) {
-  std::string name;
-  if (PyUnicode_Check(object.ptr())) name = object.cast<std::string>();
-  for (const ir::TypeInfo& row : ir::kTypes) {
-    if (name == row.text || name == row.name) return fmt::format("write DataType.{}", row.name);
-  }
-  try {
-    const auto dtype = py::module_::import("numpy").attr("dtype")(object).attr("name").cast<std::string>();
-    for (const ir::TypeInfo& row : ir::kTypes) {
-      // U8 and Bytes have the same dtype; uint8 stands for U8.
-      if (dtype == row.numpy && row.type != ir::DataType::Bytes) return fmt::format("write DataType.{}", row.name);
-    }
-  } catch (const py::error_already_set&) {
-    // numpy does not know the name either.
-  }
-  return kAnyTypeFix;
-}
-
-// The Fix for a float in an expression.
-std::string float_fix(py::handle object) {
-  const double number = PyFloat_AsDouble(object.ptr());
-  if (PyErr_Occurred() != nullptr) PyErr_Clear();
-  if (number >= 0 && number <= 4294967295.0 && number == std::floor(number)) {
-    return fmt::format("write {}", static_cast<std::uint64_t>(number));
-  }
-  return "write an integer: programs have no floats, and x * p // q is x times the fraction p / q";
 }
 
 }  // namespace
@@ -131,8 +87,14 @@ std::string given(py::handle object) {
 
 std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
 
-void reject(const std::string& where, const std::string& wanted, py::handle object, const std::string& fix) {
-  throw ArgumentError(fmt::format("{} must be {}, got {}. Fix: {}.", where, wanted, given(object), fix));
+void reject(const std::string& where, const std::string& wanted, py::handle object) { reject(where, wanted, given(object)); }
+
+void reject(const std::string& where, const std::string& wanted, const std::string& got) {
+  throw ArgumentError(fmt::format("{} must be {}, got {}. Fix: pass {}.", where, wanted, got, wanted));
+}
+
+void reject_name(const std::string& where, const std::string& names, py::handle object, const std::string& meant) {
+  throw ArgumentError(fmt::format("{} must be one of {}, got {}. Fix: write one of these{}.", where, names, given(object), meant));
 }
 
 bool is_boolean(py::handle object) {
@@ -170,53 +132,40 @@ std::optional<ir::Number> to_number(py::handle integer) {
   return std::nullopt;
 }
 
-std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix) {
-  const std::string wanted = fmt::format("an integer from 0 to {}", last);
-  if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
-  const std::optional<ir::Number> number = to_number(object);
-  if (!number || number->negative || number->magnitude > last) reject(where, wanted, object, with_fix(fix, kInRange));
+std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where) {
+  const std::optional<ir::Number> number = is_integer(object) ? to_number(object) : std::nullopt;
+  if (!number || number->negative || number->magnitude > last) reject(where, fmt::format("an integer from 0 to {}", last), object);
   return number->magnitude;
 }
 
-ir::Number to_number(py::handle object, ir::DataType type, const std::string& where, const std::string& fix) {
-  const std::string wanted = fmt::format("an integer from {}", ir::range_text(type));
-  if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
-  const std::optional<ir::Number> number = to_number(object);
-  if (!number || !number->fits(type)) reject(where, wanted, object, with_fix(fix, kInRange));
+ir::Number to_number(py::handle object, ir::DataType type, const std::string& where) {
+  const std::optional<ir::Number> number = is_integer(object) ? to_number(object) : std::nullopt;
+  if (!number || !number->fits(type)) reject(where, fmt::format("an integer from {}", ir::range_text(type)), object);
   return *number;
 }
 
 bool to_bool(py::handle object, const std::string& where) {
-  if (!is_boolean(object)) reject(where, "True or False", object, "write True or False");
+  if (!is_boolean(object)) reject(where, "True or False", object);
   return PyObject_IsTrue(object.ptr()) == 1;
 }
 
-std::string to_text(py::handle object, const std::string& where, const std::string& fix) {
-  if (!PyUnicode_Check(object.ptr())) {
-    if (is<ir::BufferDecl>(object)) {
-      reject(where, "a str", object,
-             fmt::format("write the declaration's name, {}", quoted_text(object.cast<const ir::BufferDecl&>().name)));
-    }
-    reject(where, "a str", object, with_fix(fix, "write a name in quotes"));
-  }
+std::string to_text(py::handle object, const std::string& where) {
+  if (!PyUnicode_Check(object.ptr())) reject(where, "a str", object);
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
   if (text == nullptr) {
     PyErr_Clear();
-    reject(where, "text that UTF-8 can hold", object, "remove the lone surrogates");
+    reject(where, "text that UTF-8 can hold", object);
   }
   return std::string(text, static_cast<std::size_t>(size));
 }
 
 ir::DataType to_type(py::handle object, const std::string& where) {
-  // Asking numpy for the Fix takes longer than the rest of a call, and numpy knows no DataType.
-  const std::string fix = py::isinstance<ir::DataType>(object) ? kAnyTypeFix : type_fix(object);
-  return to_member<ir::DataType>(object, ir::kTypes.size(), where, "a vyre.DataType", fix);
+  return to_member<ir::DataType>(object, ir::kTypes.size(), where, "a vyre.DataType");
 }
 
 ir::BufferAccess to_access(py::handle object, const std::string& where) {
-  return to_member<ir::BufferAccess>(object, ir::kAccesses.size(), where, "a vyre.BufferAccess",
-                                     "write BufferAccess.ReadOnly, ReadWrite, Uniform, Workgroup or Private");
+  return to_member<ir::BufferAccess>(object, ir::kAccesses.size(), where, "a vyre.BufferAccess");
 }
 
 std::optional<std::uint32_t> plain_u32(py::handle object) {
@@ -237,54 +186,16 @@ ir::ExprHandle to_adapting(py::handle object, const std::string& where) {
   if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
   if (!is_integer(object)) return to_expr(object, where);
   const std::optional<ir::Number> number = to_number(object);
-  if (!number) {
-    reject(where, "an Expr, a bool or an integer from -9223372036854775808 to 18446744073709551615", object,
-           "write an integer that one of the types holds");
-  }
+  if (!number) reject(where, "an Expr, a bool or an integer from -9223372036854775808 to 18446744073709551615", object);
   return ir::expr::integer(*number, caller());
 }
 
-ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix) {
+ir::ExprHandle to_expr(py::handle object, const std::string& where) {
   if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
   if (is_boolean(object)) return ir::expr::boolean(PyObject_IsTrue(object.ptr()) == 1, caller());
-  constexpr const char* kWanted = "an Expr, an integer from 0 to 4294967295 or a bool";
-  if (is_integer(object)) {
-    const std::optional<ir::Number> number = to_number(object);
-    if (number && number->fits(ir::DataType::U32)) return ir::expr::literal(number->literal(ir::DataType::U32), caller());
-    if (!fix.empty()) reject(where, kWanted, object, fix);
-    if (number && number->fits(ir::DataType::I32)) {
-      reject(where, kWanted, object,
-             fmt::format("write Expr.i32({}) for an I32, or {} for the same bits as a U32", number->text(),
-                         static_cast<std::uint32_t>(number->bits())));
-    }
-    if (number && !number->negative && number->magnitude >> 63 == 0) {
-      reject(where, kWanted, object, fmt::format("write Expr.u64({}) for a 64-bit literal", number->text()));
-    }
-    reject(where, kWanted, object, "write Expr.i32(v), Expr.u32(v) or Expr.u64(v) with a value of that type");
-  }
-  // The caller forgot the parentheses, as in Expr.gid_x.
-  if (PyCFunction_Check(object.ptr()) || PyFunction_Check(object.ptr())) reject(where, kWanted, object, "call the function: write f(...)");
-  if (py::isinstance<ir::BufferDecl>(object)) {
-    reject(where, kWanted, object, fmt::format("write Expr.load({}, index)", quoted_text(object.cast<const ir::BufferDecl&>().name)));
-  }
-  if (py::isinstance<py::array>(object) || py::isinstance<PyArray>(object)) {
-    reject(where, kWanted, object, "declare a buffer, pass the array when the program is run, and write Expr.load(name, index)");
-  }
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    reject(where, kWanted, object, "write Expr.pack(type, lanes) for a vector, or Expr.load(name, index) for an element of a buffer");
-  }
-  if (PyFloat_Check(object.ptr()) || (!PyType_Check(object.ptr()) && PyObject_HasAttrString(object.ptr(), "__float__") != 0)) {
-    // This catches numpy's floats too.
-    reject(where, kWanted, object, float_fix(object));
-  }
-  if (PyUnicode_Check(object.ptr()))
-    reject(where, kWanted, object, "write Expr.var(name) to read a variable, Expr.load(name, index) a buffer");
-  if (is<PyNode>(object)) {
-    const ir::NodeHandle& node = object.cast<const PyNode&>().handle;
-    if (node->kind == ir::NodeKind::Let) reject(where, kWanted, object, fmt::format("write Expr.var({})", quoted_text(node->name)));
-    reject(where, kWanted, object, "pass an expression; a statement has no value");
-  }
-  reject(where, kWanted, object, "write Expr.u32(v) or another expression");
+  const std::optional<ir::Number> number = is_integer(object) ? to_number(object) : std::nullopt;
+  if (!number || !number->fits(ir::DataType::U32)) reject(where, "an Expr, an integer from 0 to 4294967295 or a bool", object);
+  return ir::expr::literal(number->literal(ir::DataType::U32), caller());
 }
 
 std::string digits_of(py::handle number) {
@@ -296,46 +207,37 @@ std::string digits_of(py::handle number) {
   return "x";
 }
 
-ir::ExprHandle to_index(py::handle object, const std::string& where, const std::string& buffer) {
-  if (PySlice_Check(object.ptr())) reject(where, "one index", object, "write a Node.loop over the indices");
-  const bool negative = is_integer(object) && to_int(object) < py::int_(0);
-  if (!negative) return to_expr(object, where, is_integer(object) ? "write an index below 2^32" : "");
-  const std::string back = digits_of(to_int(object).attr("__neg__")());
-  return to_expr(object, where, fmt::format("write Expr.buf_len({}) - {} to count from the end", quoted_text(buffer), back));
-}
-
-py::object to_iterator(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {
+py::object to_iterator(py::handle object, const std::string& where, const std::string& wanted) {
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || is<PyExpr>(object) || is<PyNode>(object) ||
       is<ir::BufferDecl>(object) || is<PyArray>(object) || PyDict_Check(object.ptr()) || PyAnySet_Check(object.ptr()) ||
       PyMemoryView_Check(object.ptr())) {
-    reject(where, wanted, object, fix);
+    reject(where, wanted, object);
   }
   py::object iterator = py::reinterpret_steal<py::object>(PyObject_GetIter(object.ptr()));
   if (!iterator) {
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
     PyErr_Clear();
-    reject(where, wanted, object, fix);
+    reject(where, wanted, object);
   }
   return iterator;
 }
 
-void reject_count(const std::string& where, const std::string& wanted, std::size_t most, const std::string& fix) {
-  throw ArgumentError(fmt::format("{} must be {}, got more than {} elements. Fix: {}.", where, wanted, most, fix));
+void reject_count(const std::string& where, const std::string& wanted, std::size_t most) {
+  reject(where, wanted, fmt::format("more than {} elements", most));
 }
 
 py::dict to_dict(py::handle mapping, const std::string& where) {
   if (PyDict_CheckExact(mapping.ptr())) return py::reinterpret_steal<py::dict>(PyDict_Copy(mapping.ptr()));
   py::dict result;
-  for_each(mapping.attr("keys")(), "the keys of " + where, "names", "write {\"name\": array}",
-           [&](const py::object& key) { result[key] = py::object(mapping[key]); });
+  for_each(mapping.attr("keys")(), "the keys of " + where, "names", [&](const py::object& key) { result[key] = py::object(mapping[key]); });
   return result;
 }
 
-std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {
+std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted) {
   constexpr std::size_t kMost = 1000;
   std::vector<py::object> result;
   for_each(
-      object, where, wanted, fix, [&](const py::object& item) { result.push_back(item); }, kMost);
+      object, where, wanted, [&](const py::object& item) { result.push_back(item); }, kMost);
   return result;
 }
 
@@ -344,7 +246,7 @@ namespace {
 template <class Convert>
 std::vector<ir::ExprHandle> each_expr(py::handle object, const std::string& where, const Convert& convert) {
   std::vector<ir::ExprHandle> result;
-  for_each(object, where, "a list of expressions", "write [value, ...]", [&](const py::object& item) {
+  for_each(object, where, "a list of expressions", [&](const py::object& item) {
     if (is<PyExpr>(item)) {
       result.push_back(item.cast<const PyExpr&>().handle);
     } else {
@@ -366,14 +268,8 @@ std::vector<ir::ExprHandle> to_adapting_list(py::handle object, const std::strin
 
 std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where) {
   std::vector<ir::NodeHandle> result;
-  for_each(object, where, "a list of Nodes", "write [Node.let(...), Node.store(...)]", [&](const py::object& item) {
-    if (!is<PyNode>(item)) {
-      const char* fix = "write Node.let(...), Node.store(...) or another statement";
-      if (is<PyExpr>(item)) fix = "bind the expression with Node.let(name, value), or store it";
-      if (PyCFunction_Check(item.ptr())) fix = "call the function: write Node.barrier() or Node.return_()";
-      if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) fix = "write *nodes to put a list's statements here, or Node.block(nodes)";
-      reject(fmt::format("element {} of {}", result.size(), where), "a Node", item, fix);
-    }
+  for_each(object, where, "a list of Nodes", [&](const py::object& item) {
+    if (!is<PyNode>(item)) reject(fmt::format("element {} of {}", result.size(), where), "a Node", item);
     result.push_back(item.cast<const PyNode&>().handle);
   });
   return result;
@@ -383,7 +279,7 @@ std::string bytes_argument(py::handle object, const std::string& where) {
   Py_buffer view;
   if (PyUnicode_Check(object.ptr()) || PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) {
     PyErr_Clear();
-    reject(where, "bytes", object, "pass what to_bytes() gave");
+    reject(where, "bytes", object);
   }
   std::string result(static_cast<const char*>(view.buf), static_cast<std::size_t>(view.len));
   PyBuffer_Release(&view);

@@ -39,11 +39,6 @@ py::object array_of(py::handle value, const BufferDecl& decl) {
   return py::module_::import("numpy").attr("array")(py::make_tuple(py::reinterpret_borrow<py::object>(value)), numpy_name(decl));
 }
 
-// numpy's name of the element type, as code.
-std::string dtype_code(const BufferDecl& decl) {
-  return decl.element == DataType::Bool ? "np.bool_" : fmt::format("np.{}", numpy_name(decl));
-}
-
 bool is_scalar(py::handle object) {
   return is_integer(object) || is_boolean(object) || PyFloat_Check(object.ptr()) || PyComplex_Check(object.ptr()) ||
          py::isinstance(object, py::module_::import("numpy").attr("generic"));
@@ -56,26 +51,6 @@ std::string plain_array(const BufferDecl& decl) {
   return ir::is_vector(decl.element) ? fmt::format("{} with shape (n, {})", array, vector_lanes(decl.element)) : array;
 }
 
-// The Fix for an object that is no array of the kind that `home` requires.
-std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
-  const bool resident = home == Home::Device;
-  const auto made = [&](const std::string& code) { return resident ? fmt::format("write vyre.array({})", code) : "write " + code; };
-  const std::string dtype = dtype_code(decl);
-  if (py::isinstance<py::array>(object)) {
-    const bool fits = py::reinterpret_borrow<py::array>(object).dtype().equal(py::dtype(numpy_name(decl)));
-    return made(fits ? "x" : fmt::format("x.astype({})", dtype));
-  }
-  if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 0) return resident ? "write vyre.array(x)" : "write np.from_dlpack(x)";
-  if (is_scalar(object)) return made(fmt::format("np.array([x], {})", dtype));
-  if (PyUnicode_Check(object.ptr()) || PyObject_CheckBuffer(object.ptr()) != 0) {
-    const char* const bytes = PyUnicode_Check(object.ptr()) ? "x.encode()" : "x";
-    if (decl.element == DataType::U32) return made(fmt::format("vyre.pack_bytes({})", bytes));
-    return made(fmt::format("np.frombuffer({}, {})", bytes, dtype));
-  }
-  if (PySequence_Check(object.ptr()) != 0) return made(fmt::format("np.array(x, {})", dtype));
-  return fmt::format("pass {} of {}", resident ? "a vyre.Array" : "an array", numpy_name(decl));
-}
-
 }  // namespace
 
 bool takes_bytes(const BufferDecl& decl) { return ir::info(decl.element).also == "bytes"; }
@@ -86,8 +61,8 @@ std::string wanted_array(const BufferDecl& decl, Home home) {
   return fmt::format("{}, or {}", numbers_of(decl.element), array);
 }
 
-void refuse(const BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix) {
-  throw BindingError(fmt::format("buffer `{}` ({}) wants {}, got {}. Fix: {}.", decl.name, ir::text(decl.element), want, got, fix));
+void refuse(const BufferDecl& decl, const std::string& want, const std::string& got) {
+  throw BindingError(fmt::format("buffer `{}` ({}) wants {}, got {}. Fix: pass {}.", decl.name, ir::text(decl.element), want, got, want));
 }
 
 std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::handle object) {
@@ -99,7 +74,7 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
   const auto add = [&](py::handle extent) {
     const std::optional<ir::Number> size = to_number(extent);
     if (!size || !size->fits(DataType::U32)) {
-      refuse(decl, "from 0 to 4294967295 zero elements", given(object), "write a number in that range, or an array");
+      refuse(decl, "from 0 to 4294967295 zero elements", given(object));
     }
     shape.push_back(static_cast<py::ssize_t>(size->magnitude));
     // An empty axis counts as 1, so that the other axes are still checked: numpy refuses a large array with an empty axis, too.
@@ -111,7 +86,7 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
     for (const py::handle extent : py::reinterpret_borrow<py::tuple>(object)) add(extent);
   }
   if (count > kLongestBuffer || shape.size() > 32) {
-    refuse(decl, "from 0 to 4294967295 zero elements", given(object), "write a shape of so many, or an array");
+    refuse(decl, "from 0 to 4294967295 zero elements", given(object));
   }
   if (const std::uint32_t lanes = vector_lanes(decl.element)) shape.push_back(static_cast<py::ssize_t>(lanes));
   return shape;
@@ -119,16 +94,14 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
 
 py::object value_of(const BufferDecl& decl, py::handle object, Home home) {
   if (!takes_a_value(decl) || !is_scalar(object)) return {};
-  if (!holds(decl.element, object))
-    refuse(decl, wanted_array(decl, home), given(object),
-           decl.element == DataType::Bool ? "write True or False" : "write an integer in that range");
+  if (!holds(decl.element, object)) refuse(decl, wanted_array(decl, home), given(object));
   return array_of(object, decl);
 }
 
 void refuse_value(const BufferDecl& decl, py::handle object, Home home) {
   std::string want = wanted_array(decl, home);
   if (decl.access == BufferAccess::ReadWrite) want += ", or a number or a shape of zero elements";
-  refuse(decl, want, given(object), fix_for(decl, object, home));
+  refuse(decl, want, given(object));
 }
 
 }  // namespace vyre::python

@@ -28,9 +28,9 @@ bool takes_bytes(const ir::BufferDecl& decl);
 // Says in messages what a buffer takes: "a numpy array of uint32", preceded by the range of values if the buffer takes a value, too.
 std::string wanted_array(const ir::BufferDecl& decl, Home home);
 
-[[noreturn]] void refuse(const ir::BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix);
+[[noreturn]] void refuse(const ir::BufferDecl& decl, const std::string& want, const std::string& got);
 
-// Refuses an object that is neither an array for the buffer nor accepted by zeros_of() or value_of(). The Fix says what to write instead.
+// Refuses an object that is neither an array for the buffer nor accepted by zeros_of() or value_of().
 [[noreturn]] void refuse_value(const ir::BufferDecl& decl, py::handle object, Home home);
 
 }  // namespace vyre::python

@@ -15,33 +15,32 @@ using ir::DataType;
 
 struct Constructor {
   DataType type;
-  const char* fix;  // for a number that the type does not hold
   const char* documentation;
 };
 
 constexpr Constructor kConstructors[] = {
-    {DataType::U32, "write Expr.i32(v) for a signed literal, Expr.u64(v) for a 64-bit one",
+    {DataType::U32,
      R"(u32(value) -> Expr
 
 A U32 literal, 0 to 2^32 - 1. A plain integer in an expression means the same.
 
 >>> vyre.Expr.u32(7)
 Expr(7))"},
-    {DataType::I32, "write Expr.u32(v) for a larger literal",
+    {DataType::I32,
      R"(i32(value) -> Expr
 
 An I32 literal, -2^31 to 2^31 - 1. Operators on it take their signed meaning.
 
 >>> vyre.Expr.i32(-7)
 Expr(i32(-7)))"},
-    {DataType::Bool, "",
+    {DataType::Bool,
      R"(bool(value) -> Expr
 
 A Bool literal: True or False.
 
 >>> vyre.Expr.bool(True)
 Expr(True))"},
-    {DataType::U64, "",
+    {DataType::U64,
      R"(u64(value) -> Expr
 
 A U64 literal, 0 to 2^64 - 1. 64-bit arithmetic is the operations primitive.u64.*.
@@ -76,21 +75,21 @@ py::object to_python(const ir::Value& value, DataType type) {
   return number.negative ? py::int_(static_cast<std::int64_t>(number.bits())) : py::int_(number.magnitude);
 }
 
-ir::Value to_value(py::handle object, DataType type, const std::string& where, const std::string& fix) {
+ir::Value to_value(py::handle object, DataType type, const std::string& where) {
   const ir::TypeInfo& row = ir::info(type);
   if (ir::is_vector(type)) {
     const std::string wanted = fmt::format("{} integers", row.components);
-    const std::vector<py::object> items = to_list(object, where, wanted, "write a tuple of its lanes");
-    if (items.size() != row.components) reject(where, wanted, object, "write a tuple of its lanes");
+    const std::vector<py::object> items = to_list(object, where, wanted);
+    if (items.size() != row.components) reject(where, wanted, object);
     ir::Value value;
     for (std::size_t lane = 0; lane < items.size(); ++lane) value.lanes[lane] = to_u32(items[lane], where);
     return value;
   }
   if (row.kind == ir::TypeKind::Boolean) return ir::scalar(to_bool(object, where) ? 1 : 0);
   if (row.kind == ir::TypeKind::Opaque) {
-    throw ArgumentError(fmt::format("{} has type Bytes, which is no value. Fix: use another type in the signature.", where));
+    reject(where, "a value of another type", "Bytes");
   }
-  const ir::Literal literal = to_number(object, type, where, fix).literal(type);
+  const ir::Literal literal = to_number(object, type, where).literal(type);
   return {{literal.low, literal.high}};
 }
 
@@ -102,9 +101,9 @@ void bind_literals(py::class_<PyExpr>& expr) {
           const std::string function = fmt::format("Expr.{}", ir::text(row.type)), where = fmt::format("argument `value` of {}", function);
           // A literal takes a constant. An expression needs a cast instead.
           if (ir::has_integers(row.type) && py::isinstance<PyExpr>(given)) {
-            reject(where, "an integer", given, fmt::format("write Expr.cast(DataType.{}, value)", ir::name(row.type)));
+            reject(where, "an integer", given);
           }
-          const ir::Value value = to_value(given, row.type, where, row.fix);
+          const ir::Value value = to_value(given, row.type, where);
           return PyExpr{ir::expr::literal({row.type, value.lanes[0], value.lanes[1]}, caller())};
         },
         py::arg("value"), row.documentation);

@@ -11,7 +11,7 @@ namespace vyre::python {
 // The value as Python writes it: an int, a bool, or a tuple of lanes.
 py::object to_python(const ir::Value& value, ir::DataType type);
 // The reverse conversion. `fix` is the Fix for a number that the type does not hold.
-ir::Value to_value(py::handle object, ir::DataType type, const std::string& where, const std::string& fix = {});
+ir::Value to_value(py::handle object, ir::DataType type, const std::string& where);
 
 // Whether `number`, which may be any object, is a value of the type, which is no vector.
 bool holds(ir::DataType element, py::handle number);

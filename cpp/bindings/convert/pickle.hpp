@@ -2,8 +2,12 @@
 #pragma once
 
 #include "bindings/bindings.hpp"
+#include "vyre/base/error.hpp"
 
 namespace vyre::python {
+
+// The error for bytes that pickle did not write.
+ParseError not_pickled(const char* what);
 
 py::bytes pickle(const ir::ExprHandle& expr);
 py::bytes pickle(const ir::NodeHandle& node);

@@ -42,26 +42,20 @@ std::chrono::nanoseconds Deadline::until_next_check() const { return interruptib
 std::chrono::nanoseconds Deadline::slice() const { return std::min<std::chrono::nanoseconds>(remaining(), kPollInterval); }
 
 std::string timed_out(Awaited awaited, Deadline::Seconds timeout, std::string_view where) {
-  const double seconds = timeout.count();
+  const auto late = [&](std::string_view problem, std::string_view more) {
+    return fmt::format("{} {} s{}. Fix: raise the time-out, or give each dispatch less work.", problem, timeout.count(), more);
+  };
   switch (awaited) {
     case Awaited::Access:
-      return fmt::format("the array was still in use by another call after {} s. Fix: raise the time-out, or give each dispatch less work.",
-                         seconds);
+      return late("the array was still in use by another call after", "");
     case Awaited::Device:
-      return fmt::format(
-          "the call did not end within {} s on device `{}`. Fix: raise the time-out, or give each "
-          "dispatch less work.",
-          seconds, where);
+      return late("the call did not end within", fmt::format(" on device `{}`", where));
     case Awaited::Compiler:
-      return fmt::format(
-          "the driver of device `{}` did not compile the program within {} s, and goes on. Fix: raise the time-out, or call again "
-          "later, which uses what it has made by then.",
-          where, seconds);
+      return late(fmt::format("the driver of device `{}` did not compile the program within", where), ", and goes on");
     case Awaited::Reference:
-      return fmt::format(
-          "the reference did not finish within {} s. Fix: give a longer time-out, fewer workgroups, or name a faster backend.", seconds);
+      return late("the reference did not finish within", "");
     case Awaited::Cpu:
-      return fmt::format("the cpu backend did not finish within {} s. Fix: give a longer time-out, or fewer workgroups.", seconds);
+      return late("the cpu backend did not finish within", "");
   }
   VYRE_ASSERT(false);
 }

@@ -1,4 +1,4 @@
-// primitive.u64.*: 64-bit arithmetic on pairs of u32 lanes, lane 0 low (casts.md, canonical layout). No target needs 64-bit
+// primitive.u64.*: 64-bit arithmetic on pairs of u32 lanes, lane 0 low (docs/semantics.md). No target needs 64-bit
 // integers. Amounts of shifts and rotations are U32, masked with 63; x / 0 = 0 and x % 0 = 0, as for U32.
 #include "vyre/ops/u64.hpp"
 

@@ -34,7 +34,7 @@ struct RecordedArray {
 struct CallToRecord {
   ProfiledProgram program;  // the one that was prepared
   std::shared_ptr<Executable> executable;
-  Grid grid;  // not empty; the largest one, where the counts come from data
+  Grid grid;  // the largest one, where the counts come from data; a call with an empty one does nothing
   // One array for each bound buffer, followed by the counts of a grid from data (data_grid.hpp), if any. check_call (checks.hpp) has
   // accepted them.
   std::vector<RecordedArray> arrays;

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be, must_have, no_memory
 from vyre._base.text import shown
 from vyre._base.types import NUMPY, OF_DTYPE
 from vyre._default import place
-from vyre.errors import ArgumentError, DeviceMemoryError
+from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,10 +67,7 @@ def array(
 
     where = "argument `values` of vyre.array"
     if _core._is_masked(values):
-        raise ArgumentError(
-            f"{where} must be an array whose every element counts, got a masked array. "
-            "Fix: write .filled(0) to give the masked elements a value."
-        )
+        raise must_be(where, "an array whose every element counts", "a masked array")
     if isinstance(values, (bytes, bytearray)):
         values = np.frombuffer(values, np.uint8)
     elif isinstance(values, _core.Array):
@@ -84,10 +82,7 @@ def array(
     elif speaks_dlpack(values):
         values = from_dlpack(values, where, ArgumentError)
     elif not hasattr(values, "dtype") and not isinstance(values, memoryview) and dtype is None:
-        raise ArgumentError(
-            f"{where} must be an array, or come with a dtype, got {type(values).__name__}. "
-            f"Fix: write vyre.array(values, dtype=vyre.u32)."
-        )
+        raise must_be(where, "an array, or values with a dtype", type(values).__name__)
     try:
         if dtype is None:
             host = _as_array(values, where)
@@ -95,15 +90,9 @@ def array(
             host = _values.exact(values, _dtype(dtype, "vyre.array"), where)
         host = np.ascontiguousarray(host).reshape(host.shape)
     except MemoryError as error:
-        raise DeviceMemoryError(
-            f"the host has no memory for the values of vyre.array: {error}. Fix: make several smaller arrays."
-        ) from None
+        raise no_memory("the host", f"the values of vyre.array: {error}") from None
     if isinstance(dtype, _core.DataType) and host.shape[host.ndim - len(NUMPY[dtype][1]) :] != NUMPY[dtype][1]:
-        raise ArgumentError(
-            f"argument `values` of vyre.array must have shape (..., {NUMPY[dtype][1][0]}) for {dtype}, "
-            f"got {host.shape}. "
-            f"Fix: write .reshape(-1, {NUMPY[dtype][1][0]})."
-        )
+        raise must_have("argument `values` of vyre.array", f"shape (..., {NUMPY[dtype][1][0]}) for {dtype}", host.shape)
     made = _core._array(host, *place(backend, device))
     if "logging" in sys.modules:
         from vyre._base import log
@@ -145,10 +134,7 @@ def zeroed(
 ) -> Array:
     """An array of zeros, as messages of ``function`` tell."""
     if isinstance(shape, int) and isinstance(dtype, int):
-        raise ArgumentError(
-            f"argument `dtype` of {function} must be a numpy dtype or a vyre.DataType, got {shown(dtype)}. "
-            f"Fix: write a shape of several axes as a tuple, {function}(({shown(shape)}, {shown(dtype)}))."
-        )
+        raise must_be(f"argument `dtype` of {function}", "a numpy dtype or a vyre.DataType", shown(dtype))
     extents, wanted = extents_of(shape, dtype, function), _dtype(dtype, function)
     return _core._empty(extents, wanted, *place(backend, device))
 
@@ -172,14 +158,9 @@ def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function
                     f"argument `shape` of {function} has the size {shown(extent)}, which is not known until the "
                     "procedure is planned. Fix: write vyre.scratch(vyre.u32, n, zeros=True), an array of the procedure."
                 )
-            raise ArgumentError(
-                f"argument `shape` of {function} must be counts from 0 to 2^48 - 1, got {shown(shape)}. "
-                "Fix: write a count, or a tuple of them."
-            )
+            raise must_be(f"argument `shape` of {function}", "counts from 0 to 2^48 - 1", shown(shape))
     if len(axes) > _MOST_AXES:
-        raise ArgumentError(
-            f"argument `shape` of {function} must have at most {_MOST_AXES} axes, got more. Fix: join some of them."
-        )
+        raise must_have(f"argument `shape` of {function}", f"at most {_MOST_AXES} axes", "more")
     added = NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
     return [int(extent) for extent in axes + added]
 
@@ -212,15 +193,9 @@ def _dtype(dtype: DTypeLike | ElementType, function: str) -> np.dtype[Any]:
     try:
         wanted = np.dtype(NUMPY[dtype][0] if isinstance(dtype, _core.DataType) else dtype)
     except Exception:  # numpy has many for what it cannot read
-        raise ArgumentError(
-            f"argument `dtype` of {function} must be a numpy dtype or a vyre.DataType, got {shown(dtype)}. "
-            "Fix: write np.uint32."
-        ) from None
+        raise must_be(f"argument `dtype` of {function}", "a numpy dtype or a vyre.DataType", shown(dtype)) from None
     if wanted.name not in OF_DTYPE or not wanted.isnative:
-        raise ArgumentError(
-            f"argument `dtype` of {function} must be {_NAMES}, or a vyre.DataType, got {wanted}. "
-            f"Fix: {_nearest(wanted, function)}."
-        )
+        raise must_be(f"argument `dtype` of {function}", f"{_NAMES}, or a vyre.DataType", wanted)
     return wanted
 
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from vyre import _core
 from vyre._arrays.array import _dtype, extents_of, zeroed
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be, must_have, no_memory
 from vyre._base.text import as_count, shown
-from vyre._base.types import INTEGERS, TYPES
 from vyre._default import place
-from vyre.errors import ArgumentError, DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,31 +109,23 @@ def arange(
 
     wanted = _dtype(dtype, "vyre.arange")
     if wanted.kind not in "iu" or (isinstance(dtype, _core.DataType) and extents_of((), dtype, "vyre.arange")):
-        raise ArgumentError(
-            f"argument `dtype` of vyre.arange must be one of integers, got {shown(dtype)}. Fix: write dtype=vyre.u32."
-        )
+        raise must_be("argument `dtype` of vyre.arange", "one of integers", shown(dtype))
     given = {"start": start, "stop": stop, "step": step}
     counts = {name: as_count(value) for name, value in given.items() if not (name == "stop" and value is None)}
     for name, count in counts.items():
         if count is None or (name == "step" and count == 0):
             more = " other than 0" if name == "step" else ""
-            raise ArgumentError(
-                f"argument `{name}` of vyre.arange must be an integer{more}, got {shown(given[name])}. "
-                "Fix: write vyre.arange(start, stop, step) with integers."
-            )
+            raise must_be(f"argument `{name}` of vyre.arange", f"an integer{more}", shown(given[name]))
     ends = (0, counts["start"]) if stop is None else (counts["start"], counts["stop"])
     values = range(*ends, counts["step"])  # type: ignore[arg-type]
     limits = np.iinfo(wanted)
     # The first and the last are the least and the greatest; a range may have more than len() can tell.
     for value in (values[0], values[-1]) if values else ():
         if not limits.min <= value <= limits.max:
-            raise ArgumentError(
-                f"an integer of vyre.arange does not fit {wanted} ({limits.min} to {limits.max}), got {shown(value)}. "
-                f"Fix: write a smaller range{_wider(values[0], values[-1])}."
-            )
+            raise must_have("vyre.arange", f"integers from {limits.min} to {limits.max} for {wanted}", shown(value))
     count = max(0, -(-(values.stop - values.start) // values.step))
     if count > _MOST_ELEMENTS:
-        raise DeviceMemoryError(f"no device has memory for an array of {count} elements. Fix: ask for fewer elements.")
+        raise no_memory("a device", f"{count} elements")
 
     def make() -> np.ndarray:
         # Arithmetic modulo 2^64 gives every element exactly, whatever its sign.
@@ -220,10 +211,7 @@ def _like(
     import numpy as np
 
     if not isinstance(other, (_core.Array, np.ndarray)):
-        raise ArgumentError(
-            f"argument `other` of {function} must be a vyre.Array or a numpy array, got {shown(other)}. "
-            f"Fix: write {function.removesuffix('_like')}(shape{', value' if 'full' in function else ''})."
-        )
+        raise must_be(f"argument `other` of {function}", "a vyre.Array or a numpy array", shown(other))
     where: tuple[str | None, int | Device | None] = (backend, device)
     if where == (None, None) and isinstance(other, _core.Array):
         where = (other.backend, other.device)
@@ -248,13 +236,8 @@ def _filled(
         spread = np.broadcast_to(host, extents)
     except (ValueError, MemoryError):
         if host.size == 1:
-            raise DeviceMemoryError(
-                f"no device has memory for an array of shape {tuple(extents)}. Fix: ask for fewer elements."
-            ) from None
-        raise ArgumentError(
-            f"argument `value` of {function} must fit shape {tuple(extents)}, got values of shape {host.shape}. "
-            "Fix: write one value."
-        ) from None
+            raise no_memory("a device", f"shape {tuple(extents)}") from None
+        raise must_have(f"argument `value` of {function}", f"shape {tuple(extents)} or ()", host.shape) from None
     return _upload(lambda: np.ascontiguousarray(spread).reshape(extents), spread.nbytes, backend, device, function)
 
 
@@ -264,18 +247,8 @@ def _upload(
     try:
         host = make()
     except MemoryError:
-        raise DeviceMemoryError(
-            f"the host has no memory for the values of {function} ({size} bytes). Fix: make several smaller arrays."
-        ) from None
+        raise no_memory("the host", f"the values of {function} ({size} bytes)") from None
     return _core._array(host, *place(backend, device))
-
-
-def _wider(first: int, last: int) -> str:
-    """Names the dtype that holds both ends of a range, if there is one."""
-    for info in map(TYPES.__getitem__, INTEGERS.values()):
-        if info.least <= min(first, last) and max(first, last) <= info.greatest:
-            return f", or dtype=vyre.{info.spelled}"
-    return ""
 
 
 explain_calls(globals())

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vyre import _core
+from vyre._arrays.dlpack import unread
+from vyre._base.refused import must_be, must_have
 from vyre._base.text import shown
 from vyre.errors import ArgumentError, VyreError
 
@@ -111,11 +113,9 @@ def _described(value: Any, where: str, error: type[Exception]) -> tuple[Mapping[
         described = _core._dlpack_opened(capsule)
     except Exception as raised:  # a producer may raise anything
         said = str(raised).strip().rstrip(".").partition("\n")[0] or type(raised).__name__
-        raise error(
-            f"{where} cannot be read through DLPack: {said}. Fix: pass a numpy array of its elements."
-        ) from None
+        raise unread(where, said, error) from None
     if not described["typestr"]:
-        raise error(f"{where} has elements that no array of numpy has. Fix: view or convert it in its own library.")
+        raise must_have(where, "elements that numpy has", "others", error)
     return {**described, "stream": _LEGACY_STREAM, "version": _VERSION}, described["owner"]
 
 
@@ -132,11 +132,11 @@ def take(value: Any, where: str, error: type[Exception], *, written: bool) -> Ta
     dtype = np.dtype(described["typestr"])
     address, is_read_only = described["data"]
     if not _is_contiguous(shape, dtype, described.get("strides")):
-        raise error(f"{where} is not C-contiguous. Fix: pass a contiguous copy, as x.contiguous() or x.copy() gives.")
+        raise must_be(where, "a C-contiguous array", "another", error)
     if is_read_only and written:
-        raise error(f"{where} is read-only, and the call writes it. Fix: pass a copy that may be written.")
+        raise must_be(where, "a writable array", "a read-only one", error)
     if described.get("mask") is not None:
-        raise error(f"{where} has a mask. Fix: pass an array without one.")
+        raise must_be(where, "an array without a mask", "a masked array", error)
     if "cuda" not in _core._available():
         reasons = " ".join(_core._unavailable().get("cuda", ["backend `cuda` does not work here."]))
         raise error(f"{where} lies on a CUDA device: {reasons}")
@@ -178,16 +178,13 @@ def exported(array: Array, asked: Mapping[str, Any]) -> object | None:
         if kind == _HOST:
             return None
         if (kind, number) != here:
-            raise BufferError(
-                f"a vyre.Array on CUDA device {here[1]} does not lie on DLPack's device {(int(kind), number)}. "
-                f"Fix: leave dl_device out, or write dl_device=(1, 0) for a copy on the host."
-            )
+            wanted = f"(1, 0), {here} or None"
+            raise must_be("argument `dl_device` of Array.__dlpack__", wanted, (int(kind), number), BufferError)
     if stream is None:
         stream = _LEGACY_STREAM
     if isinstance(stream, bool) or not isinstance(stream, int) or stream == 0 or stream < _NO_ORDER:
-        raise ArgumentError(
-            "argument `stream` of Array.__dlpack__ must be a CUDA stream's handle, 1, 2, -1 or None, "
-            f"got {shown(stream)}. Fix: write None for the default stream, or -1 for no order."
+        raise must_be(
+            "argument `stream` of Array.__dlpack__", "a CUDA stream's handle, 1, 2, -1 or None", shown(stream)
         )
     if copied:
         array = array.copy()

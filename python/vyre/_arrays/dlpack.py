@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vyre._base.refused import must_be
 from vyre._base.text import shown
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["from_dlpack", "numpy_of", "speaks_dlpack"]
+__all__ = ["from_dlpack", "numpy_of", "speaks_dlpack", "unread"]
 
 # DLDeviceType of dlpack.h: its number, what it is called, and whether the host reads its memory.
 _DEVICES = {
@@ -34,8 +35,6 @@ _DEVICES = {
     16: ("a Hexagon device", False),
     17: ("a MAIA device", False),
 }
-# How libraries write the copy to the host, by the package of the array's class.
-_TO_THE_HOST = {"torch": "x.cpu()", "cupy": "x.get()", "jax": "np.asarray(x)", "jaxlib": "np.asarray(x)"}
 
 
 def speaks_dlpack(values: Any) -> bool:
@@ -92,19 +91,12 @@ def from_dlpack(values: Any, where: str, error: type[Exception]) -> np.ndarray:
     device = _device_of(values, where, error)
     name, is_reached = _DEVICES.get(device[0], (f"a device of DLPack's type {device[0]}", False))
     if not is_reached:
-        package = type(values).__module__.partition(".")[0]
-        copied = _TO_THE_HOST.get(package, "np.asarray(x) of a copy on the host")
-        raise error(
-            f"{where} lies on {name} (number {device[1]}), which the host does not read. "
-            f"Fix: write {copied}, which copies it to the host."
-        )
+        raise must_be(where, "an array in memory of the host", f"one on {name} (number {device[1]})", error)
     try:
         return np.from_dlpack(_Producer(values))
     # A producer may raise anything: pyarrow has classes of its own for nulls, torch RuntimeError for gradients.
     except Exception as raised:
-        raise error(
-            f"{where} cannot be read through DLPack: {_said(raised)}. Fix: pass a numpy array of its elements."
-        ) from None
+        raise unread(where, _said(raised), error) from None
 
 
 def _device_of(values: Any, where: str, error: type[Exception]) -> tuple[int, int]:
@@ -112,9 +104,12 @@ def _device_of(values: Any, where: str, error: type[Exception]) -> tuple[int, in
         kind, number = values.__dlpack_device__()
         return int(kind), int(number)
     except Exception as raised:
-        raise error(
-            f"{where} does not say on which device it lies: {_said(raised)}. Fix: pass a numpy array of its elements."
-        ) from None
+        raise unread(where, f"it does not say on which device it lies: {_said(raised)}", error) from None
+
+
+def unread(where: str, problem: str, error: type[Exception]) -> Exception:
+    """The error for an array of another library whose memory cannot be had."""
+    return error(f"{where} cannot be read through DLPack: {problem}. Fix: pass a numpy array of its elements.")
 
 
 def _said(raised: Exception) -> str:

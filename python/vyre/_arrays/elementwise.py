@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from vyre import _core
 from vyre._base.calls import explain_methods
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import OF_DTYPE, TYPES
 from vyre._core import Array, BufferDecl, DataType, Expr, Node, Program
@@ -324,9 +325,10 @@ class _Methods:
         known = 1
         for extent in counts:
             if extent is None or not -1 <= extent < 2**48 or counts.count(-1) > 1 or len(counts) > _MOST_AXES:
-                raise ArgumentError(
-                    f"argument `shape` of Array.reshape must be up to {_MOST_AXES} counts, at most one of them -1, got "
-                    f"{shown(given)}. Fix: write a.reshape(h, w), or a.reshape(-1)."
+                raise must_be(
+                    "argument `shape` of Array.reshape",
+                    f"up to {_MOST_AXES} counts, at most one of them -1",
+                    shown(given),
                 )
             axes.append(extent)
             known *= extent if extent != -1 else 1
@@ -396,14 +398,11 @@ class _Methods:
         try:
             given = _values.exact(value, self.dtype, where)
         except MemoryError:  # numpy's, which would read a range of 2^60 numbers
-            raise ArgumentError(
-                f"{where} must be one value, got a {type(value).__name__} of more than the host has memory for. "
-                "Fix: write one integer."
+            raise must_be(
+                where, "one value", f"a {type(value).__name__} of more than the host has memory for"
             ) from None
         if given.ndim:
-            raise ArgumentError(
-                f"{where} must be one value, got values of shape {given.shape}. Fix: write a.write(values)."
-            )
+            raise must_be(where, "one value", f"values of shape {given.shape}")
         element = _ELEMENTS.get(self.dtype.name)
         if element is None:
             self.write(given)

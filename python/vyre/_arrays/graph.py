@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be, not_installed
 from vyre._base.taken import note_taken, taking
 from vyre._base.text import as_count, shown
 from vyre.errors import ArgumentError
@@ -87,10 +88,7 @@ class Graph:
         """
         count = as_count(times)
         if count is None or not 0 <= count < 2**63:
-            raise ArgumentError(
-                f"argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got {shown(times)}. "
-                "Fix: write replay(100)."
-            )
+            raise must_be("argument `times` of Graph.replay", "a count from 0 to 2^63 - 1", shown(times))
         times = count
         if self._captured is not None:
             if not self._captured.is_same():
@@ -104,10 +102,7 @@ class Graph:
         elif callable(progress):
             self._watched(times, progress)
         elif progress is not True:
-            raise ArgumentError(
-                f"argument `progress` of Graph.replay must be True, False or a function, got {shown(progress)}. "
-                "Fix: write progress=True."
-            )
+            raise must_be("argument `progress` of Graph.replay", "True, False or a function", shown(progress))
         else:
             with _bar(times) as bar:
                 self._watched(times, lambda done, _: bar.update(done - bar.n))
@@ -191,10 +186,7 @@ def _bar(total: int) -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        raise ArgumentError(
-            "progress=True shows its bar with tqdm, which is not installed. "
-            "Fix: pip install 'vyre[progress]', or pass a function."
-        ) from None
+        raise ArgumentError(not_installed("progress=True", "tqdm", "progress")) from None
     return tqdm(total=total, unit=" replays")
 
 

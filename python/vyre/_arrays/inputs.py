@@ -8,8 +8,9 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays.dlpack import numpy_of, speaks_dlpack
+from vyre._base.refused import no_memory
 from vyre._base.text import shown
-from vyre.errors import BindingError, DeviceMemoryError
+from vyre.errors import BindingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,9 +48,7 @@ def copied(inputs: Mapping[str, Any], function: str) -> dict[str, Any]:
     try:
         return {name: _copy(value) for name, value in inputs.items()}
     except MemoryError as error:
-        raise DeviceMemoryError(
-            f"the host has no memory for a copy of argument `inputs` of {function}: {error}. Fix: give smaller arrays."
-        ) from None
+        raise no_memory("the host", f"a copy of argument `inputs` of {function}: {error}") from None
 
 
 def _copy(value: Any) -> Any:

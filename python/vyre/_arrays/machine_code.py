@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from vyre import _core
+from vyre._base.refused import not_installed
 from vyre.errors import LoweringError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MISSING", "Instruction", "instructions_of", "listing"]
 
-MISSING = "machine code becomes text with the package capstone, which is not installed. Fix: pip install 'vyre[asm]'."
+MISSING = not_installed("machine code as text", "capstone", "asm")
 
 _JUMP = re.compile(r"0x([0-9a-f]+)")
 # Offsets up to 9 are written as decimal digits.

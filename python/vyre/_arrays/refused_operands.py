@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vyre._arrays.elementwise import AMOUNTS
+from vyre._base.refused import must_be
 from vyre._base.text import shown
 from vyre.errors import ArgumentError
 
@@ -47,10 +48,7 @@ def refuse_arrays(row: Operator, left: Array, right: Array, wanted: np.dtype[Any
 
 
 def refuse_amount(symbol: str, dtype: np.dtype[Any]) -> NoReturn:
-    raise ArgumentError(
-        f"amount of `{symbol}` must be a vyre.Array of uint32, got one of {dtype}. "
-        "Fix: write amount.astype(np.uint32) in place of the amount."
-    )
+    raise must_be(f"amount of `{symbol}`", "a vyre.Array of uint32", f"one of {dtype}")
 
 
 def check_place(symbol: str, left: Array, right: Array) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from vyre._base.refused import must_be
 from vyre._core import Array
-from vyre.errors import ArgumentError, CallError
+from vyre.errors import CallError
 
 __all__ = ["called"]
 
@@ -58,10 +59,7 @@ def called(function: Any, method: str, inputs: tuple[Any, ...], options: dict[st
     and what the operator raises.
     """
     if not isinstance(function, np.ufunc):
-        raise ArgumentError(
-            "argument `ufunc` of Array.__array_ufunc__ must be one of numpy's functions, "
-            f"got {type(function).__name__}. Fix: call the function: np.add(a, b)."
-        )
+        raise must_be("argument `ufunc` of Array.__array_ufunc__", "one of numpy's functions", type(function).__name__)
     name = function.__name__
     if method == "__call__" and not options:
         if len(inputs) == 1 and name in _ALONE:

@@ -11,14 +11,15 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, cast
 
+from vyre._base.refused import wrong_call
 from vyre.errors import CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from inspect import Parameter
     from typing import Any
 
-__all__ = ["LISTED", "REFUSALS", "explain_calls", "explain_methods", "refusal_of", "wrapped_as"]
+__all__ = ["LISTED", "REFUSALS", "explain_calls", "explain_methods", "misfit", "refusal_of", "wrapped_as"]
 
 _LONGEST = 80  # letters of an unknown name in a message
 # The names that each explained module lists in ``__all__``, by the module's name.
@@ -124,23 +125,35 @@ def refusal_of(function: FunctionType, name: str, owner: str, args: Any, kwargs:
         call = "x" if function.__name__ == "__call__" else f"x.{function.__name__}"
     call += f"({_listed(wanted)})" + (f", where x is of type {owner}" if owner else "")
     if owner and not args:
-        return CallError(f"{said}() needs an object of type {owner}. Fix: write {call}.")
+        return wrong_call(f"{said}()", f"needs an object of type {owner}", call)
+    return misfit(f"{said}()", wanted, given, kwargs, call)
+
+
+def misfit(
+    said: str, wanted: Sequence[Parameter], given: Sequence[Any], kwargs: Mapping[str, Any], call: str
+) -> CallError:
+    """The error for a call whose arguments do not fit the parameters.
+
+    Args:
+        said: what is called, as messages name it.
+        call: how the call is written.
+    """
     places = [p for p in wanted if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     named = [p.name for p in wanted if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     taken = {p.name for p in places[: len(given)]}
     for key in kwargs:
         if key not in named:
-            return CallError(f"{said}() has no argument {_unknown(key, [n for n in named if n not in taken], call)}.")
+            return CallError(f"{said} has no argument {_unknown(key, [n for n in named if n not in taken], call)}.")
         if key in taken:
-            return CallError(f"{said}() got argument `{key}` twice. Fix: write {call}.")
+            return wrong_call(said, f"got argument `{key}` twice", call)
     if len(given) > len(places):
         many = f"{len(places)} argument{'' if len(places) == 1 else 's'}"
-        return CallError(f"{said}() takes {many} by place, got {len(given)}. Fix: write {call}.")
+        return wrong_call(said, f"takes {many} by place, got {len(given)}", call)
     for p in wanted:
         missing = p.default is p.empty and p.name not in taken and p.name not in kwargs
         if missing and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            return CallError(f"{said}() misses argument `{p.name}`. Fix: write {call}.")
-    return CallError(f"{said}() does not take these arguments. Fix: write {call}.")
+            return wrong_call(said, f"misses argument `{p.name}`", call)
+    return wrong_call(said, "does not take these arguments", call)
 
 
 def _unknown(key: str, free: list[str], call: str) -> str:

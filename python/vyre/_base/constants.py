@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["told_apart"]
+from vyre._base.refused import must_be
+from vyre._base.text import shown
+
+__all__ = ["key_of", "told_apart"]
 
 _FLOATS = (float, complex, np.floating, np.complexfloating)  # in these classes 0.0 and -0.0 are equal
 
@@ -37,3 +40,16 @@ def told_apart(value: Any) -> Any:
         except TypeError:  # its own hash leaves out what has none
             pass
     return kind, value
+
+
+def key_of(value: Any, where: str) -> Any:
+    """The key of an argument for a constant.
+
+    Raises: ArgumentError for a value without a hash.
+    """
+    try:
+        key = told_apart(value)
+        hash(key)
+    except TypeError:
+        raise must_be(where, "a value with a hash, such as an integer or a tuple of integers", shown(value)) from None
+    return key

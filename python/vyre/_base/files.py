@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vyre._base.refused import must_be
 from vyre._base.text import shown
 from vyre.errors import ArgumentError, file_error
 
@@ -46,9 +47,7 @@ def as_path(path: object, function: str, example: str = "race.json") -> Path:
             return Path(os.fsdecode(path))
     except (TypeError, UnicodeEncodeError):  # a path of another type than it says, or with lone surrogates
         pass
-    raise ArgumentError(
-        f"argument `path` of {function} must be a path, got {shown(path)}. Fix: write a name such as {example!r}."
-    )
+    raise must_be(f"argument `path` of {function}", "a path", shown(path))
 
 
 def unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> ArgumentError:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from vyre import _core
 from vyre._base.calls import explain_calls
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_be
+from vyre._base.text import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -69,10 +70,7 @@ def _collect(what: Any, code: list[CodeType], modules: list[str], inside: bool =
         modules.append(what.__name__)
     elif isinstance(what, str):
         if not what or not all(part.isidentifier() for part in what.split(".")):
-            raise ArgumentError(
-                f"argument `what` of vyre.hide_frames must be {_WANTED}, got {what[:60]!r}. "
-                'Fix: write the name as it is imported, such as "kit" or "kit.matrices".'
-            )
+            raise must_be("argument `what` of vyre.hide_frames", _WANTED, f"{what[:60]!r}")
         modules.append(what)
     elif isinstance(what, (list, tuple, set, frozenset)) and not inside:
         for each in what:
@@ -80,10 +78,7 @@ def _collect(what: Any, code: list[CodeType], modules: list[str], inside: bool =
     else:
         found = list(_code_of(what))
         if not found:
-            raise ArgumentError(
-                f"argument `what` of vyre.hide_frames must be {_WANTED}, got an object of type {type(what).__name__}. "
-                "Fix: pass the function whose lines are to be left out, or its module."
-            )
+            raise must_be("argument `what` of vyre.hide_frames", _WANTED, type_of(what))
         code += found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["as_count", "device_of", "shown"]
+__all__ = ["as_count", "device_of", "shown", "type_of"]
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxlong = 80
@@ -30,6 +30,11 @@ def shown(value: object) -> str:
             return _REPR.repr(value)
         except Exception:  # the user's, or Python's for an integer of too many digits
             pass
+    return type_of(value)
+
+
+def type_of(value: object) -> str:
+    """The type of a value for a message that does not show the value."""
     return f"an object of type {type(value).__name__[:80]}"
 
 

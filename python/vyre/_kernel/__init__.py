@@ -14,7 +14,7 @@ where they are faster. plans.py remembers calls, and tails.py explains time-outs
 probably not meant, and explain.py what a kernel became.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
-cost.py counts what a call does (cost_walk.py, intervals.py, counts.py), on a Program that wire.py takes apart;
+cost.py counts what a call does (walk.py, intervals.py, counts.py), on a Program that wire.py takes apart;
 assignments.py finds the user's assignment for a mistake where paths meet.
 """
 

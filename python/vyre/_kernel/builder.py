@@ -15,6 +15,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be, must_have
 from vyre._base.text import shown
 from vyre._base.types import SCALARS, TYPES
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
@@ -110,14 +111,10 @@ class Builder:
         array([ 9, 16, 25], dtype=uint32)
         """
         if not isinstance(values, np.ndarray):
-            raise ArgumentError(
-                f"argument `values` of Builder.table must be a numpy array, got {shown(values)}. "
-                f"Fix: write p.table({name!r}, np.array(values, np.uint32))."
-            )
+            raise must_be("argument `values` of Builder.table", "a numpy array", shown(values))
         if not 1 <= values.ndim <= 3 or not values.size:
-            raise ArgumentError(
-                f"argument `values` of Builder.table must have elements along one to three axes, got shape "
-                f"{values.shape}. Fix: write values.reshape(-1) for one axis of them."
+            raise must_have(
+                "argument `values` of Builder.table", "elements along one to three axes", f"shape {values.shape}"
             )
         try:
             element = element_of(values)
@@ -138,10 +135,7 @@ class Builder:
     def scalar(self, element: DataType) -> Expr:
         """Declare a number that a call gives in ``__params``: one word, or the low and the high word of a U64."""
         if element not in SCALARS:
-            raise ArgumentError(
-                f"argument `element` of Builder.scalar must be {SCALAR_NAMES}, got {shown(element)}. "
-                "Fix: write p.scalar(vyre.u32)."
-            )
+            raise must_be("argument `element` of Builder.scalar", SCALAR_NAMES, shown(element))
         self._words += TYPES[element].lanes
         return scalar_at(self._words - TYPES[element].lanes, element)
 
@@ -169,9 +163,7 @@ class Builder:
 
     def _declare(self, decl: BufferDecl, axes: int) -> KernelArray:
         if type(axes) is not int or not 1 <= axes <= 3:
-            raise ArgumentError(
-                f"argument `axes` of vyre.Builder must be an int from 1 to 3, got {shown(axes)}. Fix: write axes=2."
-            )
+            raise must_be("argument `axes` of vyre.Builder", "an int from 1 to 3", shown(axes))
         is_const = decl.access in (BufferAccess.ReadOnly, BufferAccess.Uniform)
         name = self._fresh(decl.name)
         shape: tuple[Expr, ...] = (Expr.buf_len(name),)
@@ -195,10 +187,7 @@ class Builder:
         """Assign to what ``let`` gave. Expressions that read it have the new value from here on."""
         name, known = self._tracer.variables.get(id(variable), (None, None))
         if name is None or known is not variable:
-            raise ArgumentError(
-                f"argument `variable` of Builder.assign must be what let gave, got {shown(variable)}. "
-                f"Fix: write x = p.let('x', 0) before."
-            )
+            raise must_be("argument `variable` of Builder.assign", "what let gave", shown(variable))
         self._tracer.emit(Node.assign(name, value))
 
     def barrier(self) -> None:
@@ -280,9 +269,8 @@ def _elements(count: int | tuple[int, ...]) -> int:
     if not isinstance(count, tuple):
         return count
     if not 1 <= len(count) <= 3 or not all(type(each) is int and each > 0 for each in count):
-        raise ArgumentError(
-            f"argument `count` of vyre.Builder must be an int or a tuple of one to three ints from 1 on, got "
-            f"{shown(count)}. Fix: write (16, 16)."
+        raise must_be(
+            "argument `count` of vyre.Builder", "an int or a tuple of one to three ints from 1 on", shown(count)
         )
     return math.prod(count)
 

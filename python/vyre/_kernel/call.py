@@ -16,12 +16,14 @@ import numpy as np
 from vyre import _core
 from vyre._arrays.cuda import Taken, give_all_back, speaks_cuda, take
 from vyre._arrays.dlpack import speaks_dlpack
+from vyre._arrays.given import check_writable
 from vyre._arrays.graph import is_recording
+from vyre._base.refused import BESIDE_RESIDENT, IN_CHECK, must_be, no_place, not_resident
 from vyre._base.taken import note_taken
 from vyre._base.types import NUMPY
 from vyre._core import Array
 from vyre._default import place
-from vyre._kernel.arguments import check_apart, check_writable, of_numpy
+from vyre._kernel.arguments import check_apart
 from vyre._kernel.launch import DataGrid, Launch, given_and_options, traced_for
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.smaller import in_halves
@@ -29,7 +31,7 @@ from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import RECORDS, Traced
 from vyre._kernel.tracer import is_tracing
 from vyre._kernel.wider import widened
-from vyre.errors import ArgumentError, BindingError, CapabilityError, DispatchTimeoutError
+from vyre.errors import BindingError, CapabilityError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -106,10 +108,7 @@ def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], ho
 
     for name in ("backend", "device", "optimize", "at_most"):
         if kwargs.get(name) is not None:
-            raise ArgumentError(
-                f"argument `{name}` of kernel `{kernel.__name__}` has no place in a check, which runs on the "
-                f"reference. Fix: leave `{name}` out."
-            )
+            raise no_place(f"argument `{name}` of kernel `{kernel.__name__}`", IN_CHECK)
         kwargs.pop(name, None)
     program, inputs, workgroups = host_call(kernel, args, kwargs)
     return checked(f"kernel `{kernel.__name__}`", program, inputs, workgroups, **how)
@@ -132,7 +131,7 @@ def run(launch: Launch, given: Mapping[str, Any], options: Mapping[str, Any], fo
     written = [(name, given[name]) for name in launch.results if isinstance(given.get(name), np.ndarray)]
     for name, value in written:
         if not value.flags.carray:
-            check_writable(launch.label, name, value, foreign.get(id(value)))
+            check_writable(f"argument `{name}` of {launch.label}", value)
     if len(written) > 1:
         check_apart(launch.label, written)
     if launch.resident is not None:
@@ -144,16 +143,9 @@ def run_on_host(launch: Launch, given: Mapping[str, Any], words: list[int], opti
     traced, workgroups, label = launch.traced, launch.workgroups, launch.label
     if isinstance(workgroups, DataGrid):
         argument = "grid" if workgroups.counts_invocations else "workgroups"
-        raise ArgumentError(
-            f"argument `{argument}` of {label} is a vyre.Array, and the call has numpy arrays "
-            f"alone. Fix: write {argument}=counts.numpy() without at_most=, for an array `counts`, or pass "
-            f"resident arrays."
-        )
+        raise must_be(f"argument `{argument}` of {label}", "counts by value beside numpy arrays", "a vyre.Array")
     if is_recording():
-        raise ArgumentError(
-            f"{label} is called without a resident array, and a graph records calls on resident "
-            "arrays. Fix: make them with vyre.array(x) or vyre.empty(n), or call it after the with-block."
-        )
+        raise not_resident(f"each argument of {label}")
     where, timeout = place(options.get("backend"), options.get("device")), options.get("timeout")
     inputs, rest = launch.inputs(given, words), (*where, timeout, None, options.get("optimize"), label)
     try:
@@ -188,7 +180,7 @@ def run_resident(
     note_taken(traced.captured.all)
     for name in ("backend", "device", "timeout"):
         if options.get(name) is not None:
-            raise of_numpy(launch.label, name)
+            raise no_place(f"argument `{name}` of {launch.label}", BESIDE_RESIDENT)
     where = (resident.backend, resident.device)
     arrays: list[Any] = []
     back: list[tuple[np.ndarray, Array]] = []

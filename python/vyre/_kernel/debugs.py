@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._core import Array
 from vyre._kernel import rows as _rows
@@ -153,10 +154,7 @@ class Debugging:
 
     def __init__(self, invocations: Sequence[tuple[int, int, int]], limit: int) -> None:
         if not isinstance(invocations, (list, tuple)):  # another iterable may be endless
-            raise ArgumentError(
-                f"argument `invocations` of Debugging must be a list, got {shown(invocations)}. "
-                "Fix: write vyre.debugging(invocations=[3])."
-            )
+            raise must_be("argument `invocations` of Debugging", "a list", shown(invocations))
         self._areas = Areas(tuple(dict.fromkeys(invocations)), limit, 0)
         self._calls: list[tuple[str, Recorder, Any]] = []
         self._before: Debugging | None = None
@@ -264,17 +262,15 @@ def debugging(*, invocations: Sequence[Any] = ((0, 0, 0),), limit: int = 1000) -
     except TypeError:
         given = []
     if isinstance(invocations, (str, bytes)) or not 1 <= len(given) <= _MOST_INVOCATIONS:
-        raise ArgumentError(
-            f"argument `invocations` of vyre.debugging must be a list of 1 to {_MOST_INVOCATIONS} invocations, got "
-            f"{shown(invocations)}. Fix: write invocations=[(3, 0, 0)]."
+        raise must_be(
+            "argument `invocations` of vyre.debugging",
+            f"a list of 1 to {_MOST_INVOCATIONS} invocations",
+            shown(invocations),
         )
     chosen = [invocation_of(each, "vyre.debugging", "invocations") for each in given]
     count = as_count(limit)
     if count is None or not 1 <= count <= 2**24:
-        raise ArgumentError(
-            f"argument `limit` of vyre.debugging must be a count from 1 to {2**24}, got {shown(limit)}. "
-            "Fix: write limit=1000."
-        )
+        raise must_be("argument `limit` of vyre.debugging", f"a count from 1 to {2**24}", shown(limit))
     return Debugging(chosen, count)
 
 

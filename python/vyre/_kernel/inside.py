@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._core import Expr, Node
 from vyre._kernel import tracer
@@ -88,10 +89,7 @@ def grid_size(axis: int = 0) -> u32:
     active = current("vyre.grid_size")
     found = _axis(axis, "vyre.grid_size")
     if found > 2:
-        raise ArgumentError(
-            f"argument `axis` of vyre.grid_size must be 0 (x), 1 (y) or 2 (z), got {shown(axis)}. "
-            "Fix: write vyre.grid_size(0)."
-        )
+        raise must_be("argument `axis` of vyre.grid_size", "0 (x), 1 (y) or 2 (z)", shown(axis))
     if found not in active.grid_axes:
         active.grid_axes.append(found)
     return _u32(Expr.load("__params", active.grid_word + active.grid_axes.index(found)))
@@ -146,10 +144,7 @@ def unroll(values: Iterable[T]) -> list[T]:
     try:
         made = list(itertools.islice(values, _MOST_UNROLLED + 1))
     except (TypeError, NotImplementedError):  # a memoryview of several axes is not iterable
-        raise ArgumentError(
-            f"argument `values` of vyre.unroll must be a range or another sequence, got {shown(values)}. "
-            "Fix: write vyre.unroll(range(n))."
-        ) from None
+        raise must_be("argument `values` of vyre.unroll", "a range or another sequence", shown(values)) from None
     if len(made) > _MOST_UNROLLED:
         raise ArgumentError(
             f"argument `values` of vyre.unroll has more than {_MOST_UNROLLED} values. "
@@ -168,9 +163,7 @@ def _axis(axis: Any, function: str) -> int:
     count = None if type(axis) is Expr else as_count(axis)
     if count is None or count < 0:
         said = "an expression" if type(axis) is Expr else shown(axis)
-        raise ArgumentError(
-            f"argument `axis` of {function} must be 0 (x), 1 (y) or 2 (z), got {said}. Fix: write {function}(0)."
-        )
+        raise must_be(f"argument `axis` of {function}", "0 (x), 1 (y) or 2 (z)", said)
     return count
 
 

@@ -18,9 +18,10 @@ from vyre import _core
 from vyre._base import log
 from vyre._base.absent import refuse_of_kernel
 from vyre._base.calls import explain_calls
-from vyre._base.constants import told_apart
-from vyre._base.text import shown
-from vyre._kernel.arguments import text_without_outs
+from vyre._base.constants import key_of
+from vyre._base.refused import must_be, wrong_call
+from vyre._base.text import shown, type_of
+from vyre._kernel.arguments import call_text
 from vyre._kernel.call import call, checked_call
 from vyre._kernel.costs.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
@@ -34,7 +35,7 @@ from vyre._kernel.recording import RECORDING
 from vyre._kernel.rewriting.rewrite import Definition, Rewritten
 from vyre._kernel.trace import Traced, trace
 from vyre._kernel.tracer import is_tracing
-from vyre.errors import ArgumentError, CallError
+from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     import inspect
@@ -70,12 +71,7 @@ class Kernel(_core._KernelCalls):
     def __init__(self, function: Callable[..., Any], workgroup_size: int | Sequence[int] | None = None) -> None:
         size = None if workgroup_size is None else workgroup_counts(workgroup_size, "vyre.kernel")
         if type(function) is not FunctionType:
-            fix = "write it above a def with annotated parameters"
-            if isinstance(function, (int, tuple)):
-                fix = f"write @vyre.kernel(workgroup_size={shown(function)})"
-            raise ArgumentError(
-                f"@vyre.kernel decorates a function, got an object of type {type(function).__name__[:80]}. Fix: {fix}."
-            )
+            raise must_be("what @vyre.kernel decorates", "a function", type_of(function))
         functools.update_wrapper(self, function, updated=())  # its attributes may have names of ours
         self._function, self._workgroup_size = function, size
         try:
@@ -143,15 +139,11 @@ class Kernel(_core._KernelCalls):
         """
         for name in constants:
             if all(each.name != name for each in self._constants):
-                raise CallError(
-                    f"kernel `{self.__name__}` has no const parameter `{name[:80]}`. Fix: write {call_text}."
-                )
+                raise wrong_call(f"kernel `{self.__name__}`", f"has no const parameter `{name[:80]}`", call_text)
         made = {}
         for each in self._constants:
             if each.name not in constants and not each.has_default:
-                raise CallError(
-                    f"kernel `{self.__name__}` misses const parameter `{each.name}`. Fix: write {call_text}."
-                )
+                raise wrong_call(f"kernel `{self.__name__}`", f"misses const parameter `{each.name}`", call_text)
             made[each.name] = constants.get(each.name, each.default)
         return made
 
@@ -308,16 +300,7 @@ class Kernel(_core._KernelCalls):
         return made
 
     def _key_of(self, name: str, value: Any) -> Any:
-        try:
-            key = told_apart(value)
-            hash(key)
-        except TypeError:
-            raise ArgumentError(
-                f"const parameter `{name}` of kernel `{self.__name__}` has a value that cannot be told from others, "
-                f"got {shown(value)}. Fix: pass an integer, a tuple of integers or another "
-                f"value that does not change."
-            ) from None
-        return key
+        return key_of(value, f"const parameter `{name}` of kernel `{self.__name__}`")
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         """Carry out a call that the core leaves to Python: it has no plan yet, or this thread records or traces."""
@@ -347,10 +330,6 @@ class Kernel(_core._KernelCalls):
         """How a call of the kernel is written, without its arguments."""
         return self.__name__
 
-    def _has_fixed(self, name: str) -> bool:
-        """Whether a constant has a value already."""
-        return False
-
     def _repr_html_(self) -> str:
         from vyre._html.programs import kernel
 
@@ -358,12 +337,7 @@ class Kernel(_core._KernelCalls):
 
     def __getitem__(self, grid: Any) -> NoReturn:
         # `kernel[blocks, threads](a)` is how CUDA's Python packages launch.
-        written = text_without_outs(self)
-        raise CallError(
-            f"kernel `{self.__name__}` is not indexed with blocks and threads. Fix: write {written}, which has an "
-            "invocation for each element, or @vyre.kernel(workgroup_size=threads) and "
-            f"{written[:-1]}{'' if written.endswith('()') else ', '}workgroups=blocks)."
-        )
+        raise wrong_call(f"kernel `{self.__name__}`", "is not indexed with blocks and threads", call_text(self))
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
@@ -412,9 +386,6 @@ class Specialized(Kernel):
     def _called(self) -> str:
         chosen = ", ".join(f"{name}={shown(value)}" for name, value in self._chosen_constants.items())
         return f"{self.__name__}.specialize({chosen})"
-
-    def _has_fixed(self, name: str) -> bool:
-        return name in self._chosen_constants
 
     def _repr_html_(self) -> str:
         from vyre._html.programs import specialized

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vyre import _core
+from vyre._arrays.given import bits_given
+from vyre._base.refused import must_be, must_have, no_place
 from vyre._base.text import as_count, shown
 from vyre._base.types import word_of
 from vyre._core import Array
-from vyre._kernel.arguments import OPTIONS, matched, number_bits, shapes_of
+from vyre._kernel.arguments import OPTIONS, matched, shapes_of, without_grid
 from vyre._kernel.trace import PARAMS
 from vyre.errors import ArgumentError, BindingError
 
@@ -27,7 +29,15 @@ if TYPE_CHECKING:
     from vyre._kernel.parameters import Parameter
     from vyre._kernel.trace import Traced
 
-__all__ = ["DataGrid", "Launch", "default_grid", "given_and_options", "traced_for"]
+__all__ = [
+    "DataGrid",
+    "Launch",
+    "default_grid",
+    "given_and_options",
+    "traced_for",
+    "unknown_size",
+    "without_at_most",
+]
 
 _MOST = 2**32 - 1
 
@@ -80,36 +90,28 @@ class Launch:
         if isinstance(self.grid, np.ndarray) and self.grid.ndim == 1:
             self.grid = tuple(self.grid)
         if workgroups is not None and self.grid is not None:
-            raise ArgumentError(f"{self.label} is given both grid= and workgroups=. Fix: give one of them.")
+            raise no_place(f"argument `workgroups` of {self.label}", "beside grid=")
         self.workgroups: Any = workgroups
         if isinstance(workgroups, Array):
             self.workgroups = self._data_grid("workgroups", workgroups, at_most)
         elif isinstance(self.grid, Array):
             self.workgroups = self._data_grid("grid", self.grid, at_most)
         elif at_most is not None:
-            raise ArgumentError(
-                f"argument `at_most` of {self.label} is for a grid= or workgroups= that is a vyre.Array. "
-                "Fix: leave `at_most` out."
-            )
+            raise no_place(f"argument `at_most` of {self.label}", "without counts in an array")
         elif workgroups is None:
             if self.grid is None:
-                self.grid = default_grid(kernel, self.shapes, "write grid=n, the number of invocations")
+                self.grid = default_grid(kernel, self.shapes)
             self.workgroups = self._covering("grid", self.grid)
 
     def _data_grid(self, argument: str, counts: Array, at_most: Any) -> DataGrid:
         if counts.dtype.name != "uint32" or counts.shape != (3,):
-            fix = "make it with vyre.array([x, y, z], dtype=vyre.u32)"
-            if counts.dtype.name == "uint32" and counts.ndim == 1 and counts.size > 3:
-                fix = "pass the three counts along x, y, z, such as counts[0:3]"
-            raise ArgumentError(
-                f"argument `{argument}` of {self.label} must be an array of uint32 with shape (3,), got one of "
-                f"{counts.dtype} with shape {counts.shape}. Fix: {fix}."
+            raise must_be(
+                f"argument `{argument}` of {self.label}",
+                "an array of uint32 with shape (3,)",
+                f"one of {counts.dtype} with shape {counts.shape}",
             )
         if at_most is None:
-            raise ArgumentError(
-                f"{self.label} is given {argument}= as an array and no at_most=, the largest counts along x, y, z, "
-                f"to which those in the array are clamped. Fix: write at_most=(x, y, z)."
-            )
+            raise without_at_most(self.label)
         is_grid = argument == "grid"
         return DataGrid(counts, (self._covering if is_grid else self._counts)("at_most", at_most), is_grid)
 
@@ -121,10 +123,7 @@ class Launch:
         counts = grid if isinstance(grid, (tuple, list)) else (grid,)
         whole = [as_count(each) for each in counts]
         if not 1 <= len(counts) <= 3 or any(each is None or not 0 <= each <= 2**32 for each in whole):
-            raise ArgumentError(
-                f"argument `{argument}` of {self.label} must be one to three counts of invocations, got "
-                f"{shown(grid)}. Fix: write {argument}=n, or {argument}=(width, height), with integers."
-            )
+            raise must_be(f"argument `{argument}` of {self.label}", "one to three counts of invocations", shown(grid))
         size = self.traced.program.workgroup_size
         return tuple(-(-extent // size[axis]) for axis, extent in enumerate(whole + [1] * (3 - len(whole))))  # type: ignore[operator]
 
@@ -168,25 +167,16 @@ class Launch:
         if parameter is not None:
             length = self.shapes[parameter.name][axis]
             if length > _MOST:  # of an array without elements
-                raise BindingError(
-                    f"argument `{parameter.name}` of {self.label} has a length of {length} along axis {axis}, "
-                    f"and a length is a u32. Fix: pass an array that is at most {_MOST} long along that axis."
-                )
+                where = f"axis {axis} of argument `{parameter.name}` of {self.label}"
+                raise must_have(where, f"at most {_MOST} elements", length, BindingError)
             return length
-        name, counts = ("workgroups", self.workgroups) if self.grid is None else ("grid", self.grid)
+        counts = self.workgroups if self.grid is None else self.grid
         if any(isinstance(each, Array) for each in (counts if isinstance(counts, (tuple, list)) else (counts,))):
-            raise ArgumentError(
-                f"{self.label} calls vyre.grid_size, and `{name}` is resident, so its counts are unknown "
-                f"when the call is made. Fix: pass `{name}` as integers, or give the kernel the size as a u32 "
-                "parameter or an In array."
-            )
+            raise unknown_size(self.kernel)
         asked = self.asked()
         count = asked[axis] if axis < len(asked) else 1
         if count > _MOST:
-            raise ArgumentError(
-                f"{self.label} calls vyre.grid_size({axis}), which is a u32, and the call has {count} "
-                f"invocations along that axis. Fix: make the grid at most {_MOST} along it."
-            )
+            raise must_have(f"the grid of {self.label}", f"at most {_MOST} invocations an axis", count)
         return count
 
     def words(self, given: Mapping[str, Any]) -> list[int]:
@@ -196,7 +186,8 @@ class Launch:
             if isinstance(word, tuple):
                 parameter, part = word
                 if part == 0:
-                    bits = number_bits(self.label, parameter, given[parameter.name])
+                    where = f"argument `{parameter.name}` of {self.label}"
+                    bits = bits_given(where, parameter.element, given[parameter.name])
                 word = word_of(bits, part)
             words.append(word)
         return words
@@ -209,9 +200,25 @@ class Launch:
         return inputs
 
 
-def default_grid(kernel: Kernel, shapes: Mapping[str, Sequence[Any]], fix: str) -> tuple[Any, ...]:
+def default_grid(kernel: Kernel, shapes: Mapping[str, Sequence[Any]]) -> tuple[Any, ...]:
     """The grid of a call without one: the shape of the first Out or else InOut, last axis first."""
     made = next((each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind), None)
     if made is None:
-        raise ArgumentError(f"kernel `{kernel.__name__}` has no Out or InOut array to take a grid from. Fix: {fix}.")
+        raise without_grid(kernel)
     return tuple(reversed(shapes[made.name]))
+
+
+def without_at_most(who: str) -> ArgumentError:
+    """The error for counts in an array without their limits."""
+    return ArgumentError(
+        f"{who} needs argument `at_most`: the largest counts along x, y, z, to which it clamps those in the array. "
+        "Fix: write at_most=(x, y, z)."
+    )
+
+
+def unknown_size(kernel: Kernel) -> ArgumentError:
+    """The error for vyre.grid_size where the host does not know the size."""
+    return ArgumentError(
+        f"kernel `{kernel.__name__}` calls vyre.grid_size, and its grid comes from an array. "
+        "Fix: give the kernel the size as a u32 parameter or an In array."
+    )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._base.interrupts import is_of_signal_handler
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import OF_DTYPE, SCALARS, TYPES
 from vyre._core import DataType, Expr
@@ -54,10 +55,7 @@ def workgroup_counts(given: Any, function: str) -> tuple[int, ...]:
     counts = tuple(given) if isinstance(given, (tuple, list)) and len(given) <= 3 else (given,)
     whole = [as_count(each) for each in counts]
     if not counts or any(each is None or not 1 <= each < 2**32 for each in whole):
-        raise ArgumentError(
-            f"argument `workgroup_size` of {function} must be one to three counts from 1 on, got {shown(given)}. "
-            "Fix: write workgroup_size=64, or (16, 16)."
-        )
+        raise must_be(f"argument `workgroup_size` of {function}", "one to three counts from 1 on", shown(given))
     return tuple([each for each in whole if each is not None] + [1] * (3 - len(whole)))
 
 

@@ -110,7 +110,7 @@ class Plan:
         # The number of each parameter's argument, without that of an Out for which None is given.
         self._places = {each.name: k for k, each in enumerate(places) if each is not None and each.name in given}
         self._defaults = {name: value for name, value in given.items() if name not in self._places}
-        self._tried: set[Any] = set()  # (backend, device) pairs for which a fast call was tried
+        self._tried: set[Any] = set()  # the backends and devices for which a fast call was tried
 
     def is_current(self) -> bool:
         """Whether the values of Python that the kernel has captured are as they were."""

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._base.captured import Captures
+from vyre._base.refused import no_place
 from vyre._kernel.call import host_call
 from vyre._kernel.smaller import in_halves
 from vyre._kernel.trace import Traced
-from vyre.errors import ArgumentError, CapabilityError
+from vyre.errors import CapabilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -63,10 +64,7 @@ class ShippedKernel:
         """A call on the host. An InOut array is read, and comes back as another one."""
         for name in ("backend", "device", "optimize", "timeout", "at_most"):
             if kwargs.get(name) is not None:
-                raise ArgumentError(
-                    f"argument `{name}` of kernel `{self.__name__}` has no place in a call that a worker runs. "
-                    f"Fix: leave `{name}` out; vyre.dask.task says where calls run."
-                )
+                raise no_place(f"argument `{name}` of kernel `{self.__name__}`", "in a call that a worker runs")
         program, inputs, workgroups = host_call(self, args, dict(kwargs))  # type: ignore[arg-type]
         counts = _core._grid(workgroups, f"kernel `{self.__name__}`")
         results = tuple(each.name for each in self._arrays if each.kind != "In")

@@ -245,13 +245,13 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
     """An error that Python or vyre raised while the kernel ran."""
     if isinstance(error, ArgumentError):
         problem, _, fix = str(error).partition(". Fix: ")
-        if problem.startswith("an expression has no truth value"):
+        if problem.endswith("does not take bool()"):
             return Mistake(
                 "K004",
                 "Python needs the truth of a value that is unknown while the kernel is traced",
                 "write an `if` statement or `x if c else y` in the kernel, and compare values one by one",
             )
-        if problem == "an expression cannot be iterated":
+        if problem.endswith("does not take iteration"):
             return Mistake(
                 "K004",
                 "a value is unpacked or iterated over, but values are no sequences",
@@ -261,7 +261,7 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
             return Mistake("K004", "an array stands where a value is wanted", "index it, as in a[i]")
         if problem.endswith("an object of type tuple"):
             fix = "write one of its values, as in array.shape[0]"
-        elif "Expr." in fix or "Node." in fix:
+        elif "Expr" in fix or "Node" in fix:
             fix = "write an expression of integers"
         return Mistake("K005", problem, fix.removesuffix(".") or "write another value")
     text = str(error).rstrip(".")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._core import Array, Expr
 from vyre._kernel import rows as _rows
@@ -228,19 +229,13 @@ def trace(
     from vyre._kernel.kernel import Kernel
 
     if not isinstance(kernel, Kernel):
-        raise ArgumentError(
-            f"argument `kernel` of vyre.trace must be a function under @vyre.kernel, got {shown(kernel)}. "
-            "Fix: write vyre.trace(kernel, a, b, invocation=(3, 0, 0))."
-        )
+        raise must_be("argument `kernel` of vyre.trace", "a function under @vyre.kernel", shown(kernel))
     if is_tracing():
         raise ArgumentError("vyre.trace was called in a kernel. Fix: call it outside, or write vyre.debug there.")
     chosen = invocation_of(invocation, "vyre.trace", "invocation")
     most = as_count(most_rows)
     if most is None or not 2 <= most <= 2**22:
-        raise ArgumentError(
-            f"argument `most_rows` of vyre.trace must be a count from 2 to {2**22}, got {shown(most_rows)}. "
-            f"Fix: write most_rows={_MOST_ROWS}."
-        )
+        raise must_be("argument `most_rows` of vyre.trace", f"a count from 2 to {2**22}", shown(most_rows))
     areas = Areas((chosen,), most // 2, most - most // 2)
     found: list[tuple[Recorder, np.ndarray]] = []
     lone: list[Recorder | None] = []

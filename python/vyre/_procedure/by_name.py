@@ -8,11 +8,11 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays import inputs as _inputs
+from vyre._arrays.given import bits_given, check_array
 from vyre._base.text import shown
+from vyre._base.types import NUMPY
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
-from vyre._procedure.arguments import number_of
-from vyre._procedure.array_arguments import check_array
 from vyre.errors import BindingError
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def by_name(
             raise BindingError(f"{where} misses `{name}` of procedure `{procedure.name}`. Fix: add {name!r} to it.")
         if kind == "number":
             where_number = f"number `{name}` of procedure `{procedure.name}`"
-            numbers.append(number_of(where_number, name, element, inputs[name]))
+            numbers.append(bits_given(where_number, element, inputs[name]))
         else:
             host = _array(procedure, name, element, axes, inputs[name])
             arrays.append(_core._array(host, backend, device))
@@ -94,5 +94,6 @@ def by_name(
 def _array(procedure: Procedure, name: str, element: DataType, axes: int, value: Any) -> np.ndarray:
     if isinstance(value, Array):
         value = value.numpy()
-    check_array(f"array `{name}` of procedure `{procedure.name}`", name, element, axes, None, value)
+    dtype, lanes = NUMPY[element]
+    check_array(f"array `{name}` of procedure `{procedure.name}`", value, [dtype], axes, lanes)
     return np.ascontiguousarray(value)

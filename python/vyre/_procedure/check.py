@@ -20,10 +20,11 @@ from vyre._arrays.reports import (
     UninitialisedReadReport,
     UnwrittenArrayReport,
 )
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import TYPES
 from vyre._procedure.flat import Part, text_of_line
-from vyre.errors import ArgumentError, BindingError, DispatchTimeoutError
+from vyre.errors import BindingError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -287,10 +288,7 @@ def check_call(
     """Run a call step by step, and report its mistakes."""
     most = as_count(max_reports)
     if most is None or not 1 <= most <= _MOST_REPORTS:
-        raise ArgumentError(
-            f"argument `max_reports` of {owner} must be an integer from 1 to {_MOST_REPORTS}, got "
-            f"{shown(max_reports)}. Fix: write max_reports=100."
-        )
+        raise must_be(f"argument `max_reports` of {owner}", f"an integer from 1 to {_MOST_REPORTS}", shown(max_reports))
     call = make_call()
     checks = checks if isinstance(checks, str) else _listed(checks)
     checked = _Checked(call, schedule, checks, most, timeout, owner)

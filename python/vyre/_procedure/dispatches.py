@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
+from vyre._base.refused import IN_PROCEDURE, must_be, must_have, no_place
 from vyre._base.taken import note_taken
 from vyre._base.text import as_count, shown
 from vyre._base.types import RANGES, word_of
 from vyre._core import DataType
-from vyre._kernel.launch import default_grid, given_and_options
-from vyre._kernel.parameters import _type_for
+from vyre._kernel.arguments import without_shape
+from vyre._kernel.launch import default_grid, given_and_options, unknown_size, without_at_most
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
 from vyre._procedure.recorder import calling_line
 from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import BindingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,10 +33,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     given, options = given_and_options(kernel, args, kwargs)
     for name in ("backend", "device", "optimize", "timeout"):
         if options.get(name) is not None:
-            raise ArgumentError(
-                f"argument `{name}` of kernel `{kernel.__name__}` is given in a procedure, which runs as a whole. "
-                f"Fix: give `{name}` to the procedure's call."
-            )
+            raise no_place(f"argument `{name}` of kernel `{kernel.__name__}`", IN_PROCEDURE)
     constants = {each.name: given[each.name] for each in kernel._constants}
     traced = kernel._traced(constants)
     note_taken(traced.captured.all)
@@ -51,10 +49,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
         elif asked is not None:
             words.append(asked[part] if part < len(asked) else 1)
         else:
-            raise ArgumentError(
-                f"kernel `{kernel.__name__}` calls vyre.grid_size, and its grid comes from an array. "
-                "Fix: give the kernel the size as a u32 parameter or an In array."
-            )
+            raise unknown_size(kernel)
     bound: list[Any] = []  # for each buffer that the program binds, a part of an array, or words
     for each in kernel._arrays:
         array = arrays[each.name]
@@ -91,24 +86,15 @@ def _arrays(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> dict[s
         where = f"argument `{each.name}` of kernel `{kernel.__name__}`"
         array = arrays[each.name] = recorder.array(given[each.name], where)
         if array._element is not each.element:
-            raise BindingError(
-                f"{where} must have elements of {each.element}, got {array!r}. "
-                f"Fix: write .view({_type_for(each.element)}) for the same bytes, or convert in a kernel."
-            )
+            raise must_have(where, f"elements of {each.element}", f"{array!r}", BindingError)
         if len(array._shape) != each.axes:
-            raise BindingError(
-                f"{where} must have {each.axes} axes, got {array!r}. Fix: annotate the parameter with the axes of "
-                "the array."
-            )
+            raise must_have(where, f"{each.axes} axes", f"{array!r}", BindingError)
     for each in kernel._arrays:
         if each.name in arrays:
             continue
         like = next((arrays[o.name] for o in kernel._arrays if o.axes == each.axes and o.name in arrays), None)
         if like is None:
-            raise BindingError(
-                f"argument `{each.name}` of kernel `{kernel.__name__}` is left out, and no array with {each.axes} "
-                f"axes says its shape. Fix: pass vyre.scratch({_type_for(each.element)}, ...)."
-            )
+            raise without_shape(kernel, each)
         assert each.element is not None
         arrays[each.name] = scratch(each.element, *like._shape, name=each.name)
     return arrays
@@ -128,10 +114,8 @@ def _word(recorder: Recorder, kernel: Kernel, word: Word, value: Any) -> Any:
     bits = _core._bits_given(parameter.element, number)
     if bits is None:
         low, high = RANGES[parameter.element]
-        raise BindingError(
-            f"argument `{parameter.name}` of kernel `{kernel.__name__}` must be a size or an integer from {low} to "
-            f"{high}, got {shown(value)}. Fix: pass a vyre.Size such as x.length, or an integer in that range."
-        )
+        where = f"argument `{parameter.name}` of kernel `{kernel.__name__}`"
+        raise must_be(where, f"a size or an integer from {low} to {high}", shown(value), BindingError)
     return word_of(bits, part)
 
 
@@ -175,10 +159,7 @@ def _use_of(word: Word) -> tuple[str, str]:
 def _counts(value: Any, kernel: Kernel, argument: str) -> tuple[Any, ...]:
     counts = value if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(counts) <= 3 or not all(isinstance(each, SIZES) for each in counts):
-        raise ArgumentError(
-            f"argument `{argument}` of kernel `{kernel.__name__}` must be one to three sizes, got {shown(value)}. "
-            f"Fix: write {argument}=x.length."
-        )
+        raise must_be(f"argument `{argument}` of kernel `{kernel.__name__}`", "one to three sizes", shown(value))
     where = f"argument `{argument}` of kernel `{kernel.__name__}`"
     return tuple(as_size(each, where) for each in counts) + (1,) * (3 - len(counts))
 
@@ -189,7 +170,7 @@ def _grid(
     """The workgroups, or the most of them and the array that has the counts; and the invocations asked for."""
     grid, workgroups, most = options.get("grid"), options.get("workgroups"), options.get("at_most")
     if grid is not None and workgroups is not None:
-        raise ArgumentError(f"kernel `{kernel.__name__}` is given both grid= and workgroups=. Fix: give one of them.")
+        raise no_place(f"argument `workgroups` of kernel `{kernel.__name__}`", "beside grid=")
     argument = "grid" if workgroups is None else "workgroups"
     given = grid if workgroups is None else workgroups
 
@@ -199,20 +180,15 @@ def _grid(
     if isinstance(given, ProcedureArray):
         counts = recorder.array(given, f"argument `{argument}` of kernel `{kernel.__name__}`")
         if most is None:
-            raise ArgumentError(
-                f"kernel `{kernel.__name__}` is given {argument}= as an array and no at_most=, the largest counts. "
-                "Fix: write at_most=x.length."
-            )
+            raise without_at_most(f"kernel `{kernel.__name__}`")
         largest = _counts(most, kernel, "at_most")
         return covering(largest) if argument == "grid" else largest, counts, None
     if most is not None:
-        raise ArgumentError(
-            f"argument `at_most` of kernel `{kernel.__name__}` is for counts in an array. Fix: leave `at_most` out."
-        )
+        raise no_place(f"argument `at_most` of kernel `{kernel.__name__}`", "without counts in an array")
     if workgroups is not None:
         groups = _counts(workgroups, kernel, "workgroups")
         return groups, None, tuple(count * extent for count, extent in zip(groups, size, strict=True))
     if grid is None:
-        grid = default_grid(kernel, {name: array._shape for name, array in arrays.items()}, "write grid=x.length")
+        grid = default_grid(kernel, {name: array._shape for name, array in arrays.items()})
     asked = _counts(grid, kernel, "grid")
     return covering(asked), None, asked

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vyre._base.refused import IN_PROCEDURE, must_be, no_place
 from vyre._base.types import TYPES, number_of_bits
-from vyre._kernel.parameters import _type_for
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre._procedure.making import refuse_read_only
 from vyre._procedure.recorder import calling_line
 from vyre._procedure.sizes import Size, limit, substituted
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import BindingError
 
 if TYPE_CHECKING:
     from vyre._procedure.arrays import ProcedureArray
@@ -35,10 +35,7 @@ def invoke(
     """Record a call of a procedure as an invocation; its results are new arrays, or those of `out=`."""
     for name in ("backend", "device", "timeout"):
         if options.get(name) is not None:
-            raise ArgumentError(
-                f"argument `{name}` of procedure `{function.name}` is given in a procedure, which runs as a whole. "
-                f"Fix: give `{name}` to the outer procedure's call."
-            )
+            raise no_place(f"argument `{name}` of procedure `{function.name}`", IN_PROCEDURE)
     arrays: dict[str, ProcedureArray] = {}
     numbers: dict[str, Size | int] = {}
     for each in function._parameters:
@@ -46,10 +43,7 @@ def invoke(
         if each.is_array:
             array = arrays[each.name] = recorder.array(given[each.name], where)
             if array._element is not each.element or len(array._shape) != each.axes:
-                raise BindingError(
-                    f"{where} must be an array of {each.element} with {each.axes} axes, got {array!r}. "
-                    "Fix: pass another array, or a .view of it."
-                )
+                raise must_be(where, f"an array of {each.element} with {each.axes} axes", f"{array!r}", BindingError)
             _refuse_raveled(array, where)
             if each.kind == "InOut":
                 refuse_read_only(array, f"{where} is written, and {{}}", "copy it into an array of vyre.scratch")
@@ -72,10 +66,9 @@ def invoke(
         name, element = made.numbers[operands[0]]
         given = numbers[name]
         if not isinstance(given, Size) and number_of_bits(element, given) < 0:
-            raise ArgumentError(
-                f"argument `{name}` of procedure `{function.name}` is {number_of_bits(element, given)}, and the shape "
-                f"of a result depends on it. Fix: pass an integer from 0 to {TYPES[element].greatest}."
-            )
+            where = f"argument `{name}` of procedure `{function.name}`, on which the shape of a result depends,"
+            wanted = f"an integer from 0 to {TYPES[element].greatest}"
+            raise must_be(where, wanted, number_of_bits(element, given))
         return given
 
     sizes = substituted(terms, leaf)
@@ -92,10 +85,11 @@ def invoke(
             or len(array._shape) != decl.axes
             or array._decl.role in ("input", "table")
         ):
-            raise BindingError(
-                f"argument `out` of procedure `{function.name}` must be a writable array of {decl.element} with "
-                f"{decl.axes} "
-                f"axes, got {array!r}. Fix: pass vyre.scratch({_type_for(decl.element)}, ...)."
+            raise must_be(
+                f"argument `out` of procedure `{function.name}`",
+                f"a writable array of {decl.element} with {decl.axes} axes",
+                f"{array!r}",
+                BindingError,
             )
         _refuse_raveled(array, f"argument `out` of procedure `{function.name}`")
         results[decl.name] = array

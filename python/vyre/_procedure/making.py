@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be
 from vyre._base.text import shown
 from vyre._core import DataType
 from vyre._kernel.parameters import _type_for
@@ -51,10 +52,7 @@ def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str 
     if len(shape) == 1 and isinstance(shape[0], tuple):
         shape = shape[0]
     if not isinstance(dtype, DataType) or dtype is DataType.Bytes:
-        raise ArgumentError(
-            f"argument `dtype` of vyre.scratch must be a type, got {shown(dtype)}. Fix: write "
-            "vyre.scratch(vyre.u32, n)."
-        )
+        raise must_be("argument `dtype` of vyre.scratch", "a type", shown(dtype))
     if not 1 <= len(shape) <= 3:
         raise ArgumentError(
             f"vyre.scratch takes one to three axes, got {len(shape)}. Fix: write vyre.scratch({_type_for(dtype)}, n)."

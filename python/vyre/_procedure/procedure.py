@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from vyre import _core
 from vyre._arrays.graph import is_recording
 from vyre._base.absent import refuse_of_procedure
-from vyre._base.calls import explain_calls
+from vyre._base.calls import explain_calls, misfit
 from vyre._base.captured import Captures, Uncompared, read_by
-from vyre._base.constants import told_apart
+from vyre._base.constants import key_of
+from vyre._base.refused import IN_CHECK, must_be, no_place, wrong_call
 from vyre._base.taken import note_taken, taking
-from vyre._base.text import shown
+from vyre._base.text import shown, type_of
 from vyre._core import DataType, Procedure
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.parameters import parameters_of
@@ -29,7 +30,7 @@ from vyre._procedure.recorded import Recorded, note_trail
 from vyre._procedure.recorder import ACTIVE, Recorder, active, place_text
 from vyre._procedure.running import launch_of, run
 from vyre._procedure.sizes import Size
-from vyre.errors import ArgumentError, CallError
+from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -58,10 +59,7 @@ class ProcedureFunction:
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         if type(function) is not FunctionType:
-            raise ArgumentError(
-                f"@vyre.procedure decorates a function, got an object of type {type(function).__name__[:80]}. "
-                "Fix: write it above a def with annotated parameters."
-            )
+            raise must_be("what @vyre.procedure decorates", "a function", type_of(function))
         is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
         if is_async or inspect.isgeneratorfunction(function):
             word = "async" if is_async else "yield"
@@ -106,21 +104,12 @@ class ProcedureFunction:
         for each in wanted:
             if each.name not in constants:
                 if not each.has_default:
-                    raise CallError(
-                        f"procedure `{self.name}` misses const parameter `{each.name}`. "
-                        f"Fix: write specialize({', '.join(f'{e.name}=...' for e in wanted)})."
-                    )
+                    call = f"specialize({', '.join(f'{e.name}=...' for e in wanted)})"
+                    raise wrong_call(f"procedure `{self.name}`", f"misses const parameter `{each.name}`", call)
                 constants[each.name] = each.default
         key = []
         for each in wanted:
-            try:
-                key.append(told_apart(constants[each.name]))
-            except TypeError:
-                raise ArgumentError(
-                    f"const parameter `{each.name}` of procedure `{self.name}` has a value that cannot be told from "
-                    f"others, got {shown(constants[each.name])}. Fix: pass an integer, a tuple of integers or another "
-                    "value that does not change."
-                ) from None
+            key.append(key_of(constants[each.name], f"const parameter `{each.name}` of procedure `{self.name}`"))
         known = self._made.get(tuple(key))
         if known is None or not known.captured.is_same():
             known = self._record(constants)
@@ -293,10 +282,7 @@ class ProcedureFunction:
 
         for name in _OPTIONS:
             if name in kwargs:
-                raise ArgumentError(
-                    f"argument `{name}` of procedure `{self.name}` has no place in a check, which runs on the "
-                    f"reference and gives new arrays. Fix: leave `{name}` out."
-                )
+                raise no_place(f"argument `{name}` of procedure `{self.name}`", IN_CHECK)
         return check_call(
             f"procedure `{self.name}`",
             lambda: call_of(self, self._given(args, kwargs)),
@@ -307,37 +293,24 @@ class ProcedureFunction:
         )
 
     def _given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        call_text = self._call_text()
-        if len(args) > len(self._parameters):
-            raise CallError(
-                f"procedure `{self.name}` takes {len(self._parameters)} arguments, got {len(args)}. Fix: write "
-                f"{call_text}."
-            )
-        given = {each.name: value for each, value in zip(self._parameters, args, strict=False)}
-        for name, value in kwargs.items():
-            if all(each.name != name for each in self._parameters):
-                meant = _core._did_you_mean(name, [*(each.name for each in self._parameters), *_OPTIONS])
-                fix = f"write {meant.split('`')[1]}=" if meant else f"write {call_text}"
-                raise CallError(f"procedure `{self.name}` has no parameter `{name[:80]}`{meant}. Fix: {fix}.")
-            if name in given:
-                raise CallError(f"procedure `{self.name}` got argument `{name}` twice. Fix: write {call_text}.")
-            given[name] = value
-        for each in self._parameters:
-            if each.name not in given:
-                if each.default is inspect.Parameter.empty:
-                    raise CallError(f"procedure `{self.name}` misses argument `{each.name}`. Fix: write {call_text}.")
-                given[each.name] = each.default
-        return given
+        names = [each.name for each in self._parameters]
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        if len(args) <= len(names) and len(given) == len(args) + len(kwargs) and given.keys() <= set(names):
+            given = {each.name: given.get(each.name, each.default) for each in self._parameters}
+            if not any(value is inspect.Parameter.empty for value in given.values()):
+                return given
+        options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in _OPTIONS]
+        by_place = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        wanted = [inspect.Parameter(each.name, by_place, default=each.default) for each in self._parameters]
+        raise misfit(f"procedure `{self.name}`", [*wanted, *options], args, kwargs, self._call_text())
 
     def _run(self, made: Recorded, given: dict[str, Any], options: dict[str, Any]) -> Any:
         return run(self, made, given, options)
 
     def __getitem__(self, grid: Any) -> NoReturn:
         # `kernel[blocks, threads](a)` is how CUDA's Python packages launch.
-        raise CallError(
-            f"procedure `{self.name}` is not indexed with blocks and threads. Fix: write {self._call_text()}: its "
-            "steps have their own grids."
-        )
+        who = f"procedure `{self.name}`"
+        raise wrong_call(who, "is not indexed with blocks and threads", self._call_text())
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from vyre import _core
 from vyre._base import source as _source
+from vyre._base.refused import must_be, must_have
+from vyre._base.text import type_of
 from vyre._base.types import OF_DTYPE
 from vyre._core import Array
 from vyre._kernel.tracer import is_tracing
@@ -195,11 +197,7 @@ class Recorder(Home):
         values = np.ascontiguousarray(values) if seen is None else seen
         element = OF_DTYPE.get(values.dtype.name)
         if element is None or not values.dtype.isnative:
-            fix = "uint32" if element is None else values.dtype.name
-            raise BindingError(
-                f"a table of a procedure must have elements of {', '.join(OF_DTYPE)}, got {values.dtype}. "
-                f"Fix: write table.astype(np.{fix})."
-            )
+            raise must_have("a table of a procedure", f"elements of {', '.join(OF_DTYPE)}", values.dtype, BindingError)
         key = element, values.shape, hashlib.sha256(values.data).digest()
         if key not in self._tables:
             kept = values.copy()
@@ -238,15 +236,9 @@ class Recorder(Home):
         if isinstance(value, np.ndarray):
             return self.table(value, "table")
         if isinstance(value, Array):
-            raise BindingError(
-                f"{where} must be an array of the procedure, got a vyre.Array. Fix: make it a parameter of the "
-                "procedure, or write array.numpy() for a table."
-            )
+            raise must_be(where, "an array of the procedure", "a vyre.Array", BindingError)
         if not isinstance(value, ProcedureArray):
-            raise BindingError(
-                f"{where} must be an array of the procedure, got an object of type {type(value).__name__[:80]}. "
-                "Fix: pass a parameter, what vyre.scratch has made, or a numpy array, which becomes a table."
-            )
+            raise must_be(where, "an array of the procedure", type_of(value), BindingError)
         if value._recorder is not self:
             raise BindingError(
                 f"{where} is an array of procedure `{value._recorder.name}`, and procedure `{self.name}` is recorded. "

@@ -9,14 +9,15 @@ import numpy as np
 from vyre import _core
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.dtype_names import dtype_name
+from vyre._arrays.given import check_array, check_writable
 from vyre._arrays.graph import is_recording
-from vyre._base.text import device_of
+from vyre._base.refused import BESIDE_RESIDENT, must_be, no_place, not_resident, other_device
+from vyre._base.text import type_of
 from vyre._base.types import NUMPY
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
-from vyre._kernel.arguments import check_apart, of_numpy
+from vyre._kernel.arguments import check_apart
 from vyre._procedure.arguments import argument_of, outs_of
-from vyre._procedure.array_arguments import check_array
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     if is_recording():
         _check_recorded(function, made, given, out)
     beside = _common_device(function, [*arrays, *(each for each in out if isinstance(each, Array))], where)
-    _check_outs(function, made, arrays, numbers, out, passed_out, beside)
+    _check_outs(function, made, arrays, numbers, out, beside)
     written = [(d.name, given[d.name]) for d in inputs if d.role == "in_out"] + [("out", each) for each in out]
     check_apart(label, [pair for pair in written if isinstance(pair[1], np.ndarray)])
     targets = [each if isinstance(each, Array) else None for each in out]
@@ -52,7 +53,7 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         made.is_checked = True
     timeout = options.get("timeout")
     if timeout is not None and any(isinstance(each, Array) for each in out):
-        raise of_numpy(label, "timeout")
+        raise no_place(f"argument `timeout` of {label}", BESIDE_RESIDENT)
     outputs = _core._run_procedure(
         made.core,
         arrays,
@@ -80,7 +81,7 @@ def _where(
     if resident is not None:
         for name in ("backend", "device", "timeout"):
             if options.get(name) is not None:
-                raise of_numpy(f"procedure `{function.name}`", name)
+                raise no_place(f"argument `{name}` of procedure `{function.name}`", BESIDE_RESIDENT)
         return (resident.backend, resident.device), False
     out = options.get("out")
     resident_out = next((each for each in (out if isinstance(out, tuple) else (out,)) if isinstance(each, Array)), None)
@@ -99,10 +100,7 @@ def _common_device(function: ProcedureFunction, arrays: list[Array], where: tupl
     first = arrays[0]
     for each in arrays:
         if (each.backend, each.device) != (first.backend, first.device):
-            raise BindingError(
-                f"procedure `{function.name}` got arrays of two devices: {device_of(first)} and {device_of(each)}. "
-                "Fix: make all with the same `backend` and `device`."
-            )
+            raise other_device(f"procedure `{function.name}`", first, each)
     return first
 
 
@@ -131,7 +129,7 @@ def _place(function: ProcedureFunction, options: dict[str, Any]) -> tuple[Any, A
     if backend is not None:
         from vyre._devices import check_backend
 
-        check_backend(backend, f"argument `backend` of procedure `{function.name}`", "None takes the best one")
+        check_backend(backend, f"argument `backend` of procedure `{function.name}`")
     device = options.get("device")
     if device is not None:
         check_place(backend, device, f"procedure `{function.name}`")
@@ -141,17 +139,11 @@ def _place(function: ProcedureFunction, options: dict[str, Any]) -> tuple[Any, A
 def _check_recorded(function: ProcedureFunction, made: Recorded, given: dict[str, Any], out: Sequence[Any]) -> None:
     """Refuse arrays of the host that a graph cannot write when it is replayed."""
     if not any(isinstance(each, Array) for each in (*given.values(), *out)):
-        raise ArgumentError(
-            f"procedure `{function.name}` is called without a resident array, and a graph records calls on resident "
-            "arrays. Fix: make them with vyre.array(x) or vyre.empty(n), or call it after the with-block."
-        )
+        raise not_resident(f"each argument of procedure `{function.name}`")
     written = [(decl.name, given[decl.name]) for decl in made._of_role("in_out")]
     for name, value in [*written, *(("out", each) for each in out)]:
         if isinstance(value, np.ndarray):
-            raise ArgumentError(
-                f"argument `{name}` of procedure `{function.name}` is a numpy array that is written, and a graph "
-                f"writes resident arrays. Fix: write {name}=vyre.array({name}), and read it after replay()."
-            )
+            raise not_resident(f"argument `{name}` of procedure `{function.name}`")
 
 
 def _extents(
@@ -198,45 +190,32 @@ def _check_outs(
     arrays: Sequence[Array],
     numbers: Sequence[int],
     out: Sequence[Any],
-    passed_out: Sequence[Any],
     beside: Array,
 ) -> None:
     """Refuse each `out` that its result cannot be written to."""
     if all(each is None or isinstance(each, Array) for each in out):
         return
     extents = _extents(made, arrays, numbers, beside)
-    for k, (decl, wanted, theirs) in enumerate(zip(made.outputs, out, passed_out, strict=True)):
-        _check_out(function, decl, wanted, theirs, None if extents is None else extents[k])
+    for k, (decl, wanted) in enumerate(zip(made.outputs, out, strict=True)):
+        _check_out(function, decl, wanted, None if extents is None else extents[k])
 
 
-def _check_out(
-    function: ProcedureFunction, decl: ArrayDecl, wanted: Any, theirs: Any, shape: tuple[int, ...] | None
-) -> None:
-    """Refuse what results cannot be written to; `theirs` is what the caller gave. The core checks resident arrays."""
+def _check_out(function: ProcedureFunction, decl: ArrayDecl, wanted: Any, shape: tuple[int, ...] | None) -> None:
+    """Refuse what results cannot be written to. The core checks resident arrays."""
     where = f"argument `out` of procedure `{function.name}`"
     dtype, _ = NUMPY[decl.element]
     if wanted is None or isinstance(wanted, Array):
         return
-    made = f"make it with np.zeros({'shape' if shape is None else shape}, np.{dtype})"
+    wanted_array = f"an array of {dtype}{'' if shape is None else f' with shape {shape}'} for `{decl.name}`"
     if not isinstance(wanted, np.ndarray) or _core._is_masked(wanted):
-        got = "a masked array" if _core._is_masked(wanted) else f"an object of type {type(wanted).__name__[:80]}"
-        raise BindingError(f"{where} must be an array of {dtype}, got {got}. Fix: {made}.")
+        raise must_be(where, wanted_array, type_of(wanted), BindingError)
+    got = f"one of {wanted.dtype} with shape {wanted.shape}"
     if dtype_name(wanted.dtype) != dtype or not wanted.dtype.isnative:
-        raise BindingError(
-            f"{where} must be an array of {dtype} for `{decl.name}`, got one of {wanted.dtype}. Fix: {made}."
-        )
+        raise must_be(where, wanted_array, got, BindingError)
+    if shape not in (None, wanted.shape):
+        raise must_be(where, wanted_array, got)
     if not wanted.flags.writeable:
-        if theirs is not wanted:
-            raise BindingError(
-                f"{where} is written, and DLPack gives the {type(theirs).__name__[:80]} read-only. "
-                "Fix: leave out `out`, and take the result of the call."
-            )
-        raise BindingError(f"{where} is written, and the array is read-only. Fix: pass a .copy() of it.")
-    if shape is not None and wanted.shape != shape:
-        raise ArgumentError(
-            f"{where} must be an array of {dtype} with shape {shape} for `{decl.name}`, got one of shape "
-            f"{wanted.shape}. Fix: {made}."
-        )
+        check_writable(where, wanted)
 
 
 def host_of(function: ProcedureFunction, decl: ArrayDecl, value: Any) -> Any:
@@ -251,25 +230,16 @@ def array_of(
     function: ProcedureFunction, decl: ArrayDecl, value: Any, resident: Array | None, where: tuple[Any, Any]
 ) -> Array:
     """An argument as an array of the device; those of numpy are copied to it."""
-    dtype, _ = NUMPY[decl.element]
+    dtype, lanes = NUMPY[decl.element]
     name = f"argument `{decl.name}` of procedure `{function.name}`"
     if isinstance(value, (bytes, bytearray, memoryview)) and dtype == "uint8" and decl.role == "input":
         value = np.frombuffer(value.tobytes() if isinstance(value, memoryview) else value, np.uint8)
     value = host_of(function, decl, value)
-    kind = "In" if decl.role == "input" else "InOut"
-    check_array(name, decl.name, decl.element, decl.axes, kind, value)
+    check_array(name, value, [dtype], decl.axes, lanes)
     if isinstance(value, Array):
         return value
-    if decl.role == "in_out" and not value.flags.writeable:
-        raise BindingError(
-            f"{name} is written, and the array is read-only. Fix: write {decl.name} = np.array({decl.name}), and call "
-            f"with {decl.name}."
-        )
-    if decl.role == "in_out" and not value.flags.c_contiguous:
-        raise BindingError(
-            f"{name} is written, and the array is not C-contiguous. Fix: write {decl.name}_ = "
-            f"np.ascontiguousarray({decl.name}), call with {decl.name}_, then {decl.name}[...] = {decl.name}_."
-        )
+    if decl.role == "in_out":
+        check_writable(name, value)
     host = np.ascontiguousarray(value).reshape(value.shape)
     if resident is not None:
         return _core._array(host, resident.backend, resident.device)

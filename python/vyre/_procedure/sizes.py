@@ -16,6 +16,7 @@ import numpy as np
 from vyre import _core
 from vyre._arrays.array import PlannedCount
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._procedure.branches import BOTH, EITHER, OPPOSITE, what_to_write
 from vyre.errors import ArgumentError
@@ -283,10 +284,7 @@ def as_size(value: Any, where: str) -> Size | int:
         return value
     count = as_count(value)
     if count is None or not 0 <= count <= _MOST:
-        raise ArgumentError(
-            f"{where} must be a size, got {shown(value)}. Fix: pass an integer from 0 on, or a vyre.Size such as "
-            "x.length."
-        )
+        raise must_be(where, "an integer from 0 to 2**64 - 1 or a vyre.Size", shown(value))
     return count
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from vyre import _core
 from vyre._base.calls import explain_calls
 from vyre._base.files import write_atomically
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._profile import table as _table
 from vyre._profile import trace as _trace
@@ -180,10 +181,7 @@ class Profile:
         try:
             where = os.fsdecode(path)
         except TypeError:
-            raise ArgumentError(
-                f"argument `path` of Profile.to_perfetto must be a path, got {type(path).__name__}. "
-                'Fix: write to_perfetto("run.json").'
-            ) from None
+            raise must_be("argument `path` of Profile.to_perfetto", "a path", type(path).__name__) from None
         text = json.dumps(_trace.trace(self), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
         write_atomically(where, text + "\n")
 
@@ -228,9 +226,7 @@ def profile(*, keep: int = 1_000_000) -> Profile:
     """
     count = as_count(keep)
     if count is None or not 0 <= count < 2**62:
-        raise ArgumentError(
-            f"argument `keep` of vyre.profile must be a count of events, got {shown(keep)}. Fix: write keep=1_000_000."
-        )
+        raise must_be("argument `keep` of vyre.profile", "a count of events", shown(keep))
     return Profile(count)
 
 

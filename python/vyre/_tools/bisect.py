@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, overload
 from vyre import _core
 from vyre._arrays import inputs as _inputs
 from vyre._base.calls import explain_calls
+from vyre._base.refused import no_place
 from vyre._procedure.flat import named_call
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._tools.procedure_bisect import bisect_call
 from vyre._tools.program_bisect import bisected, ways_of
-from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,10 +103,7 @@ def bisect(
     if not isinstance(program, _core.Program):
         if isinstance(program, (ProcedureFunction, _core.Procedure)):
             if workgroups is not None:
-                raise ArgumentError(
-                    "argument `workgroups` of vyre.bisect is for programs, and a procedure has the grids of its steps. "
-                    "Fix: leave `workgroups` out."
-                )
+                raise no_place("argument `workgroups` of vyre.bisect", "for a procedure")
             named = _inputs.named(inputs, "vyre.bisect")
             kept = _inputs.copied(named, "vyre.bisect")
             return bisect_call(

@@ -13,11 +13,12 @@ from vyre._arrays import inputs as _inputs
 from vyre._arrays import replay as _replay
 from vyre._arrays.checked import CheckResult, ProcedureCheckResult, checked
 from vyre._base.calls import explain_calls
+from vyre._base.refused import no_place
 from vyre._kernel.kernel import Kernel
 from vyre._procedure.check import check_call
 from vyre._procedure.flat import named_call
 from vyre._procedure.procedure import ProcedureFunction
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import BindingError
 
 if TYPE_CHECKING:
     import os
@@ -133,10 +134,7 @@ def check(
             return program.check(**named, workgroups=workgroups, **options)
         if isinstance(program, (ProcedureFunction, _core.Procedure)):
             if workgroups is not None:
-                raise ArgumentError(
-                    "argument `workgroups` of vyre.check is for programs, and a procedure has the grids of its steps. "
-                    "Fix: leave `workgroups` out."
-                )
+                raise no_place("argument `workgroups` of vyre.check", "for a procedure")
             named = _inputs.named(inputs, "vyre.check")
             return check_call("vyre.check", lambda: named_call(program, named, "vyre.check"), **options)
     return checked(

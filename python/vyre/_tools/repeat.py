@@ -10,6 +10,7 @@ import numpy as np
 from vyre import _core
 from vyre._arrays import inputs as _inputs
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be, no_place
 from vyre._base.text import shown
 from vyre._default import place
 from vyre._devices import Device, backends, devices
@@ -157,10 +158,7 @@ def repeat(
     reference: 10 runs in 10 orders of invocations gave the same bytes.
     """
     if isinstance(times, bool) or not isinstance(times, int) or not 2 <= times <= MOST_TIMES:
-        raise ArgumentError(
-            f"argument `times` of vyre.repeat must be an integer from 2 to {MOST_TIMES}, got {shown(times)}. "
-            "Fix: write times=10."
-        )
+        raise must_be("argument `times` of vyre.repeat", f"an integer from 2 to {MOST_TIMES}", shown(times))
     inputs = _inputs.named(inputs, "vyre.repeat")
     name, runner = _place(backend, device, timeout)
     between = _core.parse(_BETWEEN)
@@ -189,7 +187,7 @@ def _place(
     """The name of a place, and what runs a program there."""
     if callable(backend):
         if device is not None:
-            raise ArgumentError("argument `device` of vyre.repeat has no place beside a function. Fix: leave it out.")
+            raise no_place("argument `device` of vyre.repeat", "beside a function")
         function = Function(backend, "backend", "vyre.repeat")
         return function.name, function
     backend, device = place(backend, device)

@@ -14,7 +14,8 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays import inputs as _inputs
-from vyre._base.text import shown
+from vyre._base.refused import must_be, must_be_one_of
+from vyre._base.text import shown, type_of
 from vyre._default import place
 from vyre._devices import Device, check_backend
 from vyre._tools.divergence import OutputDifference
@@ -51,20 +52,14 @@ def way(given: Way | None, argument: str, owner: str, timeout: float | None) -> 
     if given is None:
         return "default", Run(owner, timeout)
     if isinstance(given, str):
-        check_backend(given, f"argument `{argument}` of {owner}", "None takes the best one")
+        check_backend(given, f"argument `{argument}` of {owner}")
         return given, Run(owner, timeout, backend=given)
     if isinstance(given, Mapping):
         # This takes one key more than the limit and no further, because a user's own mapping may have no end.
         keys = list(itertools.islice(given, len(_ARGUMENTS) + 1))
         if not all(key in _ARGUMENTS for key in keys):
             unknown = next(key for key in keys if key not in _ARGUMENTS)
-            fix = f"leave {shown(unknown)} out{_core._did_you_mean(unknown, _ARGUMENTS)}"
-            if unknown in ("program", "inputs", "workgroups", "timeout"):
-                fix = f"pass {unknown} to {owner} itself"
-            raise ArgumentError(
-                f"argument `{argument}` of {owner} must have keys among {', '.join(_ARGUMENTS)}, "
-                f"got {', '.join(map(shown, keys))}. Fix: {fix}."
-            )
+            raise must_be_one_of(f"a key of argument `{argument}` of {owner}", _ARGUMENTS, unknown)
         arguments = {key: given[key] for key in keys}
         name = ", ".join(
             f"{key}={value if isinstance(value, str) else shown(value)}" for key, value in arguments.items()
@@ -73,10 +68,10 @@ def way(given: Way | None, argument: str, owner: str, timeout: float | None) -> 
     if callable(given):
         function = Function(given, argument, owner)
         return function.name, function
-    raise ArgumentError(
-        f"argument `{argument}` of {owner} must be the name of a backend, a Device, a dict of arguments of "
-        f"vyre.run or a function, got {type(given).__name__[:80]}. "
-        'Fix: write "vulkan" or {"backend": "vulkan", "optimize": False}.'
+    raise must_be(
+        f"argument `{argument}` of {owner}",
+        "the name of a backend, a Device, a dict of arguments of vyre.run or a function",
+        type(given).__name__[:80],
     )
 
 
@@ -189,7 +184,7 @@ def _difference_in_kind(given: Mapping[str, Any], name: str, like: np.ndarray) -
         return f"none of this name, but {', '.join(map(shown, keys))}" if keys else "an empty dict"
     array = given[name]
     if not issubclass(type(array), np.ndarray) or _core._is_masked(array):
-        return f"an object of type {type(array).__name__[:80]}"
+        return type_of(array)
     if (array.dtype, array.shape) != (like.dtype, like.shape):
         return f"{array.dtype} with shape {array.shape}"
     return ""

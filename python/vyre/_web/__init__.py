@@ -22,7 +22,8 @@ import numpy as np
 from vyre import _core
 from vyre._arrays import inputs as _inputs
 from vyre._base.calls import explain_calls
-from vyre._base.text import shown
+from vyre._base.refused import must_be, must_have, no_place
+from vyre._base.text import shown, type_of
 from vyre._base.types import NUMPY
 from vyre._core import BufferAccess, Program
 from vyre._kernel.call import host_call
@@ -90,9 +91,8 @@ def to_html(
     bound = bound_buffers(program, {**_read_only(program, arguments), **before})
     size = sum(len(each.content) for each in bound if any(each.content))
     if size > _MOST_BYTES:
-        raise CapabilityError(
-            f"a page holds at most {_MOST_BYTES:,} bytes of inputs that are not zeros, and these have {size:,}. "
-            "Fix: give smaller arrays."
+        raise must_have(
+            f"the inputs of {_OWNER}", f"at most {_MOST_BYTES} bytes that are not zeros", size, CapabilityError
         )
     if not before:
         raise ArgumentError(
@@ -104,9 +104,7 @@ def to_html(
     name = getattr(kernel, "__name__", None) or "a program"
     heading = name if title is None else title
     if not isinstance(heading, str):
-        raise ArgumentError(
-            f"argument `title` of {_OWNER} must be a str or None, got {shown(title)}. Fix: write the heading."
-        )
+        raise must_be(f"argument `title` of {_OWNER}", "a str or None", shown(title))
     page = _page(heading, kernel, program, bound, after, groups, wgsl)
     # A lone surrogate, of a title or a docstring, is no character that a file can hold.
     return page.encode("utf-8", "backslashreplace").decode()
@@ -116,10 +114,7 @@ def _refuse_constants(specialized: Specialized, inputs: dict[str, Any]) -> None:
     """Refuse arguments that have their values already."""
     for name in specialized._chosen_constants:
         if name in inputs:
-            raise ArgumentError(
-                f"input `{name}` of {_OWNER} has its value from "
-                f"specialize({name}={shown(specialized._chosen_constants[name])}). Fix: leave `{name}` out."
-            )
+            raise no_place(f"input `{name}` of {_OWNER}", "beside its value from specialize")
 
 
 def _call(
@@ -130,15 +125,9 @@ def _call(
         options = {name: value for name, value in (("workgroups", workgroups), ("grid", grid)) if value is not None}
         return host_call(kernel, (), {**inputs, **options})
     if not isinstance(kernel, Program):
-        raise ArgumentError(
-            f"argument `kernel` of {_OWNER} must be a kernel or a Program, got an object of type "
-            f"{type(kernel).__name__[:80]}. Fix: make a page for each kernel that it calls."
-        )
+        raise must_be(f"argument `kernel` of {_OWNER}", "a kernel or a Program", type_of(kernel))
     if grid is not None:
-        raise ArgumentError(
-            f"argument `grid` of {_OWNER} is for kernels, and a Program counts workgroups. "
-            "Fix: write workgroups=n in place of grid=."
-        )
+        raise no_place(f"argument `grid` of {_OWNER}", "for a Program")
     return kernel, inputs, workgroups
 
 

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import vyre
+from vyre._base.refused import not_installed
 
 if TYPE_CHECKING:
     import argparse
@@ -21,9 +22,7 @@ def _tqdm(forced: bool) -> Any:
         from tqdm import tqdm
     except ImportError:
         if forced:
-            raise vyre.ArgumentError(
-                "--progress needs tqdm, which is not installed. Fix: pip install 'vyre[fuzz]'."
-            ) from None
+            raise vyre.ArgumentError(not_installed("--progress", "tqdm", "fuzz")) from None
         return None
     return tqdm
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import vyre
+from vyre._base.refused import must_be_one_of, no_place
 from vyre.commands._fuzz_lines import say
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ def run_planted(chosen: argparse.Namespace) -> int:
         *("rewrites", "clean", "independent", "combinations", "json"),
     ):
         if getattr(chosen, name) not in (None, False, 0):
-            raise vyre.ArgumentError(
-                f"--{name} has no place with --planted, which runs on the reference. Fix: leave it out."
-            )
+            raise no_place(f"--{name}", "with --planted")
     kinds: dict[str, Settings] = {
         name: fuzz.Settings(statements=chosen.statements, checked=True, plant=name) for name in fuzz.PLANTS
     }
@@ -35,10 +33,7 @@ def run_planted(chosen: argparse.Namespace) -> int:
     kinds["race-free"] = fuzz.Settings(statements=chosen.statements, checked=True)
     if chosen.planted != "all":
         if chosen.planted not in kinds:
-            names = ", ".join(f"`{name}`" for name in kinds)
-            raise vyre.ArgumentError(
-                f"no defect is called `{chosen.planted}`. Fix: use one of {names}, or none for all."
-            )
+            raise must_be_one_of("--planted", ["all", *kinds], chosen.planted)
         kinds = {chosen.planted: kinds[chosen.planted]}
     count = 1000 if chosen.count is None else chosen.count
     first = chosen.seed or 0

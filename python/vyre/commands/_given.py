@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._base.files import read_at_most
+from vyre._base.refused import no_place
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-__all__ = ["add_program", "given_of", "program_of", "refuse_for_procedure"]
+__all__ = ["add_program", "given_of", "no_workgroups", "program_of", "refuse_for_procedure"]
 
 _MOST = 1 << 30  # bytes of a file; a replay file holds its inputs too
 _FIX = "name a file with Program.to_text(), Program.to_bytes() or a file of CheckResult.save"
@@ -65,8 +66,13 @@ def program_of(path: str, command: str) -> tuple[vyre.Program, dict[str, Any], t
     return given, inputs, workgroups
 
 
+def no_workgroups(path: str) -> vyre.ArgumentError:
+    """The error for a program whose call has no grid."""
+    return vyre.ArgumentError(f"`{path}` does not say how many workgroups run. Fix: add --workgroups.")
+
+
 def refuse_for_procedure(options: Iterable[tuple[str, object]]) -> None:
     """Refuse options that say something about a program's call."""
     for name, value in options:
         if value is not None and value != []:
-            raise vyre.ArgumentError(f"--{name} has no place for a procedure. Fix: leave it out.")
+            raise no_place(f"--{name}", "for a procedure")

@@ -52,7 +52,7 @@ def check_place(backend: str | None, device: int | None, option: str = "--backen
     """
     if backend is not None:
         try:
-            check_backend(backend, option, "without it the best one here runs")
+            check_backend(backend, option)
         except vyre.ArgumentError as error:
             raise NoSuchPlace(str(error)) from None
         missing = vyre.backends().unavailable().get(backend)

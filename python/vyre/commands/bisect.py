@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import add_program, given_of, refuse_for_procedure
+from vyre.commands._given import add_program, given_of, no_workgroups, refuse_for_procedure
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import check_place, exit_statuses, split_place
 from vyre.commands.repeat import arrays_of, as_grid, check_named, check_timeout, how_to_add
@@ -51,7 +51,7 @@ def run(chosen: argparse.Namespace) -> int:
     if isinstance(program, vyre.Procedure):
         refuse_for_procedure([("workgroups", chosen.workgroups)])
     elif workgroups is None:
-        raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
+        raise no_workgroups(chosen.program)
     check_timeout(chosen.timeout)
     backend = _way(chosen.backend or vyre.backends()[0], "--backend")
     against = _way(chosen.against, "--against")

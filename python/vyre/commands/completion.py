@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 import vyre
+from vyre._base.refused import not_installed
 
 _EPILOG = """\
 bash:  vyre completion bash > ~/.local/share/bash-completion/completions/vyre
@@ -33,7 +34,7 @@ def run(chosen: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        raise vyre.ArgumentError("completion needs shtab. Fix: pip install 'vyre[completion]'.") from None
+        raise vyre.ArgumentError(not_installed("vyre completion", "shtab", "completion")) from None
     parser: argparse.ArgumentParser = chosen.whole
     for each in _parsers(parser):
         for action in each._actions:

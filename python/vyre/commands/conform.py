@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._base.files import check_writable, write_atomically
+from vyre._base.refused import no_place, not_installed
 from vyre._tools.objects import one_of
 from vyre.commands._conform_json import of_levels, of_procedure
 from vyre.commands._given import given_of
@@ -87,18 +87,14 @@ def run(chosen: argparse.Namespace) -> int:
         return _run_procedure(chosen)
     for option in ("call", "seed"):
         if getattr(chosen, option) is not None:
-            raise vyre.ArgumentError(f"--{option} has no place without --procedure. Fix: leave it out.")
+            raise no_place(f"--{option}", "without --procedure")
     if chosen.coverage:
         if chosen.json:
-            raise vyre.ArgumentError("--coverage prints a table as Markdown. Fix: leave --json out.")
+            raise no_place("--json", "with --coverage")
         print(conformance.coverage.table())
         return 0
     if chosen.verify and chosen.level:
-        print(
-            "error: --level has no place with --verify. Fix: leave it out; the certificate names its levels.",
-            file=sys.stderr,
-        )
-        return 2
+        raise no_place("--level", "with --verify")
     # The files are checked before minutes are spent on a result that cannot be written.
     for option in filter(None, (chosen.out, chosen.html)):
         check_writable(option)
@@ -143,16 +139,14 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
 
     for option in ("level", "html", "seen", "coverage"):
         if getattr(chosen, option):
-            raise vyre.ArgumentError(f"--{option} has no place with --procedure. Fix: leave it out.")
+            raise no_place(f"--{option}", "with --procedure")
     procedure = _procedure(chosen.procedure)
     if chosen.out:
         check_writable(chosen.out)
     if chosen.verify:
         for option in ("call", "seed"):
             if getattr(chosen, option) is not None:
-                raise vyre.ArgumentError(
-                    f"--{option} has no place with --verify, whose certificate names the inputs. Fix: leave it out."
-                )
+                raise no_place(f"--{option}", "with --verify")
         verification = conformance.verify_procedure(
             chosen.verify, procedure, backend=chosen.backend, device=chosen.device, repeat=chosen.repeat
         )
@@ -252,9 +246,7 @@ class _Bar:
             from tqdm import tqdm
         except ImportError:
             if force:
-                raise vyre.ArgumentError(
-                    "--progress needs tqdm, which is not installed. Fix: pip install 'vyre[conform]'."
-                ) from None
+                raise vyre.ArgumentError(not_installed("--progress", "tqdm", "conform")) from None
             return
         self._bar = tqdm(unit="case", desc="conform", disable=False if force else None, leave=False)
 

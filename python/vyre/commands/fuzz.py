@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre import _core
 from vyre._base.files import read_at_most
+from vyre._base.refused import no_place
 from vyre.commands._fuzz_lines import say, what_runs
 from vyre.commands._listing import add_forms, print_json
 from vyre.commands._place import NoSuchPlace, exit_statuses, split_place
@@ -163,23 +164,19 @@ def run(chosen: argparse.Namespace) -> int:
     from vyre.commands._fuzz_sweep import Sweep
 
     if chosen.sarif and (chosen.case or chosen.planted):
-        raise vyre.ArgumentError("--sarif is for random programs that are compared. Fix: leave it out.")
+        raise no_place("--sarif", "without random programs that are compared")
     if chosen.sarif and not chosen.log:
-        raise vyre.ArgumentError(
-            "--sarif has no place without --log, beside which the files lie that its results name. Fix: add --log FILE."
-        )
+        raise vyre.ArgumentError("--sarif needs --log, beside which its cases lie. Fix: add --log FILE.")
     if chosen.case:
         return _run_case(chosen)
     if chosen.planted:
         return run_planted(chosen)
     if chosen.resume and not chosen.log:
-        raise vyre.ArgumentError("--resume has no place without --log. Fix: name the log to go on with.")
+        raise vyre.ArgumentError("--resume needs --log. Fix: name the log to go on with.")
     if chosen.procedures:
         for name, plain in (("rewrites", 0), ("clean", False), ("independent", False), ("statements", 200)):
             if getattr(chosen, name) != plain:
-                raise vyre.ArgumentError(
-                    f"--{name} has no place with --procedures, which is about programs. Fix: leave it out."
-                )
+                raise no_place(f"--{name}", "with --procedures")
     settings = fuzz.Settings(
         statements=chosen.statements,
         clean=chosen.clean,
@@ -219,9 +216,7 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
     for given in dict.fromkeys(backends):
         backend, device = split_place(given)
         if device is not None and chosen.device is not None:
-            raise vyre.ArgumentError(
-                f"--backend {given} names a device, and so does --device. Fix: leave --device out."
-            )
+            raise no_place("--device", f"with --backend {given}")
         # A device is of those that have several.
         if device is None and backend not in _core._hosts:
             device = chosen.device
@@ -257,9 +252,7 @@ def _against(chosen: argparse.Namespace, ways: Sequence[Way]) -> Way | None:
     if chosen.against is None:
         return None
     if chosen.procedures:
-        raise vyre.ArgumentError(
-            "--against has no place with --procedures, which are compared with a model. Fix: leave it out."
-        )
+        raise no_place("--against", "with --procedures")
     against = fuzz.way_against(*split_place(chosen.against))
     if against in ways:
         raise vyre.ArgumentError(

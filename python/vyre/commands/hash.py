@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import vyre
 from vyre._base.files import STANDARD_INPUT, read_at_most
+from vyre._base.refused import must_be_one_of
 from vyre.commands._listing import PATHS, any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 
@@ -65,10 +66,7 @@ def run(chosen: argparse.Namespace) -> int:
         print(*hashing.NAMES, sep="\n")
         return 0
     if chosen.alg not in hashing.NAMES:
-        raise vyre.ArgumentError(
-            f"--alg must be one of {', '.join(hashing.NAMES)}, got {chosen.alg!r}. "
-            f"Fix: write one of these{vyre._core._did_you_mean(chosen.alg, list(hashing.NAMES))}."
-        )
+        raise must_be_one_of("--alg", hashing.NAMES, chosen.alg)
     if chosen.paths and chosen.check is not None:
         raise vyre.ArgumentError("`vyre hash` takes paths or --check FILE. Fix: write one of the two.")
     check_place(chosen.backend, chosen.device)

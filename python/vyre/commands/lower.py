@@ -11,6 +11,7 @@ from typing import Any
 
 import vyre
 from vyre._base.files import write_atomically
+from vyre._base.refused import no_place
 from vyre.commands._given import add_program, given_of
 from vyre.commands._listing import add_json, print_json
 
@@ -55,7 +56,7 @@ def run(chosen: argparse.Namespace) -> int:
             "Fix: write them to a file with -o FILE, or write --to spirv-asm."
         )
     if chosen.instructions is not None and chosen.to != "asm":
-        raise vyre.ArgumentError(f"--instructions is for --to asm, got --to {chosen.to}. Fix: leave it out.")
+        raise no_place("--instructions", f"with --to {chosen.to}")
     given, goal = Path(chosen.program), Path(chosen.out)
     if not is_printed and given.exists() and goal.exists() and goal.samefile(given):
         raise vyre.ArgumentError(f"the program is in `{chosen.out}` itself. Fix: name another file with -o.")
@@ -104,7 +105,7 @@ def _as_json(code: str | bytes, file: str | None) -> dict[str, Any]:
 def _program(given: vyre.Program | vyre.Procedure, chosen: argparse.Namespace) -> vyre.Program:
     if isinstance(given, vyre.Program):
         if chosen.number is not None:
-            raise vyre.ArgumentError(f"`{chosen.program}` holds one program. Fix: leave --program out.")
+            raise no_place("--program", "with a file of one program")
         return given
     count = len(given.programs)
     if chosen.number is None or not 0 <= chosen.number < count:

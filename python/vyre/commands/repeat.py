@@ -8,7 +8,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import add_program, program_of
+from vyre._base.refused import must_be
+from vyre.commands._given import add_program, no_workgroups, program_of
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place, exit_statuses
 
@@ -65,7 +66,7 @@ def run(chosen: argparse.Namespace) -> int:
         inputs = arrays_of(chosen.inputs)
     workgroups = chosen.workgroups or workgroups
     if workgroups is None:
-        raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
+        raise no_workgroups(chosen.program)
     _check_options(chosen)
     check_named(program, inputs, lambda decl: how_to_add(chosen.inputs, decl.name))
     result = vyre.repeat(
@@ -92,7 +93,7 @@ def _check_options(chosen: argparse.Namespace) -> None:
     from vyre._tools.repeat import MOST_TIMES
 
     if not 2 <= chosen.times <= MOST_TIMES:
-        raise vyre.ArgumentError(f"--times must be from 2 to {MOST_TIMES}, got {chosen.times}. Fix: write --times 10.")
+        raise must_be("--times", f"a number from 2 to {MOST_TIMES}", chosen.times, vyre.ArgumentError)
     check_timeout(chosen.timeout)
     check_place(chosen.backend, chosen.device)
 
@@ -100,9 +101,7 @@ def _check_options(chosen: argparse.Namespace) -> None:
 def check_timeout(timeout: float | None) -> None:
     """Raises: ArgumentError."""
     if timeout is not None and not 0 < timeout < math.inf:
-        raise vyre.ArgumentError(
-            f"--timeout must be seconds above 0, got {timeout:g}. Fix: write --timeout 10, or leave it out."
-        )
+        raise must_be("--timeout", "seconds above 0", f"{timeout:g}", vyre.ArgumentError)
 
 
 def how_to_add(path: str | None, name: str, value: str = "array") -> str:
@@ -130,7 +129,12 @@ def check_named(program: vyre.Program, inputs: dict[str, Any], fix: Callable[[vy
         zeros = decl.access == access.ReadWrite and decl.count
         if decl.name not in known or zeros or decl.name in inputs:
             continue
-        raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix(decl)}.")
+        raise no_array(decl, fix(decl))
+
+
+def no_array(decl: vyre.BufferDecl, fix: str) -> vyre.BindingError:
+    """The error for a buffer that a command got no array for."""
+    return vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix}.")
 
 
 def arrays_of(path: str) -> dict[str, np.ndarray | int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre import _core
 from vyre._base.files import check_writable, unreadable, write_atomically
-from vyre.commands._given import add_program, given_of, refuse_for_procedure
+from vyre.commands._given import add_program, given_of, no_workgroups, refuse_for_procedure
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place
 from vyre.commands.repeat import PARAMS, as_grid, check_named, check_timeout
@@ -72,12 +72,12 @@ def run(chosen: argparse.Namespace) -> int:
     inputs = {**inputs, **{name: _buffer_input(name, value, declared.get(name)) for name, value in chosen.inputs}}
     workgroups = chosen.workgroups or workgroups
     if workgroups is None:
-        raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
+        raise no_workgroups(chosen.program)
     check_timeout(chosen.timeout)
     check_place(chosen.backend, chosen.device)
     read_write = [decl.name for decl in program.buffers if decl.access == vyre.BufferAccess.ReadWrite]
     _check_outputs(chosen, "program", "buffer", read_write)
-    check_named(program, inputs, lambda decl: f"add {_option(decl)}")
+    check_named(program, inputs, lambda decl: f"add {option_of(decl)}")
     place: dict[str, Any] = {"backend": chosen.backend, "device": chosen.device, "timeout": chosen.timeout}
     return _shown(chosen, vyre.run(program, inputs, workgroups, **place))
 
@@ -86,18 +86,20 @@ def _buffer_input(name: str, value: str, decl: vyre.BufferDecl | None) -> Any:
     """The value of an option --input of a program; names that it has not are refused later."""
     import numpy as np
 
-    if decl is not None and _takes_value(decl):
+    if decl is not None and takes_value(decl):
         with contextlib.suppress(ValueError):
             return int(value)
     array = array_of(value)
     if decl is None or isinstance(array, np.ndarray) or decl.access == vyre.BufferAccess.ReadWrite:
         return array
     if decl.access == vyre.BufferAccess.Uniform:
-        raise vyre.ArgumentError(f"buffer `{name}` takes an array, got the number {array}. Fix: write {_option(decl)}.")
+        raise vyre.ArgumentError(
+            f"buffer `{name}` takes an array, got the number {array}. Fix: write {option_of(decl)}."
+        )
     return zeros(f"buffer `{name}`", array, decl.element)
 
 
-def _takes_value(decl: vyre.BufferDecl) -> bool:
+def takes_value(decl: vyre.BufferDecl) -> bool:
     """Whether a number for this buffer is the value of its one element, as vyre.run takes it."""
     from vyre._base.types import NUMPY
 
@@ -105,12 +107,12 @@ def _takes_value(decl: vyre.BufferDecl) -> bool:
     return decl.access == vyre.BufferAccess.Uniform and decl.count <= 1 and dtype != "bool" and not lanes
 
 
-def _option(decl: vyre.BufferDecl) -> str:
+def option_of(decl: vyre.BufferDecl) -> str:
     """What to write for a buffer."""
     from vyre._base.types import NUMPY
 
     file, number = f"--input {decl.name}=FILE.npy", f"--input {decl.name}=N"
-    if _takes_value(decl):
+    if takes_value(decl):
         return f"{number} for the value N, or {file}"
     if decl.access != vyre.BufferAccess.Uniform:
         return f"{file}, or {number} for N zero elements"

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from vyre._base.files import STANDARD_INPUT, read_at_most, takes_standard_input
+from vyre._base.refused import no_place
 from vyre.commands._listing import PATHS, add_forms, any_paths, bar, print_json, tell
 from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.errors import ArgumentError
@@ -53,7 +54,7 @@ def run(chosen: argparse.Namespace) -> int:
     from vyre._trees import searching, walk  # not for every command: the library is made when it is imported
 
     if chosen.sarif and chosen.count:
-        raise ArgumentError("--sarif has the place of each match, and --count has none. Fix: leave --count out.")
+        raise no_place("--count", "with --sarif")
     paths = chosen.paths or [STANDARD_INPUT]
     if takes_standard_input(chosen.patterns) and any(takes_standard_input(path) for path in paths):
         raise ArgumentError("the standard input is read once. Fix: name a file with --patterns, or paths to search.")

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vyre import _core
+from vyre._base.refused import must_be_one_of, must_have
 from vyre.conformance.case import LEVELS, Case
 from vyre.conformance.families import (
     barriers,
@@ -22,7 +23,6 @@ from vyre.conformance.families import (
     programs,
     workgroup_atomics,
 )
-from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,13 +60,9 @@ def check_levels(levels: Iterable[str] | None) -> tuple[str, ...]:
     wanted = [levels] if isinstance(levels, str) else list(levels)
     for name in wanted:
         if name not in claimed:
-            raise ArgumentError(
-                f"argument `levels` must name levels of {', '.join(claimed)}, got {name!r}. "
-                f"Fix: write some of these{_core._did_you_mean(name, claimed)}; this version has no floats, so it "
-                "claims no float level."
-            )
+            raise must_be_one_of("an element of argument `levels`", claimed, name)
     if not wanted:
-        raise ArgumentError("argument `levels` names no level. Fix: leave it out to ask for all.")
+        raise must_have("argument `levels`", "a level or more", "none")
     return tuple(name for name in claimed if name in wanted)
 
 

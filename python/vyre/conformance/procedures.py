@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from vyre import _core
-from vyre._base.text import as_count, shown
+from vyre._base.refused import must_be
+from vyre._base.text import as_count, shown, type_of
 from vyre._base.types import RANGES, TYPES, bits_of
 from vyre._core import DataType, Procedure
 from vyre._procedure.by_name import submit_by_name
@@ -218,10 +219,7 @@ def certify_procedure(
         raise ArgumentError("argument `calls` of certify_procedure is empty. Fix: write calls={'x': 1000}.")
     whole = as_count(seed)
     if whole is None or not 0 <= whole < 2**64:
-        raise ArgumentError(
-            f"argument `seed` of certify_procedure must be an integer from 0 to 2^64 - 1, got {shown(seed)}. "
-            "Fix: write seed=0."
-        )
+        raise must_be("argument `seed` of certify_procedure", "an integer from 0 to 2^64 - 1", shown(seed))
     return _certified(value, made, whole, backend, device, repeat)
 
 
@@ -269,10 +267,7 @@ def verify_procedure(
 def _procedure_of(given: Any, function: str) -> Procedure:
     value = getattr(given, "procedure", given)
     if not isinstance(value, Procedure):
-        raise ArgumentError(
-            f"argument `procedure` of {function} must be a procedure, got an object of type "
-            f"{type(given).__name__[:80]}. Fix: pass a function under @vyre.procedure."
-        )
+        raise must_be(f"argument `procedure` of {function}", "a procedure", type_of(given))
     value.check()
     return value
 
@@ -286,9 +281,7 @@ _Call = tuple[dict[str, Elements], dict[str, int]]
 
 def _elements_of(procedure: Procedure, call: Any) -> _Call:
     if not isinstance(call, Mapping):
-        raise ArgumentError(
-            f"a call of certify_procedure must be a dict, got {shown(call)}. Fix: write {{'x': 1000, 'n': 3}}."
-        )
+        raise must_be("a call of certify_procedure", "a dict", shown(call))
     arrays: dict[str, Elements] = {}
     numbers: dict[str, int] = {}
     known = {name: kind for kind, name, _, _ in _core._procedure_interface(procedure)}
@@ -318,24 +311,18 @@ def _check_fits(procedure: Procedure, arrays: Mapping[str, Elements], numbers: M
             low, high = RANGES[element]
             count = as_count(numbers.get(name))
             if count is None or not low <= count <= high:
-                raise BindingError(
-                    f"number {where} must be an integer from {low} to {high}, got {shown(numbers.get(name))}. "
-                    f"Fix: write {{{name!r}: 1}}."
+                raise must_be(
+                    f"number {where}", f"an integer from {low} to {high}", shown(numbers.get(name)), BindingError
                 )
             continue
         given = arrays.get(name)
         extents = () if given is None else given._axes()
         if len(extents) != axes or any(as_count(each) is None or each < 0 for each in extents):
             wanted = "its length" if axes == 1 else f"a tuple of {axes} lengths"
-            raise BindingError(
-                f"array {where} must be given as {wanted}, got {shown(None if given is None else given.shape)}. "
-                f"Fix: write {{{name!r}: {1000 if axes == 1 else tuple([10] * axes)}}}."
-            )
+            raise must_be(f"array {where}", wanted, shown(None if given is None else given.shape), BindingError)
         assert given is not None
         if given.below is not None and (as_count(given.below) is None or not 0 < given.below < 2**64):
-            raise BindingError(
-                f"`below` of array {where} must be above 0, got {shown(given.below)}. Fix: leave it out."
-            )
+            raise must_be(f"`below` of array {where}", "a number above 0", shown(given.below), BindingError)
 
 
 def _certified(

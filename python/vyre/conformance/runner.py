@@ -18,6 +18,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
+from vyre._base.refused import must_be, no_place
 from vyre.conformance.case import Arrays, Case, hash_arrays
 from vyre.conformance.families import barriers
 from vyre.errors import ArgumentError, CapabilityError, DeviceError, LoweringError, ValidationError, VyreError
@@ -116,7 +117,7 @@ def target(backend: str | Run | None = None, device: int | vyre.Device | None = 
         raise DeviceError(f"backend {name!r} does not work here: {' '.join(unavailable[name])}")  # with a Fix
     found = vyre.devices(name)
     if device is not None and not found:
-        raise ArgumentError(f"backend {name!r} has no devices to choose from. Fix: leave the device out.")
+        raise no_place(f"device {device}", f"with backend {name!r}")
     if device is None:
         index = next((d.index for d in found if d.default), None)
     else:
@@ -214,10 +215,7 @@ def check_repeat(repeat: int) -> int:
     3
     """
     if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MAX_RUNS:
-        raise ArgumentError(
-            f"argument `repeat` must be an integer from 1 to {MAX_RUNS}, got {repeat!r}. "
-            f"Fix: leave it out to run each case {RUNS} times."
-        )
+        raise must_be("argument `repeat`", f"an integer from 1 to {MAX_RUNS}", f"{repeat!r}")
     return repeat
 
 

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import vyre
+from vyre._base.refused import not_installed
 from vyre.demo.tree import File, find_files, hash_files
 
 
@@ -40,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         from tqdm import tqdm
     except ImportError:
-        return _refuse("the demo shows its progress with tqdm, which is not installed. Fix: pip install 'vyre[demo]'.")
+        return _refuse(not_installed("the demo", "tqdm", "demo"))
 
     options = _arguments(argv)
     if not options.directory.is_dir():

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
+from vyre._base.refused import must_be
 from vyre._base.text import shown
 from vyre._tools.objects import imported
 from vyre.errors import ArgumentError, CapabilityError, DeviceError
@@ -92,10 +93,7 @@ def ways_of(backend: str, device: int | None = None, *, combinations: bool = Fal
     5
     """
     if not isinstance(backend, str):
-        raise ArgumentError(
-            f"argument `backend` of vyre.fuzz.ways_of must be a backend's name, got {shown(backend)}. "
-            'Fix: write ways_of("cpu").'
-        )
+        raise must_be("argument `backend` of vyre.fuzz.ways_of", "a backend's name", shown(backend))
     if backend == "reference":
         # The program in order and as written is compared with the others, so it is no way.
         orders = [
@@ -132,10 +130,7 @@ def checked_against(against: object, function: str) -> Way | None:
     """The way that others are compared with. Raises ArgumentError for what is none."""
     if against is None or isinstance(against, Way):
         return against
-    raise ArgumentError(
-        f"argument `against` of {function} must be a Way or None, got {shown(against)}. "
-        'Fix: write vyre.fuzz.Way("cpu", optimize=True); None compares with the reference.'
-    )
+    raise must_be(f"argument `against` of {function}", "a Way or None", shown(against))
 
 
 def checked_ways(ways: Sequence[Way], function: str) -> list[Way]:
@@ -147,10 +142,7 @@ def checked_ways(ways: Sequence[Way], function: str) -> list[Way]:
                 raise TypeError
             found.append(way)
     except (TypeError, NotImplementedError):  # the second for a memoryview of several axes
-        raise ArgumentError(
-            f"argument `ways` of {function} must be a list of Ways, got {shown(ways)}. "
-            "Fix: write vyre.fuzz.ways_of(backend)."
-        ) from None
+        raise must_be(f"argument `ways` of {function}", "a list of Ways", shown(ways)) from None
     return found
 
 

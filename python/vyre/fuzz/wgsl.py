@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
+from vyre._base.refused import not_installed
 from vyre._tools.bound_buffers import bound_buffers
 from vyre.errors import CapabilityError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MIN_BUFFER_BYTES = 16
-MISSING = "WGSL runs with the package wgpu, which is not installed. Fix: pip install 'vyre[fuzz]'."
+MISSING = not_installed("WGSL", "wgpu", "fuzz")
 
 
 @functools.cache

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
+from vyre._base.refused import no_place
 from vyre.fuzz.case import Case
 from vyre.fuzz.compare import Judgement, Way, judge
 from vyre.fuzz.settings import Settings
@@ -170,7 +171,7 @@ def _describe(ways: list[Way], progress: mmap.mmap) -> str:
         devices = [device for device in vyre.devices() if device.backend == way.backend]
         if not devices:
             if way.device:
-                raise vyre.ArgumentError(f"backend `{way.backend}` has no devices. Fix: leave the device out.")
+                raise no_place(f"device {way.device}", f"with backend `{way.backend}`")
             found[way.backend] = None
             continue
         chosen = next((d for d in devices if (d.default if way.device is None else d.index == way.device)), None)
@@ -191,7 +192,7 @@ def _describe_function(way: Way) -> str:
     from vyre.fuzz import wgsl
 
     if way.device is not None:
-        raise vyre.ArgumentError("backend `wgsl` takes no device: wgpu chooses one. Fix: leave the device out.")
+        raise no_place(f"device {way.device}", "with backend `wgsl`")
     return f"wgsl: {wgsl.describe()}"
 
 

@@ -185,7 +185,7 @@ def aes_ctr(key: Any, counter_block: Any, data: Any, **at: Unpack[At]) -> Any:
     There is no authentication: a change of the encrypted data changes the decrypted bits at the same places. The time
     of the look-ups in tables depends on the key, and other users of the device could measure it.
 
-    Raises: ArgumentError, also for one counter_block for a list; BindingError, CapabilityError,
+    Raises: ArgumentError, also for a list with one counter_block or two equal ones; BindingError, CapabilityError,
         DeviceMemoryError, DeviceError.
 
     Source: FIPS 197; NIST SP 800-38A, section 6.5 and appendix B.1.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import vyre
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_be, must_have
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import Place, bytes_of, count_of, one_place, place_of
 from vyre.std._searching import edit_distance as _edit_distance
@@ -124,9 +124,10 @@ def _of_pairs(
     function = name_of(at)
     for name, value, other in (("a", a, "b"), ("b", b, "a")):
         if isinstance(value, (list, tuple)) and not isinstance({"a": a, "b": b}[other], (list, tuple)):
-            raise ArgumentError(
-                f"argument `{name}` of {function} is a list, and `{other}` is none. "
-                f"Fix: write [{other}] * len({name}) to take it for each."
+            raise must_be(
+                f"argument `{name}` of {function}",
+                f"a list where `{other}` is one and no list where it is none",
+                "a list",
             )
     if not isinstance(a, (list, tuple)):
         a, b = bytes_of(a, argument(at, "a")), bytes_of(b, argument(at, "b"))
@@ -134,9 +135,7 @@ def _of_pairs(
         results = _run(function, [a], [b], forms, numbers, where, of_empty)
         return int(results[0]) if where.on_host else results
     if len(a) != len(b):
-        raise ArgumentError(
-            f"{function} got lists of {len(a)} and {len(b)} strings. Fix: pass as many strings in both, pairwise."
-        )
+        raise must_have(argument(at, "b"), f"one for each of the {len(a)} strings of `a`", len(b))
     left, right = _strings(a, argument(at, "a")), _strings(b, argument(at, "b"))
     return _run(function, left, right, forms, numbers, place_of(at), of_empty)
 
@@ -146,7 +145,7 @@ def _strings(values: Any, argument: str) -> list[np.ndarray]:
     for index, each in enumerate(values):
         where = f"element {index} of {argument}"
         if isinstance(each, vyre.Array):
-            raise ArgumentError(f"{where} is a resident array. Fix: write .numpy(), or pass a single pair of arrays.")
+            raise must_be(where, "bytes of the host", "a vyre.Array")
         strings.append(bytes_of(each, where))
     return strings
 
@@ -163,15 +162,10 @@ def _run(
     pairs = [(x, y) if len(x) <= len(y) else (y, x) for x, y in zip(a, b, strict=True)]
     m, n = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
     if len(n) and int(n.max()) > _MOST_BYTES:
-        raise ArgumentError(
-            f"{function} got a string of {n.max()} bytes, and a string has at most {_MOST_BYTES}. "
-            "Fix: pass parts of it."
-        )
+        raise must_have(f"each string of {function}", f"at most {_MOST_BYTES} bytes", n.max())
     if numbers and len(m) and numbers[0] * int(m.max()) > _MOST_SCORE:
-        raise ArgumentError(
-            f"argument `match` of {function} is {numbers[0]}, and an alignment of {m.max()} bytes could score "
-            f"{numbers[0] * int(m.max())}, beyond {_MOST_SCORE}. Fix: write a `match` of at most "
-            f"{_MOST_SCORE // int(m.max())}."
+        raise must_be(
+            f"argument `match` of {function}", f"at most {_MOST_SCORE // int(m.max())} for {m.max()} bytes", numbers[0]
         )
     results = np.zeros(len(pairs), np.uint32)
     left = m > 0

@@ -7,8 +7,8 @@ from typing import Any
 
 import vyre
 from vyre import u32, u64
-from vyre.errors import ArgumentError
-from vyre.std._calls.declared import At, Unpack, argument, call, name_of
+from vyre._base.refused import must_have
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of, host_bytes
 from vyre.std._calls.messages import taken
 from vyre.std._calls.streams import Stream, hashed
@@ -115,10 +115,7 @@ def _digest(wide: bool, data: Any, size: Any, key: Any, at: At) -> Any:
     size = count_of(size, argument(at, "digest_size"), 1, most)
     octets = host_bytes(key, argument(at, "key"))
     if len(octets) > most:
-        raise ArgumentError(
-            f"{argument(at, 'key')} must have at most {most} bytes, got {len(octets)}. "
-            f"Fix: pass {name_of(at)}(key) instead of a longer key."
-        )
+        raise must_have(argument(at, "key"), f"at most {most} bytes", len(octets))
     padded = octets.ljust(2 * most, b"\0")
     block = [int.from_bytes(padded[k : k + 4], "little") for k in range(0, 2 * most, 4)]
     given = taken(data, at)

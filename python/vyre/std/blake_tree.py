@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import vyre
-from vyre.errors import ArgumentError
-from vyre.std._calls.declared import At, Unpack, argument, call, name_of
+from vyre._base.refused import must_be, must_have, no_place
+from vyre._base.text import type_of
+from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of, host_bytes
 from vyre.std._calls.messages import Messages, taken
 from vyre.std._calls.one import one_resident
@@ -59,16 +60,11 @@ def blake3(
     begin = [*IV, 0]
     if key is not None:
         if context is not None:
-            problem = f"{name_of(at)} takes a key or a context, got both"
-            raise ArgumentError(f"{problem}. Fix: leave one of them out.")
+            raise no_place(argument(at, "context"), "beside a key")
         begin = [*key_words(key, argument(at, "key")), KEYED]
     elif context is not None:
         if not isinstance(context, str):
-            raise ArgumentError(
-                f"{argument(at, 'context')} must be a str, got an object of type "
-                f"{type(context).__name__[:80]}. "
-                "Fix: write a fixed string that names the use of the key."
-            )
+            raise must_be(argument(at, "context"), "a str", type_of(context))
         begin = [*context_key(context.encode()), MATERIAL]
     alone = one_resident(data, LONG, at)
     if alone is not None:
@@ -86,7 +82,7 @@ def key_words(key: Any, where: str) -> list[int]:
     """Give the words of a key of 32 bytes."""
     octets_ = host_bytes(key, where)
     if len(octets_) != 32:
-        raise ArgumentError(f"{where} must have 32 bytes, got {len(octets_)}. Fix: pass a key of 32 bytes.")
+        raise must_have(where, "32 bytes", len(octets_))
     return [int(each) for each in np.frombuffer(octets_, "<u4")]
 
 

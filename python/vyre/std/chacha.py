@@ -101,7 +101,7 @@ def chacha20(key: Any, nonce: Any, data: Any, counter: int = 0, **at: Unpack[At]
 
     There is no authentication: a change of the encrypted data changes the decrypted bits at the same places.
 
-    Raises: ArgumentError, also for one nonce for a list and where the counter would pass 2^32;
+    Raises: ArgumentError, also for a list with one nonce or two equal ones, and where the counter would pass 2^32;
         BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: RFC 8439, section 2.4.

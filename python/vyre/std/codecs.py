@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vyre._base.refused import must_be
 from vyre._base.text import shown
-from vyre.errors import ArgumentError
 from vyre.std._calls.batches import batch
 from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._searching.alphabets import BASE32, BASE64, BASE64_URL, HEX, Alphabet, decoder, encoder
@@ -168,8 +168,5 @@ def base64_decode(data: Any, url_safe: bool = False, **at: Unpack[At]) -> Any:
 
 def _base64(url_safe: Any, at: At) -> Alphabet:
     if not isinstance(url_safe, bool):
-        raise ArgumentError(
-            f"{argument(at, 'url_safe')} must be True or False, got {shown(url_safe)}. "
-            "Fix: write url_safe=True for the alphabet with - and _."
-        )
+        raise must_be(argument(at, "url_safe"), "True or False", shown(url_safe))
     return BASE64_URL if url_safe else BASE64

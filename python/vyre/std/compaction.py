@@ -112,12 +112,7 @@ def _selected(rest_too: bool, x: Any, mask: Any, at: At) -> tuple[Place, Any]:
     x = elements(x, argument(at, "x"), KEYS)
     mask, kind = mask_of(mask, argument(at, "mask"))
     place = one_place(at, x, mask)
-    refuse_unlike(
-        mask,
-        x,
-        f"{argument(at, 'mask')} must have one element for each of the {x.shape[0]} of `x`, got "
-        f"{mask.shape[0]}. Fix: pass arrays of one length.",
-    )
+    refuse_unlike(mask, argument(at, "mask"), x, "elements of `x`")
     words, element = unsigned(x)
     y, count = compactor(element, kind, rest_too)(place.array(words), place.array(mask))
     return place, (viewed(y, x.dtype), count)

@@ -11,8 +11,9 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, u32
+from vyre._base.refused import must_be
 from vyre._base.text import shown
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import count_of, elements, place_of, refuse_other_length
 
@@ -111,9 +112,7 @@ def _all(run: Any, width: int, counter: Any, key: Any, at: At) -> Any:
     key = elements(key, argument(at, "key"), ["uint32"])
     for name, given, axis, extent in (("counter", counter, 1, width), ("key", key, 0, 2)):
         wanted = f"(n, {width})" if name == "counter" else "(2,)"
-        problem = f"{argument(at, name)} must have shape {wanted}"
-        words = f"pass {width if name == 'counter' else 2} words{' a row' if name == 'counter' else ''}"
-        refuse_other_length(given, axis, extent, problem, words)
+        refuse_other_length(given, axis, extent, argument(at, name), f"shape {wanted}")
     place = place_of(at, counter, key)
     return place.result(run(place.array(counter), place.array(key)))
 
@@ -175,8 +174,8 @@ def random_u32(n: int, seed: Any, **at: Unpack[At]) -> Any:
     """
     where = place_of(at, seed)
     if where.is_step and isinstance(n, vyre.Size):
-        what = f"{argument(at, 'n')} must be an integer from 0 to {_MOST}"
-        vyre.require(n <= _MOST, f"{what}. Fix: write an integer in that range.")
+        error = must_be(argument(at, "n"), f"an integer from 0 to {_MOST}", n)
+        vyre.require(n <= _MOST, str(error))
     else:
         n = count_of(n, argument(at, "n"), 0, _MOST)
     if isinstance(seed, (vyre.Array, vyre.ProcedureArray)):
@@ -188,11 +187,7 @@ def random_u32(n: int, seed: Any, **at: Unpack[At]) -> Any:
 def _number(seed: Any, where: str) -> int:
     """A seed that is an integer; the two words of one have to be a resident array."""
     if isinstance(seed, (np.ndarray, list, tuple)) and len(np.shape(seed)) == 1:
-        resident = "vyre.array(np.asarray(seed).astype(np.uint32))"
-        raise ArgumentError(
-            f"{where} must be an integer from 0 to {2**64 - 1}, or a resident array of two words, got {shown(seed)}. "
-            f"Fix: write an integer, or {resident} with its low and its high word."
-        )
+        raise must_be(where, f"an integer from 0 to {2**64 - 1}, or a resident array of two words", shown(seed))
     return count_of(seed, where, 0, 2**64 - 1)
 
 
@@ -204,10 +199,7 @@ def _key(seed: Any, where: str) -> Any:
         has_two_words = seed.dtype is vyre.u64  # its length is not known yet
     if has_two_words:
         got = seed.dtype.name.lower()
-        raise BindingError(
-            f"{where} must be an array of uint32, got one of {got}. Fix: write .view(vyre.u32) for its two words."
-        )
+        raise must_be(where, "an array of uint32", f"one of {got}", BindingError)
     key = elements(seed, where, ["uint32"])
-    problem = f"{where} must be an integer or an array of shape (2,)"
-    refuse_other_length(key, 0, 2, problem, "pass the low word and the high word of the seed", "got shape")
+    refuse_other_length(key, 0, 2, where, "two words")
     return key

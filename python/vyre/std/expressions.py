@@ -9,8 +9,9 @@ import numpy as np
 
 from vyre._base.absent import refuse_of_regex
 from vyre._base.calls import explain_calls
-from vyre._base.text import shown
-from vyre.errors import ArgumentError, BindingError
+from vyre._base.refused import must_be
+from vyre._base.text import shown, type_of
+from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import bytes_of, count_of, place_of
 from vyre.std._calls.text import padded
@@ -44,10 +45,11 @@ class Regex:
 
     def __init__(self, pattern: Any) -> None:
         if not isinstance(pattern, (bytes, bytearray)):
-            fix = "write pattern.encode()" if isinstance(pattern, str) else 'write regex(b"[a-z]+")'
-            raise BindingError(
-                f"argument `pattern` of vyre.std.regex must be bytes, got an object of type "
-                f"{type(pattern).__name__[:80]}. Fix: {fix}."
+            raise must_be(
+                "argument `pattern` of vyre.std.regex",
+                "bytes",
+                type_of(pattern),
+                BindingError,
             )
         self.pattern: bytes = bytes(pattern)
         self._positions = parse(self.pattern)
@@ -79,11 +81,7 @@ class Regex:
 
     def _counted(self, data: Any, kind: Any, at: At) -> Any:
         if not isinstance(kind, str) or kind not in _KINDS:
-            raise ArgumentError(
-                f'{argument(at, "kind")} must be "leftmost-longest" or "earliest", '
-                f"got {shown(kind)}. "
-                'Fix: write kind="earliest".'
-            )
+            raise must_be(argument(at, "kind"), '"leftmost-longest" or "earliest"', shown(kind))
         text, where = bytes_of(data, argument(at, "data")), name_of(at)
         place = place_of(at, text)
         made, tables = self._on(kind, place)

@@ -8,8 +8,8 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, boolean, u32
+from vyre._base.refused import must_be, must_have
 from vyre._base.text import shown
-from vyre.errors import ArgumentError
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import count_of
 from vyre.std._graphs import bfs as _bfs
@@ -39,8 +39,7 @@ def _levels(offsets: Any, targets: Any, source: Any, at: At) -> tuple[Array, Any
     rows, edges, place = graph_of(offsets, targets, at)
     vertices = rows.shape[0] - 1
     if vertices == 0:
-        where = name_of(at)
-        raise ArgumentError(f"the graph of {where} has no vertices. Fix: pass two offsets or more.")
+        raise must_have(f"the graph of {name_of(at)}", "a vertex or more", "none")
     source = count_of(source, argument(at, "source"), 0, vertices - 1)
     levels, items, state = _bfs.begun(rows, source, _bfs.most_items(vertices, edges.shape[0]))
     turns = _FIRST
@@ -157,7 +156,6 @@ def pagerank(
     """
     rounds = count_of(rounds, argument(at, "rounds"), 0, _MOST_ROUNDS)
     if isinstance(damping, bool) or not isinstance(damping, (int, float, np.floating)) or not 0 <= damping < 1:
-        problem = f"{argument(at, 'damping')} must be a number from 0 to less than 1"
-        raise ArgumentError(f"{problem}, got {shown(damping)}. Fix: write 0.85.")
+        raise must_be(argument(at, "damping"), "a number from 0 to less than 1", shown(damping))
     rows, edges, place = graph_of(offsets, targets, at)
     return place.result(ranked(rows, edges, rounds, int(float(damping) * 2**32)))

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre._base.refused import must_be, must_have
 from vyre._procedure.recorder import active
 from vyre.errors import ArgumentError
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of, step
-from vyre.std._calls.host import Place, check_order, count_of, elements, place_of
+from vyre.std._calls.host import Place, check_order, count_of, elements, no_step, place_of
 from vyre.std._calls.waiting import waited
 from vyre.std._scanning.histograms import copies_of, histogrammer
 from vyre.std.reducing import max as largest_of
@@ -46,10 +47,7 @@ def bincount(x: np.ndarray | Array | ProcedureArray, minlength: int = 0, **at: U
     x = elements(x, argument(at, "x"), KEYS)
     least = count_of(minlength, argument(at, "minlength"), 0, _MOST_BINS)
     if active() is not None:
-        raise ArgumentError(
-            f"{where} is called in the body of a procedure, and the length of its result depends on the elements. "
-            "Fix: write vyre.std.histogram(x, bins, 0, bins), where every element is below `bins`."
-        )
+        raise no_step(where, ArgumentError)
     place = place_of(at, x)
     length = max(least, _needed(x, where))
     return place.result(_counts(place, x, length, 0, 1))
@@ -85,11 +83,7 @@ def histogram(
     low = count_of(lo, argument(at, "lo"), int(info.min), int(info.max))
     high = count_of(hi, argument(at, "hi"), low + 1, 2**64)
     if high - low < bins:
-        raise ArgumentError(
-            f"{argument(at, 'bins')} is {bins}, and there are {high - low} numbers "
-            "from `lo` to `hi` - 1. "
-            f"Fix: write bins={high - low} or fewer."
-        )
+        raise must_be(argument(at, "bins"), f"at most the {high - low} numbers from `lo` to `hi` - 1", bins)
     place = place_of(at, x)
     return place.result(_counts(place, x, bins, low, (high - low) // bins))
 
@@ -115,12 +109,9 @@ def _needed(x: Any, where: str) -> int:
         largest = int(words.max())
     else:
         wide = words.astype(np.uint32) if x.dtype.itemsize < 4 else words
-        largest = int(waited(largest_of(wide), where, "call vyre.std.histogram, whose result has a known length")[0])
+        largest = int(waited(largest_of(wide), where)[0])
     if largest > np.iinfo(x.dtype).max:
         largest -= 2 ** (8 * x.dtype.itemsize)
     if not 0 <= largest < _MOST_BINS:
-        raise ArgumentError(
-            f"argument `x` of {where} has the element {largest}, and elements are counted from 0 to {_MOST_BINS - 1}. "
-            "Fix: subtract the smallest element, or call vyre.std.histogram."
-        )
+        raise must_have(f"argument `x` of {where}", f"elements from 0 to {_MOST_BINS - 1}", largest)
     return largest + 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from vyre import u32
 from vyre._arrays.dtype_names import dtype_name
+from vyre._base.refused import must_be
 from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import elements, one_place, refuse_unlike
@@ -113,15 +114,6 @@ def _given(dtypes: list[str], out: Any, index: Any, values: Any, at: At) -> tupl
     values = elements(values, argument(at, "values"), [dtype_name(out.dtype)])
     place = one_place(at, out, index, values)
     if place.is_step and isinstance(out, np.ndarray):
-        raise BindingError(
-            f"{argument(at, 'out')} is a numpy array in the body of a procedure, which is a table "
-            "there and is not written. Fix: pass an array of vyre.scratch, or an InOut parameter "
-            "of the procedure."
-        )
-    refuse_unlike(
-        values,
-        index,
-        f"{argument(at, 'values')} must have one value for each of the {index.shape[0]} indices, "
-        f"got {values.shape[0]}. Fix: pass arrays of one length.",
-    )
+        raise must_be(argument(at, "out"), "an array that the procedure writes", "a table", BindingError)
+    refuse_unlike(values, argument(at, "values"), index, "indices")
     return out, index, values, place

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre import _core
-from vyre._base.text import shown
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_be_one_of, must_have
 from vyre.std._calls.declared import At, Unpack, argument, at_of, call, name_of
 from vyre.std._calls.host import count_of, place_of
 from vyre.std._calls.messages import Messages, octets, taken
@@ -26,10 +24,7 @@ __all__ = ["hmac", "pbkdf2_hmac"]
 def _algorithm(name: Any, at: At) -> Algorithm:
     if isinstance(name, str) and name in ALGORITHMS:
         return ALGORITHMS[name]
-    meant = _core._did_you_mean(name, list(ALGORITHMS)) if isinstance(name, str) else ""
-    fix = f'write "{meant.split("`")[1]}"' if meant else f'write "sha256", or another of {", ".join(ALGORITHMS)}'
-    where = argument(at, "algorithm")
-    raise ArgumentError(f"{where} must be the name of a digest, got {shown(name)}. Fix: {fix}.")
+    raise must_be_one_of(argument(at, "algorithm"), ALGORITHMS, name)
 
 
 @call
@@ -107,9 +102,9 @@ def pbkdf2_hmac(
     count = _pairs(one, salt, function)
     p, s = one.messages, salt.messages
     items = count * -(-size // chosen.digest)
-    _check_bytes(items * chosen.digest, f"the keys of {function} take {{}} bytes in whole digests", "derive them")
+    _check_bytes(items * chosen.digest, f"the keys of {function}, in whole digests,")
     slots = items * (-(-(s.longest + COUNTER) // 4) * 4)
-    _check_bytes(slots, f"the salts of {function} take {{}} bytes, one for each digest of a key,", "derive the keys")
+    _check_bytes(slots, f"the salts of {function}, one for each digest of a key,")
     derive = pbkdf2(chosen, form_of(chosen, p))
     found = derive(p.words, p.starts, p.lengths, p.longest, s.words, s.starts, s.lengths, s.longest, turns, size)
     shape = (size,) if one.one and salt.one else (count, size)
@@ -124,16 +119,10 @@ def _pairs(passwords: Any, salts: Any, function: str) -> int:
     if passwords.one or salts.one:
         return counts[1] if passwords.one else counts[0]
     if counts[0] != counts[1]:
-        raise ArgumentError(
-            f"{function} got {counts[0]} passwords and {counts[1]} salts. "
-            "Fix: pass as many of both, or bytes in place of a list."
-        )
+        raise must_have(f"the salts of {function}", f"one for each of the {counts[0]} passwords", counts[1])
     return counts[0]
 
 
-def _check_bytes(total: int, problem: str, fix: str) -> None:
+def _check_bytes(total: int, what: str) -> None:
     if total > 2**32 - 1:
-        raise ArgumentError(
-            f"{problem.format(total)}{'' if problem.endswith(',') else ','} and at most 4294967295 are taken. "
-            f"Fix: {fix} in several calls."
-        )
+        raise must_have(what, "at most 4294967295 bytes", total)

@@ -13,8 +13,8 @@ import numpy as np
 
 import vyre
 from vyre import In, InOut, Out, _values, u32
+from vyre._base.refused import must_be
 from vyre._base.text import as_count
-from vyre.errors import ArgumentError
 from vyre.std._calls.batches import batch
 from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of
@@ -234,10 +234,7 @@ def lz4_decompress(blocks: Any, sizes: Any, **at: Unpack[At]) -> Any:
     rooms = (most + 3) // 4
     total = int(rooms.sum())
     if 4 * total > _MOST:
-        raise ArgumentError(
-            f"{where} must leave room for at most 4294967292 bytes together, got {4 * total}. "
-            "Fix: decompress the blocks in several calls."
-        )
+        raise must_be(where, "at most 4294967292 bytes together", 4 * total)
     places = np.cumsum(rooms) - rooms
     # A turn reads a byte of the block at least, or it goes on with a match.
     turns = int((given.lengths + most // (4 * _STEP) + 2).max(initial=0))
@@ -267,8 +264,5 @@ def _sizes(sizes: Any, count: int, one: bool, where: str) -> np.ndarray:
         return np.full(count, count_of(sizes, where, 0, _MOST), np.int64)
     exact = _values.exact(sizes, np.dtype(np.uint32), where).astype(np.int64)
     if exact.shape != (count,):
-        raise ArgumentError(
-            f"{where} must be an integer or have one for each of the {count} blocks, got shape {exact.shape}. "
-            "Fix: pass the most bytes that any block gives."
-        )
+        raise must_be(where, f"an integer, or {count} of them, one for each block", f"shape {exact.shape}")
     return exact

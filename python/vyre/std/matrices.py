@@ -8,6 +8,7 @@ import numpy as np
 
 import vyre
 from vyre import u8, u32
+from vyre._base.refused import must_be
 from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import elements, one_place, place_of, refuse_unlike
@@ -72,18 +73,8 @@ def matmul(
     a = elements(a, argument(at, "a"), _FACTORS, axes=2)
     b = elements(b, argument(at, "b"), _FACTORS, axes=2)
     if a.dtype != b.dtype:
-        raise BindingError(
-            f"vyre.std.matmul got matrices of {a.dtype} and {b.dtype}. "
-            "Fix: write .astype(np.uint32) for the one of uint8."
-        )
-    refuse_unlike(
-        a,
-        b,
-        f"{argument(at, 'b')} must have {a.shape[1]} rows, one for each column of `a`, got shape "
-        f"{b.shape}. Fix: pass a matrix of shape ({a.shape[1]}, n).",
-        1,
-        0,
-    )
+        raise must_be(argument(at, "b"), f"a matrix of {a.dtype}", f"one of {b.dtype}", BindingError)
+    refuse_unlike(b, f"the rows of {argument(at, 'b')}", a, "columns of `a`", 0, 1)
     place = one_place(at, a, b)
     element = u32 if a.dtype == np.uint32 else u8
     return multiplier(element)(recorded(a), recorded(b), **where_of(place))

@@ -8,7 +8,7 @@ import numpy as np
 
 import vyre
 from vyre import u32
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_have
 from vyre.std._calls.batches import batch
 from vyre.std._calls.declared import At, Unpack, call
 from vyre.std._calls.octets import LOWS, between, equal
@@ -94,10 +94,7 @@ def percent_encode(data: Any, **at: Unpack[At]) -> Any:
     given = batch(data, at)
     total = int(given.lengths.sum())
     if total > _MOST:
-        raise ArgumentError(
-            f"argument `data` of vyre.std.percent_encode must have at most {_MOST} bytes, got {total}. "
-            "Fix: encode it in parts."
-        )
+        raise must_have("argument `data` of vyre.std.percent_encode", f"at most {_MOST} bytes", total)
     text, starts, ends = joined("percent_encode", _escaped, 3, given)
     if given.kind == "array":
         return text.view(vyre.u8), ends[1:2]

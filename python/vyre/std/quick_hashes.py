@@ -6,7 +6,7 @@ from typing import Any
 
 import vyre
 from vyre import u32, u64
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_have
 from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of, host_bytes
 from vyre.std._calls.messages import taken
@@ -283,6 +283,6 @@ def siphash24(data: Any, key: Any, **at: Unpack[At]) -> Any:
     where = argument(at, "key")
     octets = host_bytes(key, where)
     if len(octets) != 16:
-        raise ArgumentError(f"{where} must have 16 bytes, got {len(octets)}. Fix: pass a key of 16 bytes.")
+        raise must_have(where, "16 bytes", len(octets))
     words = [int.from_bytes(octets[k : k + 4], "little") for k in range(0, 16, 4)]
     return _numbers(SIPHASH24, words, data, at)

@@ -10,12 +10,13 @@ import vyre
 from vyre import u32, u64
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.dtype_names import dtype_name
+from vyre._base.refused import must_be
 from vyre._base.text import shown
 from vyre._base.types import RANGES
 from vyre._core import Array, DataType
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import active
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, name_of, step
 from vyre.std._calls.host import check_order, count_of, elements, is_empty, place_of, refuse_empty
 from vyre.std._scanning.extremes import extreme_index
@@ -87,10 +88,7 @@ def sum(x: np.ndarray | Array | ProcedureArray, dtype: Any = None, **at: Unpack[
         return _reduced(x, "add", None, at)
     x = elements(x, argument(at, "x"), ["uint32"])
     if wanted != np.uint64:
-        raise ArgumentError(
-            f"{argument(at, 'dtype')} must be {x.dtype} or uint64, got {shown(dtype)}. "
-            "Fix: write dtype=np.uint64 for the exact sum."
-        )
+        raise must_be(argument(at, "dtype"), f"{x.dtype} or uint64", shown(dtype))
     return _run(reducer(operator_of("add", u64, None, ""), u32), x, at)
 
 
@@ -199,10 +197,7 @@ def _reduced(x: Any, op: Any, identity: Any, at: At) -> Any:
         identity = count_of(identity, argument(at, "identity"), *RANGES[element])
     operator = operator_of(op, element, identity, where)
     if operator.identity is None or op in ("min", "max"):
-        fix = f"write {where}(x, op, identity=...)"
-        if op in ("min", "max"):
-            fix = f"ask for {where.removeprefix('vyre.std.')} where len(x) > 0"
-        refuse_empty(x, f"{where} of no elements has no value with `{op}`. Fix: {fix}.")
+        refuse_empty(x, argument(at, "x"))
     if is_empty(x):
         return _constant(operator.identity, x, at)
     procedure = reducer(operator)
@@ -246,8 +241,7 @@ def _as_truth(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]) -> None:
 
 def _extreme(op: str, x: Any, at: At) -> Any:
     x = elements(x, argument(at, "x"), list(TYPES))
-    fix = f"ask for arg{op} where len(x) > 0"
-    refuse_empty(x, f"{name_of(at)} of no elements has no value. Fix: {fix}.")
+    refuse_empty(x, argument(at, "x"))
     place = place_of(at, x)
     result = extreme_index(op, TYPES[dtype_name(x.dtype)])(place.array(x))
     return int(result.numpy()[0]) if place.on_host else result

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._arrays.dtype_names import dtype_name
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_be
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import check_order, elements, flag_of, place_of
 from vyre.std._scanning.operators import TYPES, operator_of
@@ -48,13 +48,10 @@ def scan(
     """
     check_order(isinstance(x, str) and not isinstance(op, str), at, "x", "op")
     values: Any = elements(x, argument(at, "x"), list(TYPES))
-    inclusive = flag_of(inclusive, at, "inclusive", other=False)
+    inclusive = flag_of(inclusive, at, "inclusive")
     operator = operator_of(op, TYPES[dtype_name(values.dtype)], None, "vyre.std.scan")
     if not inclusive and operator.identity is None:
-        raise ArgumentError(
-            f"vyre.std.scan with inclusive=False begins with the identity, and `{op}` has none. "
-            "Fix: write inclusive=True."
-        )
+        raise must_be(argument(at, "inclusive"), f"True for `{op}`, which has no identity", "False")
     place = place_of(at, values)
     return place.result(scanner(operator, inclusive)(place.array(values)))
 

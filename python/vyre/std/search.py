@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be, must_have
+from vyre._base.text import type_of
 from vyre._core import Array
-from vyre.errors import ArgumentError, BindingError
+from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import Place, bytes_of, check_order, count_of, place_of
 from vyre.std._calls.offsets import MOST
@@ -90,11 +92,9 @@ def most_of(count: Array, limit: int | None, place: Place, where: str) -> int:
     """
     if limit is not None:
         return min(limit, 1 << int(count.numpy()[0]).bit_length()) if place.on_host else limit
-    total = int(waited(count, where, "pass limit=1000")[0])
+    total = int(waited(count, where)[0])
     if total == MOST:
-        raise ArgumentError(
-            f"{where} finds {MOST} matches or more, which do not fit into an array. Fix: pass limit=1000."
-        )
+        raise must_have(f"the result of {where}", f"less than {MOST} matches, as with limit=1000", "more")
     return total
 
 
@@ -127,20 +127,20 @@ class Patterns:
 
     def __init__(self, patterns: Iterable[Any]) -> None:
         if isinstance(patterns, (bytes, bytearray, memoryview, str, Array)) or not np.iterable(patterns):
-            raise BindingError(
-                f"argument `patterns` of vyre.std.Patterns must be a list of bytes, got an object of type "
-                f'{type(patterns).__name__[:80]}. Fix: write [b"word"].'
+            raise must_be(
+                "argument `patterns` of vyre.std.Patterns",
+                "a list of bytes",
+                type_of(patterns),
+                BindingError,
             )
         made: list[bytes] = []
         for k, each in enumerate(patterns):
             where = f"element {k} of argument `patterns` of vyre.std.Patterns"
             if isinstance(each, Array):
-                raise BindingError(f"{where} is a resident array. Fix: write .numpy().")
+                raise must_be(where, "bytes of the host", "a vyre.Array", BindingError)
             word = bytes_of(each, where).tobytes()
             if not 1 <= len(word) <= _LONGEST:
-                raise ArgumentError(
-                    f"{where} has {len(word)} bytes, and a pattern has 1 to {_LONGEST}. Fix: leave it out."
-                )
+                raise must_have(where, f"1 to {_LONGEST} bytes", len(word))
             made.append(word)
         self._count = len(made)
         self._longest = max(map(len, made), default=0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays.dtype_names import dtype_name
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_have, not_ascending
 from vyre.std._calls.declared import At, Unpack, argument, name_of, step
 from vyre.std._calls.host import Place, elements, one_place, refuse_empty
 from vyre.std._scanning.operators import TYPES, operator_of
@@ -81,11 +81,7 @@ def _arguments(x: Any, offsets: Any, op: Any, at: At) -> tuple[Place, Operator, 
     x = elements(x, argument(at, "x"), list(TYPES))
     offsets = elements(offsets, argument(at, "offsets"), ["uint32"])
     place = one_place(at, x, offsets)
-    refuse_empty(
-        offsets,
-        f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n segments, np.zeros(1, np.uint32) for "
-        "none.",
-    )
+    refuse_empty(offsets, f"argument `offsets` of {where}")
     if place.on_host:
         _check(offsets, len(x), where)
     operator = operator_of(op, TYPES[dtype_name(x.dtype)], None, where)
@@ -95,12 +91,6 @@ def _arguments(x: Any, offsets: Any, op: Any, at: At) -> tuple[Place, Operator, 
 def _check(offsets: np.ndarray, size: int, where: str) -> None:
     at = _core._first_descent(offsets)
     if at is not None:
-        raise ArgumentError(
-            f"argument `offsets` of {where} falls from {offsets[at - 1]} to {offsets[at]} at element {at}. "
-            "Fix: pass ascending offsets, np.cumsum([0, *lengths], dtype=np.uint32)."
-        )
+        raise not_ascending(f"argument `offsets` of {where}", offsets[at - 1], offsets[at], at)
     if offsets[-1] > size:
-        raise ArgumentError(
-            f"argument `offsets` of {where} ends with {offsets[-1]}, and `x` has {size} elements. "
-            "Fix: end with len(x) or less."
-        )
+        raise must_have(f"argument `offsets` of {where}", f"a last element of at most {size}", offsets[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_be
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import check_order, count_of, elements, place_of
 from vyre.std._calls.recorded import recorded
@@ -41,11 +41,11 @@ def topk(x: np.ndarray | Array | ProcedureArray, k: int, **at: Unpack[At]) -> tu
     x = elements(x, argument(at, "x"), KEYS)
     count = k if isinstance(k, vyre.Size) else count_of(k, argument(at, "k"), 0, 2**32 - 1)
     place = place_of(at, x)
-    told = f"{argument(at, 'k')} is {count}, and `x` has {x.shape[0]} elements. Fix: write "
+    error = must_be(argument(at, "k"), f"at most {x.shape[0]}, the elements of `x`", count)
     if place.is_step:
-        vyre.require(count <= x.shape[0], f"{told}vyre.size_min(k, x.length).")
+        vyre.require(count <= x.shape[0], str(error))
     elif count > len(x):
-        raise ArgumentError(f"{told}min(k, len(x)).")
+        raise error
     keys, key = unsigned(x)
     values, positions = selector(key)(recorded(keys), count, flip_of(x.dtype, True), **where_of(place))
     return viewed(values, x.dtype), positions

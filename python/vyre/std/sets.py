@@ -8,9 +8,8 @@ import numpy as np
 
 from vyre import _core
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.text import shown
+from vyre._base.refused import must_be_one_of, not_ascending
 from vyre._base.types import INTEGERS
-from vyre.errors import ArgumentError
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import Place, elements, flag_of, one_place, place_of
 from vyre.std._sorting.sets import comparer, merger, searcher
@@ -85,8 +84,7 @@ def searchsorted(
     array([1, 0, 3], dtype=uint32)
     """
     if not isinstance(side, str) or side not in ("left", "right"):
-        problem = f'{argument(at, "side")} must be "left" or "right", got {shown(side)}'
-        raise ArgumentError(f'{problem}. Fix: write side="left".')
+        raise must_be_one_of(argument(at, "side"), ["left", "right"], side)
     place, element, given = _both(("a", "v"), a, v, at)
     return place.result(searcher(element, side == "right")(*given))
 
@@ -170,5 +168,4 @@ def _both(names: tuple[str, str], a: Any, b: Any, at: At) -> tuple[Place, DataTy
 def _check_ascending(x: np.ndarray, name: str, at: At) -> None:
     k = _core._first_descent(x)
     if k is not None:
-        problem = f"{argument(at, name)} falls from {x[k - 1]} to {x[k]} at element {k}"
-        raise ArgumentError(f"{problem}. Fix: pass vyre.std.sort({name}).")
+        raise not_ascending(argument(at, name), x[k - 1], x[k], k)

@@ -28,7 +28,6 @@ __all__ = ["argsort", "sort", "sort_pairs"]
 KEYS = list(INTEGERS)
 
 # The Fix for an array of several axes, whose rows numpy's function of the same name sorts apart.
-_TOGETHER = "write .ravel() to sort all elements together"
 
 
 def unsigned(array: Any) -> tuple[Any, DataType]:
@@ -56,7 +55,7 @@ def sort(x: np.ndarray | Array | ProcedureArray, descending: bool = False, **at:
     >>> sort(np.array([3, -1, 2], np.int32), descending=True, backend="cpu")
     array([ 3,  2, -1], dtype=int32)
     """
-    x = elements(x, argument(at, "x"), KEYS, flat=_TOGETHER)
+    x = elements(x, argument(at, "x"), KEYS)
     keys, key, flip, where = _keys_of(x, descending, at)
     return viewed(sorter(key, exchange=_exchanges(keys))(keys, flip, **where), x.dtype)
 
@@ -79,7 +78,7 @@ def argsort(
     >>> argsort(np.array([30, 10, 20, 10], np.uint32), backend="cpu")
     array([1, 3, 2, 0], dtype=uint32)
     """
-    x = elements(x, argument(at, "x"), KEYS, flat=_TOGETHER)
+    x = elements(x, argument(at, "x"), KEYS)
     keys, key, flip, where = _keys_of(x, descending, at)
     return sorter(key, u32, positions=True, exchange=_exchanges(keys))(keys, flip, **where)[1]
 
@@ -107,12 +106,7 @@ def sort_pairs(
     values = elements(values, argument(at, "values"), list(TYPES))
     keys = elements(keys, argument(at, "keys"), KEYS)
     compared, key, flip, where = _keys_of(keys, descending, at, values)
-    refuse_unlike(
-        values,
-        keys,
-        f"{argument(at, 'values')} must have one value for each of the {keys.shape[0]} keys, got "
-        f"{values.shape[0]}. Fix: pass arrays of one length.",
-    )
+    refuse_unlike(values, argument(at, "values"), keys, "keys")
     carried, value = unsigned(values)
     made = sorter(key, value, exchange=_exchanges(compared))(compared, recorded(carried), flip, **where)
     return viewed(made[0], keys.dtype), viewed(made[1], values.dtype)

@@ -24,8 +24,8 @@ int told_in_child(const OncePerProcess<int>& value) {
       value.check_process(allow);
     } catch (const DeviceError& error) {
       refused = std::string(error.what()) ==
-                "a driver was being loaded when this process was forked, so none can be loaded here. Fix: start worker processes with the "
-                "`spawn` method, or make the first call that uses a GPU after the fork.";
+                "a driver was being loaded before this process was forked, and does not survive that. Fix: start worker processes with the "
+                "`spawn` method, or make the first call that uses it after the fork.";
     }
     _exit(refused ? 1 : 0);
   }

@@ -157,8 +157,8 @@ TEST(PlannedSteps, name_the_step_whose_arrays_do_not_fit) {
   steps.arrays = {{Kind::Scratch, "s", 4096}};
   steps.steps = {FlatSteps::Dispatch{0, {FlatSteps::Part{0, 0, 1024}, FlatSteps::Part{0, 512, 1024}}, {1, 1, 1}, {}, {}, 1}};
   EXPECT_EQ(message_of<BindingError>([&] { plan(place, steps); }),
-            "dispatch `copy` in procedure `twice` at steps[1], in the invocation of `twice` in procedure `p` at steps[3]: arrays of "
-            "buffers `a` and `b` overlap in memory, and one of them is ReadWrite. Fix: give each its own array, for instance a copy.");
+            "dispatch `copy` in procedure `twice` at steps[1], in the invocation of `twice` in procedure `p` at steps[3]: arrays "
+            "`a` and `b` overlap in memory, and one of them is written. Fix: give each its own array, for instance a copy.");
 }
 
 }  // namespace

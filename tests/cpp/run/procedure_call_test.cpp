@@ -122,15 +122,17 @@ TEST(ProcedureCall, says_what_does_not_fit_the_procedure) {
   };
   const HostArray one = array({1});
   EXPECT_EQ(refusal({one, one}, {1, 1}), "no error");
-  EXPECT_EQ(refusal({one}, {1, 1}), "procedure `outer` takes 2 arrays, got 1. Fix: pass one for each input and in_out.");
-  EXPECT_EQ(refusal({one, one}, {1}), "procedure `outer` takes 2 numbers, got 1. Fix: pass one for each.");
+  EXPECT_EQ(refusal({one}, {1, 1}), "the arrays of procedure `outer` must be 2, got 1. Fix: pass 2.");
+  EXPECT_EQ(refusal({one, one}, {1}), "the numbers of procedure `outer` must be 2, got 1. Fix: pass 2.");
   EXPECT_EQ(refusal({one, one}, {std::uint64_t{1} << 32, 1}),
-            "number `times` of procedure `outer` is 4294967296, and a u32 is at most 4294967295. Fix: pass a number from 0 to 4294967295.");
-  EXPECT_EQ(refusal({one, one}, {1, 2}), "number `k` of procedure `outer` is 2, and a bool is at most 1. Fix: pass a number from 0 to 1.");
+            "number `times` of procedure `outer` must be an integer from 0 to 4294967295, got 4294967296. Fix: pass an integer from 0 to "
+            "4294967295.");
+  EXPECT_EQ(refusal({one, one}, {1, 2}),
+            "number `k` of procedure `outer` must be an integer from 0 to 1, got 2. Fix: pass an integer from 0 to 1.");
   EXPECT_EQ(refusal({{{1, 1}, one.bytes}, one}, {1, 1}),
-            "array `x` of procedure `outer` has 1 axes, got shape (1, 1). Fix: pass one length for each axis.");
+            "array `x` of procedure `outer` must be one of 1 axes, got shape (1, 1). Fix: pass one of 1 axes.");
   EXPECT_EQ(refusal({{{2}, one.bytes}, one}, {1, 1}),
-            "array `x` of procedure `outer` has 4 bytes, and its shape (2,) asks for 8. Fix: pass all its elements.");
+            "array `x` of procedure `outer` must be the 8 bytes of its shape (2,), got 4. Fix: pass the 8 bytes of its shape (2,).");
 }
 
 TEST(ProcedureCall, refuses_a_size_that_its_word_or_number_does_not_hold) {

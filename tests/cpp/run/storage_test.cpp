@@ -459,7 +459,7 @@ TEST(Storage, is_refused_where_the_backend_has_no_such_device) {
 TEST(Storage, of_more_than_the_host_has_is_a_typed_error) {
   for (run::Backend* backend : {places()[0].backend, places()[1].backend}) {
     EXPECT_EQ(message_of<DeviceMemoryError>([&] { backend->allocate(std::nullopt, std::uint64_t{1} << 60, true); }),
-              "the host has no memory for an array of 1152921504606846976 bytes. Fix: ask for fewer elements, or free some memory.");
+              "the host has no memory for an array of 1152921504606846976 bytes. Fix: use fewer elements.");
   }
 }
 
@@ -494,8 +494,8 @@ TEST(Overlaps, are_found_among_many_arrays_as_among_few) {
       std::vector<StorageView> changed = views;
       changed[k].offset = 0;  // where the written one is
       EXPECT_EQ(message_of<BindingError>([&] { run::check_call(program, changed, {}); }),
-                "arrays of buffers `a" + std::to_string(k) +
-                    "` and `out` overlap in memory, and one of them is ReadWrite. Fix: give each its own array, for instance a copy.");
+                "arrays `a" + std::to_string(k) +
+                    "` and `out` overlap in memory, and one of them is written. Fix: give each its own array, for instance a copy.");
       changed[k].bytes = changed[k].length = 0;
       run::check_call(program, changed, {});
       changed = views;

@@ -130,8 +130,8 @@ TEST_F(Tool, gives_a_negative_number_to_an_i32_and_refuses_it_as_a_size) {
           "itself.\n"}));
   for (const std::string wrong : {"2147483648", "-2147483649", "x", ""}) {
     EXPECT_EQ(run("bits.txt k=" + wrong),
-              (std::pair<int, std::string>{
-                  1, "vyre-run: k must be a number from -2147483648 to 2147483647, got `" + wrong + "`. Fix: write k=5.\n"}));
+              (std::pair<int, std::string>{1, "vyre-run: k must be a number from -2147483648 to 2147483647, got " + wrong +
+                                                  ". Fix: pass a number from -2147483648 to 2147483647.\n"}));
   }
 }
 
@@ -147,7 +147,7 @@ TEST_F(Tool, says_what_is_wrong_with_its_arguments) {
       {{"", "no procedure is named. Fix: write " + usage + "."},
        {"scaled.vyre -v", "argument `-v` is not understood. Fix: write " + usage + "."},
        {"missing.vyre", "file `missing.vyre` cannot be read. Fix: name a file that is there."},
-       {"scaled.vyre", "`times` has no value. Fix: write times=VALUE, as in " + usage + "."},
+       {"scaled.vyre", "`times` has no value. Fix: write " + usage + "."},
        {"wrong.txt", "P011 at arrays[0]: no step writes output `y`. Fix: write it, or make it with vyre.scratch(..., zeros=True)."},
        {"misspelt.txt",
         "line 3, column 1: expected a step or a declaration, found `claer`. Fix: begin the line with dispatch, invoke, repeat, when, "
@@ -155,7 +155,7 @@ TEST_F(Tool, says_what_is_wrong_with_its_arguments) {
        {"x.bin",
         "line 1, column 1: expected `vyre` and the version of the text form, found `12345`. Fix: start the text with the line "
         "`vyre 1`."},
-       {"scaled.vyre times=x", "times must be a number from 0 to 2^64 - 1, got `x`. Fix: write times=5."},
+       {"scaled.vyre times=x", "times must be a number from 0 to 2^64 - 1, got x. Fix: pass a number from 0 to 2^64 - 1."},
        {"scaled.vyre times=5 x=x.bin:1,1",
         "file `x.bin` has 5 bytes, which are no array of u32 with 2 axes for `x`. Fix: write x=FILE:LENGTH,LENGTH."}}};
   for (const auto& [arguments, message] : cases) {

@@ -47,7 +47,7 @@ def test_integers_that_fit_are_taken_for_a_dtype_that_is_asked_for(values, dtype
 
 WRITE = "argument `values` of Array.write must be"
 ARRAY = "argument `values` of vyre.array must be"
-AS_WORDS = "write np.asarray(x).astype(np.uint32)"
+AS_WORDS = "pass integers for uint32"
 
 
 def write(values, dtype=np.uint32):
@@ -61,16 +61,16 @@ def make(values, dtype=np.uint32):
 test_nothing_is_converted_silently = refusals(
     [
         (write(2.7), f"{WRITE} integers for uint32, got 2.7", AS_WORDS),
-        (write([0, 2**32, 0]), f"{WRITE} integers from 0 to 4294967295 for uint32, got 4294967296 at [1]", AS_WORDS),
-        (write([2**70, 0, 0]), f"{WRITE} integers from 0 to 4294967295 for uint32, got 1180591620717411303424 at [0]", "pass numbers in that range, all rows of one length"),
-        (write([0, 1, 0], np.bool_), f"{WRITE} True or False for bool, got 0 at [0]", "write np.asarray(x).astype(np.bool_)"),
-        (write(np.array([0.5])), f"{WRITE} of dtype uint32, got an array of float64 with shape (1,)", AS_WORDS),
+        (write([0, 2**32, 0]), f"{WRITE} integers from 0 to 4294967295 for uint32, got 4294967296 at [1]", "pass integers from 0 to 4294967295 for uint32"),
+        (write([2**70, 0, 0]), f"{WRITE} integers from 0 to 4294967295 for uint32, got 1180591620717411303424 at [0]", "pass integers from 0 to 4294967295 for uint32"),
+        (write([0, 1, 0], np.bool_), f"{WRITE} True or False for bool, got 0 at [0]", "pass True or False for bool"),
+        (write(np.array([0.5])), f"{WRITE} an array of uint32, got one of float64 with shape (1,)", "pass an array of uint32"),
         (write("seven"), f"{WRITE} integers for uint32, got 'seven'."),
-        (lambda: vyre.full(2, np.ma.array([1, 2], mask=[0, 1], dtype=np.uint32), backend="cpu"), "argument `value` of vyre.full must be an array whose every element counts, got a masked array", "write .filled(0) to give the masked elements a value"),
+        (lambda: vyre.full(2, np.ma.array([1, 2], mask=[0, 1], dtype=np.uint32), backend="cpu"), "argument `value` of vyre.full must be an array without a mask, got a masked array", "pass an array without a mask"),
         (make(np.zeros((0, 1))), f"{ARRAY} integers for uint32, got an array of float64 with shape (0, 1)", AS_WORDS),
         (make(np.zeros(0, np.bool_)), f"{ARRAY} integers for uint32, got an array of bool with shape (0,)", AS_WORDS),
-        (make([1.5], None), f"{ARRAY} an array, or come with a dtype, got list."),
-        (make(np.int64([2**40]), None), f"{ARRAY} of dtype uint32, int32, uint64, bool, uint8, int8, uint16 or int16, got an array of int64 with shape (1,)."),
+        (make([1.5], None), f"{ARRAY} an array, or values with a dtype, got list."),
+        (make(np.int64([2**40]), None), f"{ARRAY} an array of uint32, int32, uint64, bool, uint8, int8, uint16 or int16, got an array of int64 with shape (1,)."),
         (make([1], np.float32), "argument `dtype` of vyre.array must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32."),
     ],
     vyre.ArgumentError,
@@ -79,7 +79,7 @@ test_nothing_is_converted_silently = refusals(
 
 def test_rows_of_two_lengths_are_no_array():
     said = message(make([[1, 2], [3]]), vyre.ArgumentError)
-    assert said.startswith("argument `values` of vyre.array cannot be one array: ")  # numpy's own words follow
+    assert said.startswith("argument `values` of vyre.array must be numbers, all rows of one length, got ")
 
 
 def test_numbers_that_fit_are_written(place):
@@ -117,7 +117,7 @@ def test_an_index_gives_rows_and_elements_as_numpy_does(place):
     assert message(lambda: vyre.empty(0, backend="cpu")[0], IndexError).endswith("Fix: read no element of it.")
     for key in (True, "a", 0.5, None, (slice(0, 1), 0), [0, 1], slice(None, None, 2)):
         with pytest.raises(
-            vyre.ArgumentError, match=r"Fix: write array\[a:b\], or array\.numpy\(\) and (index|slice) that\.$"
+            vyre.ArgumentError, match=r"(must be integers and at most one slice, which is the last|of step 1), got"
         ):
             array[key]
     flags = vyre.array([True, False], dtype=vyre.boolean, **place)
@@ -263,22 +263,22 @@ def test_what_dlpack_cannot_be_asked_for_is_told():
     for wrong, text in [
         (
             {"stream": 5},
-            f"`stream` {where} None, got 5 (int). Fix: leave it out: the host, which reads the array, has no streams.",
+            f"`stream` {where} None, got 5 (int). Fix: pass None.",
         ),
         (
             {"max_version": "x"},
-            f"`max_version` {where} a tuple of two integers or None, got 'x' (str). Fix: write (1, 0).",
+            f"`max_version` {where} a tuple of two integers or None, got 'x' (str). Fix: pass a tuple of two integers or None.",
         ),
         (
             {"max_version": (1,)},
             f"`max_version` {where} a tuple of two integers or None, got (1,) (tuple).",
         ),
-        ({"copy": 3}, f"`copy` {where} True or False, got 3 (int). Fix: write True or False."),
+        ({"copy": 3}, f"`copy` {where} True or False, got 3 (int). Fix: pass True or False."),
     ]:
         with refused(vyre.ArgumentError, f"argument {text}"):
             array.__dlpack__(**wrong)
     assert message(lambda: array.__dlpack__(version=1), vyre.CallError) == (
-        "Array.__dlpack__() has no argument 'version'. Fix: use one of `stream`, `max_version`, `dl_device`, `copy`."
+        "Array.__dlpack__() has no argument 'version'. Fix: write Array.__dlpack__(*, stream=..., max_version=..., dl_device=..., copy=...)."
     )
     for right in ({"stream": None}, {"max_version": (1, 0)}, {"copy": True}, {"dl_device": (1, 0), "copy": None}):
         assert "dltensor" in repr(array.__dlpack__(**right))
@@ -320,7 +320,7 @@ def test_a_device_that_is_not_listed_is_told():
     count = len(vyre.devices())
     assert message(lambda: vyre.empty(1, device=count), vyre.ArgumentError) == (
         f"argument `device` of vyre.empty must be an index into vyre.devices(), which lists {count}, got {count} (int). "
-        + (f"Fix: write one from 0 to {count - 1}." if count else "Fix: leave it out.")
+        f"Fix: pass an index into vyre.devices(), which lists {count}."
     )
     for call, name in [
         (lambda: vyre.array([1], dtype=vyre.u32, device="gpu"), "vyre.array"),
@@ -328,18 +328,10 @@ def test_a_device_that_is_not_listed_is_told():
     ]:
         assert message(call, vyre.ArgumentError) == (
             f"argument `device` of {name} must be an index into vyre.devices(), or one of its elements, got 'gpu' (str). "
-            "Fix: write device=vyre.devices()[0], or leave it out."
+            f"Fix: pass an index into vyre.devices(), or one of its elements."
         )
-    for position, device in reversed(list(enumerate(vyre.devices()))):
-        if device.name in [before.name for before in vyre.devices()[:position]]:
-            continue
-        for text in (device.name, device.name.upper()):
-            assert message(
-                lambda text=text: vyre.run(ADD_ONE, {"data": 4}, 1, device=text), vyre.ArgumentError
-            ).endswith(f". Fix: write device=vyre.devices()[{position}], which is {device.name}.")
     assert message(lambda: vyre.run(ADD_ONE, {"data": 4}, 1, device=0, check="all"), vyre.ArgumentError) == (
-        "argument `check` of vyre.run needs the reference, which has no devices to choose from. "
-        "Fix: leave `device` out; what it finds holds for every device."
+        "argument `device` of vyre.run has no place in a check, which runs on the reference. Fix: leave it out."
     )
 
 
@@ -365,6 +357,8 @@ def test_a_view_that_repeats_one_element_is_refused_whatever_its_size():
     """Seen: minutes, for the smallest of 2^42 elements."""
     ones = np.broadcast_to(np.int64(-1), (2**20, 2**20, 4))
     assert message(lambda: vyre.array(ones, dtype=vyre.u32), vyre.ArgumentError).startswith(
-        "argument `values` of vyre.array must be integers from 0 to 4294967295 for uint32, got -1 at [0, 0, 0]. Fix: write "
+        "argument `values` of vyre.array must be integers from 0 to 4294967295 for uint32, got -1 at [0, 0, 0]. "
     )
-    assert "Fix: write" in message(lambda: vyre.run(ADD_ONE, {"data": ones}, 1), vyre.BindingError)
+    assert "Fix: pass a numpy array of uint32" in message(
+        lambda: vyre.run(ADD_ONE, {"data": ones}, 1), vyre.BindingError
+    )

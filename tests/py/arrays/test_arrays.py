@@ -133,7 +133,7 @@ def test_overlapping_arrays_are_refused_when_one_is_written(target):
     assert message(
         lambda: vyre.run(program, {"data": memory[:5], "out": memory[4:]}, 1, **target), vyre.BindingError
     ) == (
-        "arrays of buffers `data` and `out` overlap in memory, and one of them is ReadWrite. "
+        "arrays `data` and `out` overlap in memory, and one of them is written. "
         "Fix: give each its own array, for instance a copy."
     )
     vyre.run(program, {"data": memory[:5], "out": memory[4:].copy()}, 1, **target)

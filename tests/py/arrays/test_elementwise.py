@@ -326,7 +326,7 @@ def array(dtype="uint32", values=(1, 2, 3), backend="cpu"):
         (lambda a: array("int32") << A, "operator `<<` has a vyre.Array of int32 and a numpy array, which lies on the host", 'write vyre.array(x, dtype=np.uint32, backend="cpu", device=0)'),
         (lambda a: a + array("int32"), "operator `+` has vyre.Arrays of uint32 and int32", "write right.astype(np.uint32) in place of the right one, so that both have one dtype"),
         (lambda a: a.astype(bool) & a, "operator `&` has vyre.Arrays of bool and uint32", "write right.astype(np.bool_) in place of the right one, so that both have one dtype"),
-        (lambda a: a << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32", "write amount.astype(np.uint32) in place of the amount"),
+        (lambda a: a << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32", "pass a vyre.Array of uint32"),
         (lambda a: 1 << array("int32"), "amount of `<<` must be a vyre.Array of uint32, got one of int32."),
         (lambda a: a.astype(bool) + a.astype(bool), "operator `+` is not defined on a vyre.Array of bool", "write array.astype(np.uint32) in place of the array"),
         (lambda a: a.astype(bool) & 1, "operator `&` has a vyre.Array of bool and 1, which is not True or False", "write True or False"),
@@ -336,10 +336,10 @@ def array(dtype="uint32", values=(1, 2, 3), backend="cpu"):
         (lambda a: a / 2, "operator `/` is not defined on a vyre.Array", "write `//`, which rounds towards zero: programs have no floats"),
         (lambda a: bool(a), "a vyre.Array of uint32 with shape (3,) has no truth value of its own."),
         (lambda a: a.reshape(2, 2), "a vyre.Array of shape (3,) has 3 elements, which do not fit shape (2, 2)", "write a shape of 3 elements, or a.reshape(-1)"),
-        (lambda a: a.reshape(-1, -1), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (-1, -1)", "write a.reshape(h, w), or a.reshape(-1)"),
-        (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32", "write a.numpy().astype(np.float32), for an array `a`: programs have no floats"),
-        (lambda a: a.fill([1, 2, 3]), "argument `value` of Array.fill must be one value, got values of shape (3,)", "write a.write(values)"),
-        (lambda a: a.fill(range(2**60)), "argument `value` of Array.fill must be one value, got a range of more than the host has memory for", "write one integer"),
+        (lambda a: a.reshape(-1, -1), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (-1, -1)", "pass up to 32 counts, at most one of them -1"),
+        (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32", "pass uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType"),
+        (lambda a: a.fill([1, 2, 3]), "argument `value` of Array.fill must be one value, got values of shape (3,)", "pass one value"),
+        (lambda a: a.fill(range(2**60)), "argument `value` of Array.fill must be one value, got a range of more than the host has memory for", "pass one value"),
         (lambda a: a.fill(-1), "argument `value` of Array.fill must be integers from 0 to 4294967295 for uint32, got -1."),
         (lambda a: a.item(), "item() takes a vyre.Array of one element, got one of uint32 with shape (3,)", "write array[k], or array.numpy()"),
     ],
@@ -529,7 +529,5 @@ def test_numpys_functions_do_what_the_page_about_kernels_says():
 def test_an_unknown_attribute_is_missing_as_ever():
     with pytest.raises(AttributeError, match=r"^'vyre._core.Array' object has no attribute 'wrong'$"):
         vyre.arange(3, backend="cpu").wrong  # noqa: B018
-    with pytest.raises(
-        vyre.ArgumentError, match=r"got int64. Fix: write np.uint64, which keeps the bits, or np.int32.$"
-    ):
+    with pytest.raises(vyre.ArgumentError, match=r"^argument `dtype` of Array.astype must be uint32, .*, got int64"):
         vyre.arange(3, backend="cpu").astype(np.int64)

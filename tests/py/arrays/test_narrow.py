@@ -302,4 +302,4 @@ def test_workgroup_memory_counts_each_element_as_a_word():
         )
 
     said = message(lambda: vyre.run(made(2**26 + 1), {"out": 1}, 1, backend="reference"), vyre.CapabilityError)
-    assert "wanted 268435460 bytes, allowed 268435456. " in said
+    assert "268435460 bytes of workgroup memory exceeds the limit of workgroup memory of the reference" in said

@@ -213,7 +213,7 @@ class TestResidentArraysAsInputsByName:
     """They are copied for the call, so it is their places on the device that say which of them overlap."""
 
     REFUSED = (
-        "arrays of buffers `a` and `b` overlap in memory, and one of them is ReadWrite. "
+        "arrays `a` and `b` overlap in memory, and one of them is written. "
         "Fix: give each its own array, for instance a copy."
     )
     ADD_ONE = (Node.store("a", INDEX, Expr.load("b", INDEX) + 1),)
@@ -354,9 +354,7 @@ def test_mistakes_are_told():
     assert message(lambda: named(workgroup=a), vyre.ArgumentError).startswith(
         "a Program's call needs argument `workgroups`: "
     )
-    assert message(lambda: a[::2], vyre.ArgumentError).endswith(
-        "Fix: write array[a:b], or array.numpy() and slice that."
-    )
+    assert message(lambda: a[::2], vyre.ArgumentError).endswith("Fix: pass one of step 1.")
     invalid = Program([BufferDecl.output("x", 0, vyre.u32)], (0, 1, 1), [])
     with pytest.raises(vyre.ValidationError):
         invalid(a, workgroups=1)

@@ -115,7 +115,7 @@ def test_a_program_may_bind_two_views_of_one_array_that_it_only_reads(place, fir
 def test_views_overlap_as_slices_do(place):
     array = vyre.array(WORDS, **place)
     said = (
-        "arrays of buffers `{}` and `sums` overlap in memory, and one of them is ReadWrite. "
+        "arrays `{}` and `sums` overlap in memory, and one of them is written. "
         "Fix: give each its own array, for instance a copy."
     )
     vectors, words, sums = array.view(DataType.Vec4U32), array, array.view(DataType.U64)
@@ -189,10 +189,10 @@ def test_what_no_whole_number_of_elements_fits_is_refused():
 def test_bool_and_bytes_have_no_views():
     array, truths = vyre.array(WORDS, backend="cpu"), vyre.array(np.array([True, False]), backend="cpu")
     for type in (DataType.U32, DataType.Bool):
-        assert message(lambda type=type: truths.view(type), vyre.BindingError) == (
-            "a vyre.Array of bool with shape (2,) has no views of another type: what a bool is on the device is "
-            "not what "
-            "it is in numpy. Fix: make it of U32, with vyre.array(array.numpy().astype(np.uint32))."
+        assert message(lambda type=type: truths.view(type), vyre.BindingError).startswith(
+            f"a vyre.Array of bool with shape (2,) has no view as `{type.name.lower()}`: what a bool is on the "
+            "device is "
+            "not what it is in numpy. Fix: convert array.numpy(), and pass that to vyre.array."
         )
     keep = Program(
         [BufferDecl.read("flags", 0, vyre.boolean), BufferDecl.read_write("out", 1, vyre.u32)],

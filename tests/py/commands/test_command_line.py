@@ -342,7 +342,7 @@ KNOWN = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().un
             "device 99 of backend `vulkan` does not exist",
             "use one of `vyre devices`",
         ),
-        ("conform --backend cpu --device 1", "backend 'cpu' has no devices to choose from", "leave the device out"),
+        ("conform --backend cpu --device 1", "device 1 has no place with backend 'cpu'", "leave it out"),
     ],
 )
 def test_a_place_that_is_not_here_is_exit_status_3(command, problem, fix, refuses):

@@ -136,7 +136,11 @@ def test_run_refuses_in_one_sentence_what_cannot_be_run(capsys, xor, tmp_path, m
 
 def test_without_shtab_completion_says_what_to_install(refuses, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
-    refuses(["completion", "bash"], "completion needs shtab", "pip install 'vyre[completion]'")
+    refuses(
+        ["completion", "bash"],
+        "vyre completion needs the package shtab, which is not installed",
+        "pip install 'vyre[completion]'",
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

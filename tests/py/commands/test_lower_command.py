@@ -56,7 +56,7 @@ def test_machine_code_is_printed_as_lower_gives_it(instructions, optimize, path,
 def test_instructions_are_of_machine_code(path, refuses):
     refuses(
         ["lower", path, "--to", "ptx", "--instructions", "avx2"],
-        "--instructions is for --to asm, got --to ptx",
+        "--instructions has no place with --to ptx",
         "leave it out",
     )
 
@@ -65,7 +65,7 @@ def test_without_capstone_the_command_says_what_to_install(path, refuses, monkey
     monkeypatch.setitem(sys.modules, "capstone", None)
     refuses(
         ["lower", path, "--to", "asm"],
-        "machine code becomes text with the package capstone, which is not installed",
+        "machine code as text needs the package capstone, which is not installed",
         "pip install 'vyre[asm]'",
     )
 

@@ -225,7 +225,7 @@ def test_a_specialised_kernel_gives_the_page_of_its_call():
     assert vyre.to_html(wide.specialize(shift=3), inputs, grid=5) == page
     assert "data[i] = (data[i] * k) &gt;&gt; shift" in page
     assert message(lambda: vyre.to_html(wide.specialize(shift=3), {**inputs, "shift": 4}), vyre.ArgumentError) == (
-        "input `shift` of vyre.to_html has its value from specialize(shift=3). Fix: leave `shift` out."
+        "input `shift` of vyre.to_html has no place beside its value from specialize. Fix: leave it out."
     )
 
 
@@ -236,23 +236,23 @@ def test_mistakes_are_told():
 
     where = "argument `kernel` of vyre.to_html must"
     assert message(lambda: vyre.to_html(twice, {"a": NUMBERS}), vyre.ArgumentError) == (
-        f"{where} be a kernel or a Program, got an object of type ProcedureFunction. Fix: make a page for each kernel that it calls."
+        f"{where} be a kernel or a Program, got an object of type ProcedureFunction. Fix: pass a kernel or a Program."
     )
     assert message(lambda: vyre.to_html(BYTES, {}, grid=3), vyre.ArgumentError) == (
-        "argument `grid` of vyre.to_html is for kernels, and a Program counts workgroups. Fix: write workgroups=n in place of grid=."
+        "argument `grid` of vyre.to_html has no place for a Program. Fix: leave it out."
     )
     assert message(lambda: vyre.to_html(Program(), {}, 1), vyre.ArgumentError) == (
         f"{where} write a buffer: the page compares what is written. Fix: write a result to an Out array."
     )
     assert message(lambda: vyre.to_html(collatz, {"first": NUMBERS}, title=5), vyre.ArgumentError) == (
-        "argument `title` of vyre.to_html must be a str or None, got 5. Fix: write the heading."
+        "argument `title` of vyre.to_html must be a str or None, got 5. Fix: pass a str or None."
     )
     large = np.ones((1 << 24) + 1, np.uint32)
     assert message(lambda: vyre.to_html(collatz, {"first": large}), vyre.CapabilityError) == (
-        "a page holds at most 67,108,864 bytes of inputs that are not zeros, and these have 67,108,868. Fix: give smaller arrays."
+        "the inputs of vyre.to_html must have at most 67108864 bytes that are not zeros, got 67108868. Fix: pass one with at most 67108864 bytes that are not zeros."
     )
     assert message(lambda: vyre.to_html(collatz, {"first": NUMBERS.astype(np.int64)}), vyre.BindingError) == (
-        "argument `first` of kernel `collatz` must be an array of uint32, got one of int64. Fix: write first.astype(np.uint32)."
+        "argument `first` of kernel `collatz` must be an array of uint32, got one of int64. Fix: pass an array of uint32."
     )
     assert message(lambda: vyre.to_html(collatz, 5), vyre.BindingError).startswith(
         "argument `inputs` of vyre.to_html must"

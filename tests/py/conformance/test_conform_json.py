@@ -121,4 +121,4 @@ def test_a_procedure_has_a_verdict(tmp_path, capsys, monkeypatch):
 
 def test_the_table_of_coverage_is_no_json(capsys):
     assert main(["conform", "--coverage", "--json"]) == 2
-    assert capsys.readouterr() == ("", "error: --coverage prints a table as Markdown. Fix: leave --json out.\n")
+    assert capsys.readouterr() == ("", "error: --json has no place with --coverage. Fix: leave it out.\n")

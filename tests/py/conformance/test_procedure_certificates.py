@@ -225,15 +225,16 @@ def test_a_backend_that_differs_from_run_to_run_does_not_pass():
         ),
         (
             {**CALLS[0], "x": (1, 2)},
-            "array `x` of procedure `folded` must be given as its length, got (1, 2). Fix: write {'x': 1000}.",
+            "array `x` of procedure `folded` must be its length, got (1, 2). Fix: pass its length.",
         ),
         (
             {**CALLS[0], "t": 5},
-            "array `t` of procedure `folded` must be given as a tuple of 2 lengths, got 5. Fix: write {'t': (10, 10)}.",
+            "array `t` of procedure `folded` must be a tuple of 2 lengths, got 5. Fix: pass a tuple of 2 lengths.",
         ),
         (
             {**CALLS[0], "n": -1},
-            "number `n` of procedure `folded` must be an integer from 0 to 4294967295, got -1. Fix: write {'n': 1}.",
+            "number `n` of procedure `folded` must be an integer from 0 to 4294967295, got -1. "
+            "Fix: pass an integer from 0 to 4294967295.",
         ),
     ],
 )

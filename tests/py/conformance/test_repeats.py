@@ -199,8 +199,7 @@ def test_fewer_than_three_runs_leave_a_level_incomplete(capsys):
 @pytest.mark.parametrize("repeat", [0, -1, 1001, True, 2.0, "3"])
 def test_another_number_of_runs_is_an_error(repeat):
     assert message(lambda: certify("reference", levels=["L4"], repeat=repeat), vyre.ArgumentError) == (
-        f"argument `repeat` must be an integer from 1 to 1000, got {repeat!r}. "
-        "Fix: leave it out to run each case 3 times."
+        f"argument `repeat` must be an integer from 1 to 1000, got {repeat!r}. Fix: pass an integer from 1 to 1000."
     )
 
 

@@ -179,7 +179,7 @@ def test_a_resident_out_begins_as_zeros_at_each_call_and_at_each_replay(target):
 def test_a_call_that_is_refused_leaves_a_resident_out_as_it_was(target):
     a = vyre.array(A, **target)
     message = (
-        "arrays of buffers `a` and `large` overlap in memory, and one of them is ReadWrite. Fix: give each its own "
+        "arrays `a` and `large` overlap in memory, and one of them is written. Fix: give each its own "
         "array, for instance a copy."
     )
     counts = vyre.array([len(A), 1, 1], dtype=vyre.u32, **target)
@@ -288,12 +288,12 @@ def test_a_specialised_kernel_has_no_constants_left():
     x = np.arange(10, dtype=np.uint32)
     with refused(
         vyre.CallError,
-        "kernel `powers_of` was specialised for a `k`, and has no other one",
+        "kernel `powers_of` has no argument `k`",
         "write powers_of.specialize(k=3, base=1)(x, n, y)",
     ):
         cubes(x, 7, k=3)
     with refused(
-        vyre.CallError, "kernel `powers_of` misses argument `n`", "write powers_of.specialize(k=3, base=1)(x, n)"
+        vyre.CallError, "kernel `powers_of` misses argument `n`", "write powers_of.specialize(k=3, base=1)(x, n, y)"
     ):
         cubes(x)
     assert list(inspect.signature(cubes).parameters) == ["x", "n", "y"]
@@ -348,33 +348,37 @@ WRONG = {
     "a list": (
         lambda: saxpy([1, 2], A, 3),
         "argument `a` of kernel `saxpy` must be an array of uint32, got an object of type list",
-        "write np.array(x, np.uint32)",
+        "pass an array of uint32",
     ),
     "a list of truths": (
         lambda: large_ones(A, found=[True]),
-        "argument `found` of kernel `large_ones` must be an array of bool, got an object of type list",
-        "write np.array(x, np.bool_)",
+        "argument `found` of kernel `large_ones` must be an array of bool or uint32, got an object of type list",
+        "pass an array of bool or uint32",
     ),
-    "an argument behind an Out": (lambda: behind(A, 3), "kernel `behind` misses argument `n`", "write behind(a, n=n)"),
+    "an argument behind an Out": (
+        lambda: behind(A, 3),
+        "kernel `behind` misses argument `n`",
+        "write behind(a, out, n)",
+    ),
     "a strided InOut": (
         lambda: add_one(np.zeros(6, np.uint32)[::2]),
         "argument `data` of kernel `add_one` is written, and the array is not C-contiguous",
-        "write data_ = np.ascontiguousarray(data), call with data_, then data[...] = data_",
+        "pass a writable, C-contiguous array",
     ),
     "out for two": (
         lambda: both(A, out=A),
-        "kernel `both` has 2 Out parameters, so `out=` names none of them",
-        "write low= or high=",
+        "kernel `both` has no argument `out`",
+        "write both(a, low, high)",
     ),
     "no shape for an Out": (
         lambda: place(),
         "argument `out` of kernel `place` is left out, and no array with 3 axes says its shape",
-        "write out=np.zeros((d, h, w), np.uint32)",
+        "pass an array for it",
     ),
     "True for an integer": (
         lambda: saxpy(A, A, True),
-        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got True",
-        "write an integer in that range",
+        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295, got True",
+        "pass an integer from 0 to 4294967295",
     ),
 }
 
@@ -448,8 +452,7 @@ def test_a_kernel_that_is_launched_with_blocks_and_threads_is_told_how_it_is_cal
     with refused(
         vyre.CallError,
         "kernel `doubled` is not indexed with blocks and threads",
-        "write doubled(x), which has an invocation for each element, or @vyre.kernel(workgroup_size=threads) "
-        "and doubled(x, workgroups=blocks)",
+        "write doubled(x, y)",
     ):
         doubled[2, 32](x)
     assert (doubled(x) == x * 2).all()
@@ -461,7 +464,7 @@ def test_what_takes_a_program_says_how_a_kernel_gives_one(name):
     with refused(
         ArgumentError,
         f"argument `program` of vyre.{name} must be a vyre.Program, got an object of type Kernel",
-        "write add_one.program",
+        "pass a vyre.Program",
     ):
         getattr(vyre, name)(add_one)
     assert vyre.validate(add_one.program) == []
@@ -475,7 +478,7 @@ def test_what_takes_a_program_says_to_call_a_procedure():
     with refused(
         ArgumentError,
         "argument `program` of vyre.run must be a vyre.Program, got an object of type ProcedureFunction",
-        "write cleared(...) with its arrays, which runs it",
+        "pass a vyre.Program",
     ):
         vyre.run(cleared, {})
     x = np.ones(2, np.uint32)
@@ -520,7 +523,9 @@ def test_constants_that_are_equal_have_programs_of_their_types(made, held):
 
 
 def test_a_constant_with_a_part_that_may_change_is_refused():
-    message = "const parameter `c` of kernel `kind` has a value that cannot be told from others"
+    message = (
+        "const parameter `c` of kernel `kind` must be a value with a hash, such as an integer or a tuple of integers"
+    )
     for wrong in ([1], ([1],), ({1: 2},)):
         with pytest.raises(vyre.ArgumentError, match=message):
             kind(wrong, len, np.zeros(1, np.uint32), backend="cpu")
@@ -563,8 +568,8 @@ def test_a_length_that_a_u32_does_not_hold_is_refused_for_an_array_without_eleme
     for call in (lambda: rows(tall, np.empty(1, np.uint32), **target), lambda: rows(resident, out)):
         with refused(
             BindingError,
-            "argument `x` of kernel `rows` has a length of 4294967296 along axis 0, and a length is a u32",
-            "pass an array that is at most 4294967295 long along that axis",
+            "axis 0 of argument `x` of kernel `rows` must have at most 4294967295 elements, got 4294967296",
+            "pass one with at most 4294967295 elements",
         ):
             call()
     assert rows(tall[: 2**32 - 1], np.empty(1, np.uint32), **target).tolist() == [2**32 - 1]

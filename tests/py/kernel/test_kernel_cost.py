@@ -211,8 +211,8 @@ def test_shapes_that_are_none_are_refused():
     with refused(
         vyre.ArgumentError,
         "argument `a` of scaled.cost must be an array or the sizes of 1 axis, got (3, 4)",
-        "write a=(1024,)",
+        "pass an array or the sizes of 1 axis",
     ):
         scaled.cost(a=(3, 4), n=5)
-    with refused(vyre.CallError, "kernel `gcd` misses argument `b`", "write gcd(a, b)"):
+    with refused(vyre.CallError, "kernel `gcd` misses argument `b`", "write gcd(a, b, out)"):
         kernels.gcd.cost(100)

@@ -269,12 +269,12 @@ def test_in_an_operation_it_is_refused():
         (
             {"invocations": 3},
             "argument `invocations` of vyre.debugging must be a list of 1 to 1024 invocations, got 3",
-            "write invocations=[(3, 0, 0)]",
+            "pass a list of 1 to 1024 invocations",
         ),
         (
             {"invocations": []},
             "argument `invocations` of vyre.debugging must be a list of 1 to 1024 invocations, got []",
-            "write invocations=[(3, 0, 0)]",
+            "pass a list of 1 to 1024 invocations",
         ),
         (
             {"invocations": [-1]},
@@ -284,7 +284,7 @@ def test_in_an_operation_it_is_refused():
         (
             {"limit": 0},
             "argument `limit` of vyre.debugging must be a count from 1 to 16777216, got 0",
-            "write limit=1000",
+            "pass a count from 1 to 16777216",
         ),
     ],
 )
@@ -330,5 +330,5 @@ def test_endless_invocations_are_refused():
         lambda: vyre.debugging(invocations=itertools.count()),
         lambda: type(vyre.debugging())(itertools.count(), 1),
     ):
-        with pytest.raises(vyre.ArgumentError, match=r"^argument `invocations` of .* must be a list.*Fix: write"):
+        with pytest.raises(vyre.ArgumentError, match=r"^argument `invocations` of .* must be a list"):
             given()

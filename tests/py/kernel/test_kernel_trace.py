@@ -180,12 +180,13 @@ test_what_it_cannot_take_is_refused = refusals(
         ),
         (
             lambda: vyre.trace(kernels.gcd, most_rows=1),
-            "argument `most_rows` of vyre.trace must be a count from 2 to 4194304, got 1. Fix: write most_rows=10000.",
+            "argument `most_rows` of vyre.trace must be a count from 2 to 4194304, got 1. "
+            "Fix: pass a count from 2 to 4194304.",
         ),
         (
             lambda: vyre.trace(np.add),
             "argument `kernel` of vyre.trace must be a function under @vyre.kernel, got <ufunc 'add'>. "
-            "Fix: write vyre.trace(kernel, a, b, invocation=(3, 0, 0)).",
+            "Fix: pass a function under @vyre.kernel.",
         ),
     ],
     vyre.ArgumentError,

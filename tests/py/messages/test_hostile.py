@@ -184,9 +184,9 @@ def test_a_class_makes_no_empty_objects_and_stays_as_it_is(name, abuses):
 DEVICE_MEMORY = "memory of a device, which is not copied or pickled"
 NOT_PICKLED = {
     "Array": (f"a vyre.Array is {DEVICE_MEMORY}", "write array.numpy(), and vyre.array there"),
-    "_Graph": (f"a graph works with {DEVICE_MEMORY}", "record it again there"),
-    "_ProcedureBuilder": ("a builder is not pickled", "pickle the Procedure"),
-    "_Profile": ("a profile that still records is not copied or pickled", "leave its with-block first"),
+    "_Graph": ("a vyre.Graph is not copied or pickled", "make it anew there"),
+    "_ProcedureBuilder": ("a builder is not copied or pickled", "make it anew there"),
+    "_Profile": ("a profile that still records is not copied or pickled", "make it anew there"),
 }
 
 
@@ -221,37 +221,37 @@ def test_what_says_to_be_of_a_class_of_ours_is_judged_by_what_it_is():
         {
             "vyre.add(Liar(Expr), 1)": (
                 f"argument `left` of add {wanted}, got an object of type Liar",
-                "write Expr.u32(v) or another expression",
+                "pass an Expr, an integer from 0 to 4294967295 or a bool",
             ),
             "Node.block([Liar(Node)])": (
                 "element 0 of argument `body` of Node.block must be a Node, got an object of type Liar",
-                "write Node.let(...), Node.store(...) or another statement",
+                "pass a Node",
             ),
             "vyre.validate(Liar(Program))": (
                 "argument `program` of vyre.validate must be a vyre.Program, got an object of type Liar",
-                "write Program(buffers, workgroup_size, entry), or vyre.parse(text)",
+                "pass a vyre.Program",
             ),
             "ops.register(Liar(OpSpec))": (
                 "argument `spec` of vyre.ops.register must be an OpSpec, got an object of type Liar",
-                "write OpSpec(id, signature, ...)",
+                "pass an OpSpec",
             ),
             "result = Program() == Liar(Program)": "False",
             "x = vyre.u32; x._value_ = 77; BufferDecl.read('a', 0, x)": (
                 "argument `element` of BufferDecl.read must be a vyre.DataType, got DataType.U32 (DataType)",
-                "write DataType.U32 or another type of that table",
+                "pass a vyre.DataType",
             ),
             "x = BufferAccess.Uniform; x._value_ = 9; _core._buffer_decl_from_state(b'a', 0, x, vyre.u32, 0, False)": (
                 "the access of a pickled BufferDecl must be a vyre.BufferAccess, got BufferAccess.Uniform "
                 "(BufferAccess)",
-                "write BufferAccess.ReadOnly, ReadWrite, Uniform, Workgroup or Private",
+                "pass a vyre.BufferAccess",
             ),
             "x = vyre.BinOp.Add; x._value_ = 'Add'; Expr.binop(x, 1, 2)": (
                 "argument `op` of Expr.binop must be a vyre.BinOp, got BinOp.Add (BinOp)",
-                "write BinOp.Add or another operator of that table",
+                "pass a vyre.BinOp",
             ),
             "x = object.__new__(vyre.UnOp); x._value_ = -1; Expr.unop(x, 2)": (
                 "argument `op` of Expr.unop must be a vyre.UnOp, got an object of type UnOp",
-                "write UnOp.Popcount or another operator of that table",
+                "pass a vyre.UnOp",
             ),
         }
     )
@@ -315,20 +315,20 @@ def test_indices_of_statements_and_expressions_are_checked():
     check(
         {
             "_core._statement_at(Program(), 7, None, False)": (
-                "argument `statement` must be below 0, as many as the program has, got 7 (int)",
-                "pass the index of one",
+                "argument `statement` must be a number below 0, as many as the program has, got 7 (int)",
+                "pass a number below 0, as many as the program has",
             ),
             f"_core._statement_at({one}, 0, 99, False)": (
-                "argument `expr` must be below 1, as many as the program has, got 99 (int)",
-                "pass the index of one",
+                "argument `expr` must be a number below 1, as many as the program has, got 99 (int)",
+                "pass a number below 1, as many as the program has",
             ),
             f"_core._trace({one}, 0, 5, [])": (
-                "argument `detail` must be below 1, as many as the program has, got 5 (int)",
-                "pass the index of one",
+                "argument `detail` must be a number below 1, as many as the program has, got 5 (int)",
+                "pass a number below 1, as many as the program has",
             ),
             f"_core._trace({one}, 9, None, [])": (
                 "argument `density` must be an integer from 0 to 3, got 9 (int)",
-                "write an integer in that range",
+                "pass an integer from 0 to 3",
             ),
             f"_core._statement_at({one}, 0, None, True)": (
                 "argument `effect` is for stores and atomics, and this is neither",
@@ -341,45 +341,45 @@ def test_indices_of_statements_and_expressions_are_checked():
 
 def test_iterables_are_looked_at_element_by_element():
     endless = "got more than 1000000 elements"
-    fewer = "pass fewer: a program has at most 100000 nodes (V019)"
     two = f"element 0 of argument `inputs` of OpSignature must be a vyre.DataType, got {np.uint32(0)!r} (uint32)"
     check(
         {
             "Program(itertools.repeat(3))": (
                 "element 0 of argument `buffers` of Program must be a BufferDecl, got 3 (int)",
-                "write BufferDecl.read(name, binding, element) or another shorthand",
+                "pass a BufferDecl",
             ),
             "Program(entry=itertools.repeat(Node.barrier()))": (
                 f"argument `entry` of Program must be a list of Nodes, {endless}",
-                fewer,
+                "pass a list of Nodes",
             ),
             "Node.block(itertools.repeat(Node.barrier()))": (
                 f"argument `body` of Node.block must be a list of Nodes, {endless}",
-                fewer,
+                "pass a list of Nodes",
             ),
             "vyre.call('a.b', itertools.repeat(1))": (
                 f"argument `args` of Expr.call must be a list of expressions, {endless}",
-                fewer,
+                "pass a list of expressions",
             ),
-            "OpSignature(np.broadcast_to(np.uint32(0), 2**40), vyre.u32)": (two, "write DataType.U32"),
+            "OpSignature(np.broadcast_to(np.uint32(0), 2**40), vyre.u32)": (two, "pass a vyre.DataType"),
             "OpSignature(itertools.repeat(vyre.u32), vyre.u32)": (
                 f"argument `inputs` of OpSignature must be a list of DataTypes, {endless}",
-                fewer,
+                "pass a list of DataTypes",
             ),
             "vyre.run(Program(), {}, itertools.repeat(1))": (
                 "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got "
                 "more than 1000 elements",
-                "write (n, 1, 1)",
+                "pass an integer or a tuple of one to three integers",
             ),
             "Program(workgroup_size=np.broadcast_to(np.uint32(0), 2**40))": (
                 "argument `workgroup_size` of Program must be three integers, got more than 1000 elements",
-                "write (64, 1, 1)",
+                "pass three integers",
             ),
             "vyre.check(Program(), {}, 1, checks=itertools.repeat('race'))": (
                 'argument `checks` of vyre.check must be "all", or names out of "race", "uninitialised-read", '
                 '"out-of-bounds", "divergent-barrier", "order-dependence", "promised_zeros", got more than '
                 "1000 elements",
-                'write "all", or a list such as ["race", "out-of-bounds"]',
+                'pass "all", or names out of "race", "uninitialised-read", "out-of-bounds", "divergent-barrier", '
+                '"order-dependence", "promised_zeros"',
             ),
             "result = vyre.check(Program(), {}, 1, checks=iter(['race'])).checks": "('race',)",
             """
@@ -389,7 +389,7 @@ def test_iterables_are_looked_at_element_by_element():
             vyre.run(Program(), Endless(), 1)
             """: (
                 "the keys of argument `inputs` of vyre.run must be names, got more than 1000000 elements",
-                "pass fewer: a program has at most 100000 nodes (V019)",
+                "pass names",
             ),
             "vyre.ValidationError(itertools.repeat(1))": (
                 "CallError",
@@ -420,15 +420,15 @@ def test_files_are_read_up_to_a_bound():
             ),
             "vyre.replay('a\\0b')": (
                 "argument `path` of vyre.replay must be a path, got 'a\\x00b'",
-                "write a name such as 'race.json'",
+                "pass a path",
             ),
             "vyre.replay('\\ud800')": (
                 "argument `path` of vyre.replay must be a path, got '\\ud800'",
-                "write a name such as 'race.json'",
+                "pass a path",
             ),
             "vyre.replay(3)": (
                 "argument `path` of vyre.replay must be a path, got 3",
-                "write a name such as 'race.json'",
+                "pass a path",
             ),
         }
     )
@@ -475,7 +475,7 @@ def test_a_call_that_fits_no_signature_is_a_type_error_of_ours():
             # A TypeError of a function that the user passed is theirs.
             "class Own: __index__ = lambda self: 'x' + 1\nvyre.graph().replay(Own())": (
                 "argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got an object of type Own",
-                "write replay(100)",
+                "pass a count from 0 to 2^63 - 1",
             ),
         }
     )
@@ -485,52 +485,58 @@ def test_what_was_untyped_or_misleading():
     dtype = "must be a numpy dtype or a vyre.DataType, got"
     check(
         {
-            "vyre.array([1], dtype='junk')": (f"argument `dtype` of vyre.array {dtype} 'junk'", "write np.uint32"),
-            "vyre.empty(5, dtype={1: 2})": (f"argument `dtype` of vyre.empty {dtype} {{1: 2}}", "write np.uint32"),
+            "vyre.array([1], dtype='junk')": (
+                f"argument `dtype` of vyre.array {dtype} 'junk'",
+                "pass a numpy dtype or a vyre.DataType",
+            ),
+            "vyre.empty(5, dtype={1: 2})": (
+                f"argument `dtype` of vyre.empty {dtype} {{1: 2}}",
+                "pass a numpy dtype or a vyre.DataType",
+            ),
             "vyre.empty((1,) * 40)": (
                 "argument `shape` of vyre.empty must have at most 32 axes, got more",
-                "join some of them",
+                "pass one with at most 32 axes",
             ),
             "vyre.empty(3, backend='cpu').__array__(copy=slice(3))": (
                 "argument `copy` of Array.__array__ must be True or False, got an object of type slice",
-                "write True or False",
+                "pass True or False",
             ),
             "vyre.array(np.broadcast_to(np.uint8(1), 2**40), backend='cpu')": (
                 "DeviceMemoryError",
                 "the host has no memory for the values of vyre.array: Unable to allocate 1.00 TiB for an array "
                 "with shape (1099511627776,) and data type uint8",
-                "make several smaller arrays",
+                "use fewer elements",
             ),
             "vyre.unpack_bytes(np.broadcast_to(np.uint32(1), 2**40))": (
                 "DeviceMemoryError",
                 "the host has no memory for the bytes of argument `words` of unpack_bytes: Unable to allocate "
                 "4.00 TiB for an array with shape (1099511627776,) and data type uint32",
-                "unpack a part of it",
+                "use fewer elements",
             ),
             "class Own(list): __iter__ = lambda self: itertools.repeat(1)\nvyre.empty(Own())": (
                 "argument `shape` of vyre.empty must have at most 32 axes, got more",
-                "join some of them",
+                "pass one with at most 32 axes",
             ),
             "vyre.graph().replay(np.array([1, 2]))": (
                 "argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got array([1, 2])",
-                "write replay(100)",
+                "pass a count from 0 to 2^63 - 1",
             ),
             "vyre.graph().replay(1, progress=np.array([1, 2]))": (
                 "argument `progress` of Graph.replay must be True, False or a function, got array([1, 2])",
-                "write progress=True",
+                "pass True, False or a function",
             ),
             "vyre.profile(keep=np.array([1, 2]))": (
                 "argument `keep` of vyre.profile must be a count of events, got array([1, 2])",
-                "write keep=1_000_000",
+                "pass a count of events",
             ),
             "vyre.devices(np.array([1, 2]))": (
                 "argument `backend` of vyre.devices must be one of "
-                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got array([1, 2])",
-                "write one of these; None lists all devices",
+                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])}, got array([1, 2])",
+                "write one of these",
             ),
             "vyre.run(Program(), {}, 1, backend=np.array([1, 2]), check='all')": (
-                "argument `check` of vyre.run needs the reference, got backend=array([1, 2])",
-                'write backend="reference"; what it finds holds for every backend',
+                "argument `backend` of vyre.run must be the reference beside `check`, got array([1, 2])",
+                "pass the reference beside `check`",
             ),
             "p = vyre.profile()\nwith p: pass\np.__exit__(None, None, None)": (
                 "a profile is closed once, after it was opened",
@@ -548,7 +554,7 @@ def test_what_was_untyped_or_misleading():
             ),
             "m = memoryview(b'abc'); m.release(); vyre.pack_bytes(m)": (
                 "argument `data` of pack_bytes must be bytes, got a memoryview that was released",
-                "pack it before its release",
+                "pass bytes",
             ),
             """
             class Speaks:
@@ -581,15 +587,15 @@ def test_a_name_of_a_megabyte_is_shortened_where_it_is_said():
             ),
             "vyre.devices('a' * 1_000_000)": (
                 "argument `backend` of vyre.devices must be one of "
-                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got {shown}",
-                "write one of these; None lists all devices",
+                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])}, got {shown}",
+                "write one of these",
             ),
             "try: ops.get('`' * 1_000_000)\nexcept vyre.ArgumentError as e: result = len(str(e)), ' Fix: ' in str(e)": (
                 "(10006, True)"
             ),
             "ops.get('a\\0b')": (
                 "argument `id` of vyre.ops.get must be an id without NUL, got 'a\\x00b' (str)",
-                "use one of vyre.ops.ids()",
+                "pass an id without NUL",
             ),
             "Program([BufferDecl.read_write('a\\0b', 0, vyre.u32)])(workgroups=1)": (
                 "ValidationError",
@@ -657,7 +663,7 @@ def test_a_backend_of_the_users_own_that_gives_no_buffers_is_told_so():
                 "BindingError",
                 "argument `inputs` of vyre.repeat must be a dict of name -> array, got an array of float64 "
                 "with shape (3,)",
-                'write {"name": array}',
+                "pass a dict of name -> array",
             ),
             f"vyre.bisect({double}, {{'data': 1}}, 1, backend=lambda *call: None)": (
                 f"the function `<lambda>` in argument `backend` of vyre.bisect {wanted}",
@@ -676,13 +682,19 @@ def test_memory_of_others_is_written_only_where_it_holds_numbers():
             judge.format("bytearray(16)"): "'agrees'",
             judge.format("np.array([None] * 4)"): (
                 f"{wanted} an array of object with shape (4,)",
-                "pass mmap.mmap(-1, 16)",
+                "pass 16 bytes of memory that can be written, at a multiple of 8",
             ),
             judge.format("memoryview(bytearray(16))[::-1]"): (
                 f"{wanted} an object of type memoryview",
-                "pass mmap.mmap(-1, 16)",
+                "pass 16 bytes of memory that can be written, at a multiple of 8",
             ),
-            judge.format("bytes(16)"): (f"{wanted} {bytes(16)!r} (bytes)", "pass mmap.mmap(-1, 16)"),
-            judge.format("True"): (f"{wanted} True (bool)", "pass mmap.mmap(-1, 16)"),
+            judge.format("bytes(16)"): (
+                f"{wanted} {bytes(16)!r} (bytes)",
+                "pass 16 bytes of memory that can be written, at a multiple of 8",
+            ),
+            judge.format("True"): (
+                f"{wanted} True (bool)",
+                "pass 16 bytes of memory that can be written, at a multiple of 8",
+            ),
         }
     )

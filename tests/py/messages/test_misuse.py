@@ -15,6 +15,7 @@ from vyre import BufferDecl, Convention, Diagnostic, Expr, Node, OpSignature, Op
 X = Expr.var("x")
 DECL = BufferDecl.read("a", 0, vyre.u32)
 VALUE = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
+PASS = "pass an Expr, an integer from 0 to 4294967295 or a bool"
 
 
 @vyre.procedure
@@ -32,7 +33,7 @@ def test_an_object_without_a_value_cannot_be_made(cls):
 @pytest.mark.parametrize("cls", [OpSignature, OpSpec])
 def test_an_object_without_its_arguments_cannot_be_made(cls):
     for make in (cls, lambda: cls.__new__(cls)):
-        with pytest.raises(vyre.CallError, match=rf"^{cls.__name__}\(\) misses argument `(inputs|id)`. Fix: pass it.$"):
+        with pytest.raises(vyre.CallError, match=rf"^{cls.__name__}\(\) misses argument `(inputs|id)`. Fix: write "):
             make()
 
 
@@ -47,24 +48,29 @@ def test_new_makes_a_whole_program():
         (
             lambda: Program(workgroup=(1, 1, 1)),
             "Program() has no argument 'workgroup'",
-            "use one of `buffers`, `workgroup_size`, `entry`",
+            "write Program(buffers=..., workgroup_size=..., entry=...)",
         ),
         (
             lambda: Program(**{"\ud800": 1}),
             "Program() has no argument '\\ud800'",
-            "use one of `buffers`, `workgroup_size`, `entry`",
+            "write Program(buffers=..., workgroup_size=..., entry=...)",
         ),
         (
             lambda: Program([], (1, 1, 1), [], 3),
-            "Program() takes at most 3 positional arguments, got 4",
-            "pass the others by name",
+            "Program() takes 3 arguments by place, got 4",
+            "write Program(buffers=..., workgroup_size=..., entry=...)",
         ),
-        (lambda: Program([], buffers=[]), "Program() got argument 'buffers' twice", "pass it once"),
-        (lambda: OpSignature([]), "OpSignature() misses argument `output`", "pass it"),
+        (
+            lambda: Program([], buffers=[]),
+            "Program() got argument `buffers` twice",
+            "write Program(buffers=..., workgroup_size=..., entry=...)",
+        ),
+        (lambda: OpSignature([]), "OpSignature() misses argument `output`", "write OpSignature(inputs, output)"),
         (
             lambda: OpSpec("a.b", OpSignature([], vyre.u32), []),
-            "OpSpec() takes at most 2 positional arguments, got 3",
-            "pass the others by name",
+            "OpSpec() takes 2 arguments by place, got 3",
+            "write OpSpec(id, signature=..., *, parameters=..., body=..., result=..., version=..., convention=..., "
+            "summary=..., laws=..., examples=..., procedure=...)",
         ),
     ],
 )
@@ -76,65 +82,65 @@ def test_wrong_arguments_of_constructors(call, problem, fix):
 @pytest.mark.parametrize(
     ("call", "problem", "fix"),
     [
-        (lambda: vyre.add(X, np.float32(2)), f"argument `right` of add {VALUE} 2.0 (float32)", "write 2"),
+        (lambda: vyre.add(X, np.float32(2)), f"argument `right` of add {VALUE} 2.0 (float32)", PASS),
         (
             lambda: Expr.u32(1.5),
             "argument `value` of Expr.u32 must be an integer from 0 to 4294967295, got 1.5 (float)",
-            "write an integer; `//` divides integers, and -(-n // 64) rounds up",
+            "pass an integer from 0 to 4294967295",
         ),
         (
             lambda: Node.block({Node.barrier()}),
             "argument `body` of Node.block must be a list of Nodes, got an object of type set",
-            "write [Node.let(...), Node.store(...)]",
+            "pass a list of Nodes",
         ),
         (
             lambda: Node.block([[Node.barrier()]]),
             "element 0 of argument `body` of Node.block must be a Node, got an object of type list",
-            "write *nodes to put a list's statements here, or Node.block(nodes)",
+            "pass a Node",
         ),
         (
             lambda: Node.block([Node.barrier]),
             "element 0 of argument `body` of Node.block must be a Node, got an object of type "
             "builtin_function_or_method",
-            "call the function: write Node.barrier() or Node.return_()",
+            "pass a Node",
         ),
         (
             lambda: vyre.parse(b"vyre 1"),
             "argument `text` of vyre.parse must be a str, got b'vyre 1' (bytes)",
-            "pass what Program.to_text() gave; bytes are read by Program.from_bytes",
+            "pass a str",
         ),
         (
             lambda: vyre.lower(Program(), "assembly", instructions="sse41"),
             'argument `target` of vyre.lower must be "spirv", "spirv-asm", "wgsl", "ptx" or "asm", got '
             "'assembly' (str)",
-            "write one of them",
+            'pass "spirv", "spirv-asm", "wgsl", "ptx" or "asm"',
         ),
         (
             lambda: vyre.lower(nothing.procedure, "asm"),
             "argument `program` of vyre.lower must be a vyre.Program, got the procedure 'nothing'",
-            "lower the program of a step, procedure.programs[0] for the first",
+            "pass a vyre.Program",
         ),
         (
             lambda: vyre.run(Program(), {}, 1, backend=3),
             "argument `backend` of vyre.run must be a str, got 3 (int)",
-            'write "cpu", "vulkan", "cuda", "reference" or None',
+            "pass a str",
         ),
         (
             lambda: vyre.run(Program(), {}, {1, 2}),
             "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got an "
             "object of type set",
-            "write (n, 1, 1)",
+            "pass an integer or a tuple of one to three integers",
         ),
         (
             lambda: vyre.pack_bytes(np.ma.array(np.zeros(3, np.uint8))),
-            "argument `data` of pack_bytes must be an array whose every element counts, got a masked array",
-            "write .filled(0) to give the masked elements a value",
+            "argument `data` of pack_bytes must be an array without a mask, got a masked array",
+            "pass an array without a mask",
         ),
         (
             lambda: vyre.devices("gpu"),
             "argument `backend` of vyre.devices must be one of "
-            f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got 'gpu'",
-            "write one of these; None lists all devices",
+            f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])}, got 'gpu'",
+            "write one of these",
         ),
     ],
 )

@@ -309,8 +309,8 @@ def test_the_hint_of_a_plain_update_counts_every_invocation():
 def test_wrong_arguments_are_told():
     of = program(Node.store("out", ID, ID))
     message = (
-        "argument `lengths` of Program.notes names 'outs', which is no buffer of the program (did you mean `out`?). "
-        "Fix: write the name of a buffer."
+        "a name in argument `lengths` of Program.notes must be one of out, tile, mine, got 'outs' (str). "
+        "Fix: write one of these (did you mean `out`?)."
     )
     with pytest.raises(vyre.ArgumentError) as error:
         of.notes(lengths={"outs": 1})

@@ -65,33 +65,35 @@ def _read_only():
             np.zeros((2, 4), np.uint32),
             ArgumentError,
             "argument `out` of procedure `double` must be an array of uint32 with shape (4,) for `y`, got one "
-            "of shape (2, 4)",
-            "make it with np.zeros((4,), np.uint32)",
+            "of uint32 with shape (2, 4)",
+            "pass an array of uint32 with shape (4,) for `y`",
         ),
         (
             np.zeros(4, np.int32),
             BindingError,
-            "argument `out` of procedure `double` must be an array of uint32 for `y`, got one of int32",
-            "make it with np.zeros((4,), np.uint32)",
+            "argument `out` of procedure `double` must be an array of uint32 with shape (4,) for `y`, got one "
+            "of int32 with shape (4,)",
+            "pass an array of uint32 with shape (4,) for `y`",
         ),
         (
             np.zeros(4, np.dtype("u4").newbyteorder()),
             BindingError,
-            "argument `out` of procedure `double` must be an array of uint32 for `y`, got one of "
-            f"{np.dtype('u4').newbyteorder()}",
-            "make it with np.zeros((4,), np.uint32)",
+            "argument `out` of procedure `double` must be an array of uint32 with shape (4,) for `y`, got one of "
+            f"{np.dtype('u4').newbyteorder()} with shape (4,)",
+            "pass an array of uint32 with shape (4,) for `y`",
         ),
         (
             _read_only(),
             BindingError,
             "argument `out` of procedure `double` is written, and the array is read-only",
-            "pass a .copy() of it",
+            "pass a writable, C-contiguous array",
         ),
         (
             [0, 0, 0, 0],
             BindingError,
-            "argument `out` of procedure `double` must be an array of uint32, got an object of type list",
-            "make it with np.zeros((4,), np.uint32)",
+            "argument `out` of procedure `double` must be an array of uint32 with shape (4,) for `y`, got an object "
+            "of type list",
+            "pass an array of uint32 with shape (4,) for `y`",
         ),
     ],
     ids=["shape", "type", "byte order", "read-only", "list"],
@@ -194,9 +196,9 @@ def test_a_grid_from_an_array_that_has_not_three_counts_is_refused(target, n):
     ):
         with refused(
             BindingError,
-            f"dispatch `add` in procedure `p` at steps[0]{place}: the array `counts` of its grid has {n} "
-            "elements, and a grid is counted by three",
-            "pass an array of three counts, or a slice of three, as in counts[0:3]",
+            f"dispatch `add` in procedure `p` at steps[0]{place}: the array `counts` of its grid must be "
+            f"one of three counts, got {n}",
+            "pass one of three counts",
         ):
             call()
     if n >= 3:
@@ -316,8 +318,9 @@ def test_an_out_of_another_shape_is_refused_before_anything_runs(is_resident):
     x, z = numbers(4), numbers(4)
     given = (vyre.array(x, backend="cpu"), vyre.array(z, backend="cpu")) if is_resident else (x, z)
     where = {} if is_resident else {"backend": "cpu"}
+    got = re.escape("with shape (4,) for `y`, got one of uint32 with shape (5,). Fix: pass")
     for call, arguments in ((counted, given), (within_limits, given[:1])):
-        with pytest.raises(ArgumentError, match=r"with shape \(4,\) for `y`, got one of shape \(5,\)\. Fix: make it"):
+        with pytest.raises(ArgumentError, match=got):
             call(*arguments, out=np.zeros(5, np.uint32), **where)
     found = given[0].numpy() if is_resident else x
     assert found.tolist() == [0, 1, 2, 3]
@@ -335,7 +338,9 @@ def test_a_shape_of_lengths_and_numbers_is_known_before_the_call():
 
     given = (np.zeros((2, 5), np.uint32), 2, 2**40)
     assert table(*given, out=np.ones((7, 3, 4), np.uint32), backend="cpu").tolist() == np.zeros((7, 3, 4)).tolist()
-    with pytest.raises(ArgumentError, match=re.escape("with shape (7, 3, 4) for `y`, got one of shape (7, 3).")):
+    with pytest.raises(
+        ArgumentError, match=re.escape("with shape (7, 3, 4) for `y`, got one of uint32 with shape (7, 3).")
+    ):
         table(*given, out=np.ones((7, 3), np.uint32), backend="cpu")
 
 
@@ -344,17 +349,17 @@ def test_a_graph_writes_no_numpy_arrays():
     with vyre.graph() as graph:
         with refused(
             ArgumentError,
-            "procedure `double` is called without a resident array, and a graph records calls on resident arrays",
-            "make them with vyre.array(x) or vyre.empty(n), or call it after the with-block",
+            "each argument of procedure `double` is not resident, and a graph records calls on resident arrays",
+            "pass vyre.array(x)",
         ):
             double(numbers(4))
         with refused(
             ArgumentError,
-            "argument `out` of procedure `double` is a numpy array that is written, and a graph writes resident arrays",
-            "write out=vyre.array(out), and read it after replay()",
+            "argument `out` of procedure `double` is not resident, and a graph records calls on resident arrays",
+            "pass vyre.array(x)",
         ):
             double(x, out=np.zeros(4, np.uint32))
-        with pytest.raises(ArgumentError, match=re.escape("argument `x` of procedure `counted` is a numpy array that")):
+        with pytest.raises(ArgumentError, match=re.escape("argument `x` of procedure `counted` is not resident")):
             counted(numbers(4), x)
         for wrong in (vyre.zeros(5, backend="cpu"), x):
             with pytest.raises((ArgumentError, BindingError)):
@@ -512,14 +517,14 @@ def test_a_damaged_pickle_of_a_procedure_is_no_other_procedure_and_no_crash(rng)
             lambda: double(numbers(3), backend="vulcan"),
             ArgumentError,
             "argument `backend` of procedure `double` must be one of "
-            f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got 'vulcan'",
-            "write one of these; None takes the best one (did you mean `vulkan`?)",
+            f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])}, got 'vulcan'",
+            "write one of these (did you mean `vulkan`?)",
         ),
         (
             lambda: double[10, 256](numbers(3)),
             vyre.CallError,
             "procedure `double` is not indexed with blocks and threads",
-            "write double(x): its steps have their own grids",
+            "write double(x)",
         ),
         (
             lambda: double.program,
@@ -531,7 +536,7 @@ def test_a_damaged_pickle_of_a_procedure_is_no_other_procedure_and_no_crash(rng)
             lambda: both(numbers(8)[::2], numbers(4), backend="cpu"),
             BindingError,
             "argument `x` of procedure `both` is written, and the array is not C-contiguous",
-            "write x_ = np.ascontiguousarray(x), call with x_, then x[...] = x_",
+            "pass a writable, C-contiguous array",
         ),
     ],
 )

@@ -207,8 +207,8 @@ def test_steps_that_depend_on_the_device_are_refused_where_they_differ(monkeypat
 def test_wrong_arguments_are_refused():
     with refused(
         ArgumentError,
-        "argument `workgroups` of vyre.bisect is for programs, and a procedure has the grids of its steps",
-        "leave `workgroups` out",
+        "argument `workgroups` of vyre.bisect has no place for a procedure",
+        "leave it out",
     ):
         vyre.bisect(turned, {"x": X, "n": 1}, 1, backend="cpu")
     with refused(BindingError, "argument `inputs` of vyre.bisect misses `n` of procedure `turned`", "add 'n' to it"):

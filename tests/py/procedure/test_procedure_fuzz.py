@@ -227,9 +227,7 @@ def test_a_sweep_goes_on_where_its_log_ends(tmp_path, capsys):
 
 def test_settings_of_programs_have_no_place(capsys):
     assert main(["fuzz", "--procedures", "--clean"]) == 2
-    assert capsys.readouterr().err == (
-        "error: --clean has no place with --procedures, which is about programs. Fix: leave it out.\n"
-    )
+    assert capsys.readouterr().err == ("error: --clean has no place with --procedures. Fix: leave it out.\n")
 
 
 def test_the_reference_takes_steps_in_one_order():

@@ -223,7 +223,8 @@ def test_a_negative_literal_is_no_shape_of_an_invocation():
 
     with refused(
         ArgumentError,
-        "argument `n` of procedure `inner_shape` is -3, and the shape of a result depends on it",
+        "argument `n` of procedure `inner_shape`, on which the shape of a result depends, must be an integer from 0 to "
+        "2147483647, got -3",
         "pass an integer from 0 to 2147483647",
     ):
         outer(X, backend="cpu")

@@ -282,13 +282,13 @@ def misused() -> str:
 test_wrong_uses_name_the_operation = refusals(
     [
         (lambda: OpSpec("whole.nothing"), vyre.CallError, "OpSpec() misses argument `signature`", "pass it, or the `procedure` of an operation on whole arrays"),
-        (lambda: OpSpec("whole.nothing", procedure=padded), vyre.ArgumentError, "argument `procedure` of OpSpec must be a Procedure, got an object of type ProcedureFunction", "write procedure=smooth.procedure for a function `smooth` under @vyre.procedure"),
+        (lambda: OpSpec("whole.nothing", procedure=padded), vyre.ArgumentError, "argument `procedure` of OpSpec must be a Procedure, got an object of type ProcedureFunction."),
         (lambda: of_values.procedure, vyre.ArgumentError, "operation `primitive.bitwise.xor` is a function of values, which expressions call, and vyre.ops.invoke calls procedures", 'write vyre.ops.call("primitive.bitwise.xor", ...) in a kernel, and call the kernel here'),
         (lambda: ops.invoke("whole.unknown", X), vyre.ArgumentError, "unknown operation `whole.unknown`."),
-        (lambda: ops.invoke(padded, X), vyre.ArgumentError, "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got an object of type ProcedureFunction", "call it here itself, or write a name in quotes"),
-        (lambda: ops.invoke(3, X), vyre.ArgumentError, "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got an object of type int", "write a name in quotes"),
+        (lambda: ops.invoke(padded, X), vyre.ArgumentError, "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got <vyre.procedure padded(x, k, more)>", "pass the id of a registered procedure"),
+        (lambda: ops.invoke(3, X), vyre.ArgumentError, "argument `id` of vyre.ops.invoke must be the id of a registered procedure, got 3", "pass the id of a registered procedure"),
         (lambda: ops.Operation(ops.get("primitive.bitwise.xor"))(a=1, b=2), vyre.CallError, "operation `primitive.bitwise.xor@1` takes expressions by position, got argument `a`", "write them in the order a, b"),
-        (lambda: vyre.std.reduce(X, misused(), backend="cpu"), vyre.ArgumentError, f"argument `op` of vyre.std.reduce is `{PADDED}`, a procedure on whole arrays", "use an operation of two DataType.U32 that gives one"),
+        (lambda: vyre.std.reduce(X, misused(), backend="cpu"), vyre.ArgumentError, f"argument `op` of vyre.std.reduce must be an operation of two DataType.U32 that gives one, got `{PADDED}`, a procedure", "pass an operation of two DataType.U32 that gives one"),
         (lambda: ops.invoke(misused(), X), vyre.CallError, f"procedure `{PADDED}` misses argument `k`", f'write vyre.ops.invoke("{PADDED}", x, k, more)'),
         (lambda: ops.invoke(misused(), X.astype(np.int32), 1, 1), vyre.BindingError, f"argument `x` of procedure `{PADDED}` must be an array of uint32, got one of int32."),
     ]

@@ -72,8 +72,7 @@ X = np.arange(4, dtype=np.uint32)
         (
             {"x": np.ma.array(X, mask=[True, False, False, False])},
             {},
-            "array `x` of procedure `copy_of` is a masked array. Fix: write x.filled(0) to give the masked elements a "
-            "value.",
+            "array `x` of procedure `copy_of` must be an array without a mask, got a masked array",
         ),
         ({"x": X}, {"backend": "nope"}, "argument `backend` of vyre.run must be one of"),
         ({"x": X}, {"device": 99}, "argument `device` of vyre.run must be an index into vyre.devices()"),

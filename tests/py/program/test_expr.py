@@ -188,6 +188,7 @@ def test_truth_is_seen_through_long_and_shared_chains():
 
 
 LITERAL = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
+PASS = "pass an Expr, an integer from 0 to 4294967295 or a bool"
 
 
 test_exact_message = refusals(
@@ -195,51 +196,59 @@ test_exact_message = refusals(
         (
             lambda: Expr.load("x", "i"),
             f"argument `index` of Expr.load {LITERAL} 'i' (str)",
-            "write Expr.var(name) to read a variable, Expr.load(name, index) a buffer",
+            PASS,
         ),
         (
             lambda: Expr.load(3, 0),
             "argument `buffer` of Expr.load must be a str, got 3 (int)",
-            "write a name in quotes",
+            "pass a str",
         ),
         (
             lambda: Expr.u32(-1),
             "argument `value` of Expr.u32 must be an integer from 0 to 4294967295, got -1 (int)",
-            "write Expr.i32(v) for a signed literal, Expr.u64(v) for a 64-bit one",
+            "pass an integer from 0 to 4294967295",
         ),
         (
             lambda: Expr.i32(2**31),
             "argument `value` of Expr.i32 must be an integer from -2147483648 to 2147483647, got 2147483648 (int)",
-            "write Expr.u32(v) for a larger literal",
+            "pass an integer from -2147483648 to 2147483647",
         ),
         (
             lambda: Expr.u64(2**64),
             "argument `value` of Expr.u64 must be an integer from 0 to 18446744073709551615, got "
             "18446744073709551616 (int)",
-            "write an integer in that range",
+            "pass an integer from 0 to 18446744073709551615",
         ),
         (
             lambda: Expr.bool(1),
             "argument `value` of Expr.bool must be True or False, got 1 (int)",
-            "write True or False",
+            "pass True or False",
         ),
         (
             lambda: Expr.var("\ud800"),
             "argument `name` of Expr.var must be text that UTF-8 can hold, got '\\ud800' (str)",
-            "remove the lone surrogates",
+            "pass text that UTF-8 can hold",
         ),
         (
             lambda: Expr.call("primitive.bitwise.xor", a),
             "argument `args` of Expr.call must be a list of expressions, got Expr(a) (Expr)",
-            "write [value, ...]",
+            "pass a list of expressions",
         ),
         (
             lambda: Expr.binop("+", a, b),
             "argument `op` of Expr.binop must be a vyre.BinOp, got '+' (str)",
-            "write BinOp.Add or another operator of that table",
+            "pass a vyre.BinOp",
         ),
-        (lambda: 1 / a, "`/` is not defined on expressions", "write `//` (truncating; x // 0 is 0)"),
-        (lambda: a**2, "`**` is not defined on expressions", "multiply, or write `1 << n` for a power of two"),
+        (
+            lambda: 1 / a,
+            "an expression, which has no value before it runs, does not take `/`",
+            "write //, which truncates",
+        ),
+        (
+            lambda: a**2,
+            "an expression, which has no value before it runs, does not take `**`",
+            "write a product, or 1 << n for a power of two",
+        ),
     ],
     vyre.ArgumentError,
 )
@@ -272,7 +281,7 @@ def test_what_python_does_with_numbers_is_refused_with_a_fix(use):
 
 @pytest.mark.parametrize("value", [np.float32(1.5), np.float64(1.5)])
 def test_floats_of_numpy_are_refused_like_floats(value):
-    with pytest.raises(vyre.ArgumentError, match=r"Fix: write an integer: programs have no floats, and "):
+    with pytest.raises(vyre.ArgumentError, match=r"Fix: pass an Expr, an integer from 0 to 4294967295 or a bool"):
         a + value
 
 
@@ -327,18 +336,18 @@ test_exact_message_of_statements = refusals(
         (
             lambda: Node.if_(a, Node.barrier()),
             "argument `then` of Node.if_ must be a list of Nodes, got Node(barrier) (Node)",
-            "write [Node.let(...), Node.store(...)]",
+            "pass a list of Nodes",
         ),
         (
             lambda: Node.block([a]),
             "element 0 of argument `body` of Node.block must be a Node, got Expr(a) (Expr)",
-            "bind the expression with Node.let(name, value), or store it",
+            "pass a Node",
         ),
-        (lambda: Node.let(1, a), "argument `name` of Node.let must be a str, got 1 (int)", "write a name in quotes"),
+        (lambda: Node.let(1, a), "argument `name` of Node.let must be a str, got 1 (int)", "pass a str"),
         (
             lambda: Node.let("x", Node.barrier()),
             f"argument `value` of Node.let {LITERAL} Node(barrier) (Node)",
-            "pass an expression; a statement has no value",
+            PASS,
         ),
     ],
     vyre.ArgumentError,
@@ -358,6 +367,6 @@ def test_what_takes_a_u32_refuses_a_larger_number():
             vyre.ArgumentError,
             "argument `index` of Expr.load must be an Expr, an integer from 0 to 4294967295 or a bool, got "
             f"{number} (int)",
-            "write an index below 2^32",
+            PASS,
         ):
             Expr.load("a", number)

@@ -144,6 +144,6 @@ def test_a_workgroup_too_large_for_its_private_memory_is_a_capability_error(back
         vyre.run(program, {}, 1, backend=backend)
     whose = "cpu backend" if backend == "cpu" else "reference"
     assert str(error.value) == (
-        f"private buffers exceed the {whose}'s limit of private memory for a workgroup: wanted 536870912 bytes, "
-        "allowed 268435456. Fix: use a smaller workgroup_size, or declare fewer elements."
+        f"536870912 bytes of private memory a workgroup exceeds the limit of private memory of the {whose}, which "
+        "allows 268435456. Fix: use a smaller workgroup_size, or use another device."
     )

@@ -93,33 +93,33 @@ test_exact_message = refusals(
         (
             lambda: Program(workgroup_size=64),
             "argument `workgroup_size` of Program must be three integers, got 64 (int)",
-            "write (64, 1, 1)",
+            "pass three integers",
         ),
         (
             lambda: Program(workgroup_size=(1, -1, 1)),
             "element 1 of argument `workgroup_size` of Program must be an integer from 0 to 4294967295, got -1 (int)",
-            "write an integer in that range",
+            "pass an integer from 0 to 4294967295",
         ),
         (
             lambda: Program(buffers="ab"),
             "argument `buffers` of Program must be a list of BufferDecls, got 'ab' (str)",
-            "write [BufferDecl.read(name, binding, element), ...]",
+            "pass a list of BufferDecls",
         ),
         (
             lambda: BufferDecl.read("x", -1, vyre.u32),
             "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got -1 (int)",
-            "write an integer in that range",
+            "pass an integer from 0 to 4294967295",
         ),
         (
             lambda: BufferDecl.read("x", vyre.u32, 0),
             "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got DataType.U32 "
             "(DataType)",
-            "write BufferDecl.read('x', 0, DataType.U32), with a binding of its own",
+            "pass an integer from 0 to 4294967295",
         ),
         (
             lambda: Program.from_bytes("x"),
             "argument `data` of Program.from_bytes must be bytes, got 'x' (str)",
-            "pass what to_bytes() gave",
+            "pass bytes",
         ),
     ],
     vyre.ArgumentError,

@@ -87,7 +87,7 @@ def test_only_workgroup_memory_is_atomic():
         "pass the bytes as to_bytes gave them",
     ):
         Program.from_bytes(bytes(data))
-    with pytest.raises(vyre.ParseError, match="only workgroup memory is atomic"):
+    with pytest.raises(vyre.ParseError, match="these bytes are not a pickled BufferDecl"):
         vyre._core._buffer_decl_from_state(b"x", 0, BufferAccess.ReadWrite, U32, 1, False, True)
 
 

@@ -45,8 +45,8 @@ def test_import_leaves_out_numpy_and_what_looks_for_mistakes():
 
 OWN = (
     *("vyre", "vyre._arrays", "vyre._arrays.array", "vyre._arrays.elementwise", "vyre._base", "vyre._base.calls"),
-    *("vyre._base.taken", "vyre._base.text", "vyre._base.types", "vyre._core", "vyre._default", "vyre._diagnostics"),
-    *("vyre._enums", "vyre._run", "vyre.errors", "vyre.ops"),
+    *("vyre._base.refused", "vyre._base.taken", "vyre._base.text", "vyre._base.types", "vyre._core", "vyre._default"),
+    *("vyre._diagnostics", "vyre._enums", "vyre._run", "vyre.errors", "vyre.ops"),
 )
 STANDARD = "__future__, atexit, contextvars, enum, importlib, operator, threading, typing"
 

@@ -85,8 +85,7 @@ def test_the_baseline_has_no_listing_of_its_own():
     done = python("-c", LIST, instructions="baseline")
     assert done.stderr.strip().splitlines()[-1] == (
         "vyre.errors.LoweringError: programs have no machine code here, because the environment says "
-        'VYRE_INSTRUCTIONS=baseline, which interprets. Fix: write instructions="sse41", "avx2" or "avx512" for the '
-        "code of these."
+        'VYRE_INSTRUCTIONS=baseline, which interprets. Fix: write instructions="sse41", "avx2" or "avx512".'
     )
 
 

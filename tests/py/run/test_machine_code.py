@@ -251,21 +251,21 @@ def test_a_program_that_is_refused_is_interpreted():
 
 def test_wrong_arguments_say_what_to_write():
     assert message(lambda: vyre.lower(XOR, "asm", instructions="sse"), vyre.ArgumentError) == (
-        'argument `instructions` of vyre.lower must be "sse41", "avx2" or "avx512", got "sse". Fix: write one of them.'
+        'argument `instructions` of vyre.lower must be "sse41", "avx2" or "avx512", got sse. '
+        'Fix: pass "sse41", "avx2" or "avx512".'
     )
     assert message(lambda: vyre.lower(XOR, "asm", instructions=512), vyre.ArgumentError) == (
-        "argument `instructions` of vyre.lower must be a str, got 512 (int). "
-        'Fix: write "sse41", "avx2", "avx512" or None.'
+        "argument `instructions` of vyre.lower must be a str, got 512 (int). Fix: pass a str."
     )
     assert problem(lambda: vyre.lower(XOR, "ptx", instructions="avx2"), vyre.ArgumentError) == (
-        "argument `instructions` of vyre.lower is for the target \"asm\", got 'avx2'."
+        "argument `instructions` of vyre.lower has no place with target 'ptx'."
     )
 
 
 def test_without_capstone_the_error_has_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "capstone", None)
     assert message(lambda: vyre.lower(XOR, "asm"), vyre.LoweringError) == (
-        "machine code becomes text with the package capstone, which is not installed. Fix: pip install 'vyre[asm]'."
+        "machine code as text needs the package capstone, which is not installed. Fix: pip install 'vyre[asm]'."
     )
     assert vyre.lower(XOR, "wgsl")
 

@@ -240,8 +240,8 @@ def test_zeros_beyond_the_memory_are_a_typed_error():
             print(error, isinstance(error, MemoryError), run_xor("reference"))
         """)
     assert done.stdout == (
-        "buffer `big` wants 4294967295 zero elements (16 bytes each), which the host has no memory for. "
-        "Fix: ask for fewer. True [5, 4, 7, 6]\n"
+        "the host has no memory for 4294967295 zero elements of buffer `big`. "
+        "Fix: use fewer elements. True [5, 4, 7, 6]\n"
     ), done.stderr
 
 

@@ -150,7 +150,7 @@ def test_a_device_brings_its_backend():
             lambda device=device: vyre.run(Program(), {}, 1, backend="reference", device=device), vyre.ArgumentError
         ) == (
             "argument `device` of vyre.run must be a device of backend 'reference', got one of 'vulkan'. "
-            "Fix: leave `backend` out, or leave `device` out."
+            "Fix: pass a device of backend 'reference'."
         )
 
 
@@ -206,9 +206,9 @@ def test_only_the_reference_has_a_schedule():
             lambda schedule=schedule: vyre.run(Program(), {}, 1, backend="reference", schedule=schedule),
             vyre.ArgumentError,
         ) == (
-            'argument `schedule` of vyre.run must be "in-order", "reversed" or "random:<seed>" with a seed below 2^64, '
-            f"got {schedule!r} (str). "
-            'Fix: write "reversed" or "random:7".'
+            'argument `schedule` of vyre.run must be "in-order", "reversed" or "random:<seed>" with a seed '
+            f"below 2^64, got {schedule!r} (str). "
+            f'Fix: pass "in-order", "reversed" or "random:<seed>" with a seed below 2^64.'
         )
 
 

@@ -160,7 +160,7 @@ def test_a_schedule_of_another_type_is_refused(schedule):
     with pytest.raises(vyre.ArgumentError) as error:
         vyre.run(Program(), {}, 1, backend="reference", schedule=schedule)
     assert str(error.value).startswith("argument `schedule` of vyre.run must be a str, got ")
-    assert str(error.value).endswith('. Fix: write "reversed" or "random:7".')
+    assert str(error.value).endswith(". Fix: pass a str.")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_what_is_neither_a_switch_nor_a_list_of_names_is_refused(optimize):
         '"passes", "proofs", "coarsening", "straightening", "specialization", "compilation", "narrow", '
         '"addresses", got '
     )
-    assert str(error.value).endswith(". Fix: write True, False, or such a list.")
+    assert ". Fix: pass True, False or a list of names among " in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["fast", "Passes", "passes ", "", 7, None])

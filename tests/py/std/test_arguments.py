@@ -36,8 +36,8 @@ def test_an_array_of_a_procedure_is_told_to_stay_in_its_body() -> None:
 
     assert leaking(np.array([2, 1], np.uint32), backend="cpu").tolist() == [1, 2]
     assert message(lambda: std.cumsum(kept[0])) == (
-        "argument `x` of vyre.std.cumsum is an array of a procedure, which has no elements while the procedure is "
-        "recorded. Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
+        "argument `x` of vyre.std.cumsum stands in the body of a procedure, and the call cannot be a step. "
+        "Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
     )
 
 
@@ -47,8 +47,8 @@ def test_bytes_of_a_procedure_are_told_to_be_hashed_outside() -> None:
         return std.sha256(x)
 
     assert message(lambda: hashed(np.ones(3, np.uint8))) == (
-        "argument `data` of vyre.std.sha256 is an array of a procedure, which has no elements while the procedure is "
-        "recorded. Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
+        "argument `data` of vyre.std.sha256 stands in the body of a procedure, and the call cannot be a step. "
+        "Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
     )
 
 
@@ -71,12 +71,14 @@ def test_a_file_and_a_path_are_told_how_to_be_read(tmp_path: Path) -> None:
     path.write_bytes(b"abc")
     assert message(lambda: std.sha256(path)) == (
         "argument `data` of vyre.std.sha256 must be bytes or an array of uint8, got an object of type "
-        f"{type(path).__name__}. Fix: pass what it holds: path.read_bytes()."
+        f"{type(path).__name__}. "
+        f"Fix: pass bytes or an array of uint8."
     )
     with path.open("rb") as file:
         assert message(lambda: std.crc32(file)) == (
             "argument `data` of vyre.std.crc32 must be bytes or an array of uint8, got an object of type "
-            "BufferedReader. Fix: pass what it holds: file.read()."
+            "BufferedReader. "
+            "Fix: pass bytes or an array of uint8."
         )
         assert std.sha256(path.read_bytes()) == std.sha256(file.read()) == hashlib.sha256(b"abc").digest()
 
@@ -98,8 +100,9 @@ def test_a_wrong_place_is_told_of_the_call_that_was_made(name: str) -> None:
     with pytest.raises(vyre.ArgumentError) as caught:
         getattr(std, name)(x, device="cpu")
     assert str(caught.value) == (
-        f"argument `device` of vyre.std.{name} must be an index into vyre.devices(), or one of its elements, "
-        "got 'cpu'. Fix: write backend=\"cpu\"."
+        f"argument `device` of vyre.std.{name} must be an index into vyre.devices(), or one of its elements, got "
+        "'cpu'. "
+        f"Fix: pass an index into vyre.devices(), or one of its elements."
     )
     getattr(std, name)(x, backend="cpu")
 

@@ -148,21 +148,22 @@ def test_a_call_like_one_before_is_checked_and_has_the_operators_result():
         for call, wanted in [
             (
                 lambda: std.min(words.reshape(2, 1)),
-                "argument `x` of vyre.std.min must have 1 axis, got shape (2, 1). Fix: write .ravel().",
+                "argument `x` of vyre.std.min must have 1 axis, got shape (2, 1). Fix: pass one with 1 axis.",
             ),
             (
                 lambda: std.min(words[:0]),
-                "vyre.std.min of no elements has no value with `min`. Fix: ask for min where len(x) > 0.",
+                "argument `x` of vyre.std.min must have an element or more, got none. "
+                "Fix: pass one with an element or more.",
             ),
             (
                 lambda: std.min(words, backend="cpu"),
-                "argument `backend` of vyre.std.min is for numpy arrays; resident ones are used where they are. "
-                "Fix: leave `backend` out.",
+                "argument `backend` of vyre.std.min has no place beside resident arrays, which are used where "
+                "they are. Fix: leave it out.",
             ),
             (
                 lambda: std.reduce(words, "min", identity=3),
-                'argument `identity` of vyre.std.reduce is 3, and that of "min" is 4294967295. '
-                "Fix: leave `identity` out.",
+                'argument `identity` of vyre.std.reduce must be 4294967295 for "min", got 3. '
+                'Fix: pass 4294967295 for "min".',
             ),
         ]:
             assert message(call, (ArgumentError, BindingError)) == wanted

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from conftest import SEED
 from library_models import drawn
 from vyre import std, u8, u32
-from vyre.errors import BindingError
 from vyre.std._scanning.compaction import compactor
 from wrong_calls import wrong_calls
 
@@ -105,21 +104,7 @@ def test_drawn_selections_are_numpys(pairs):
 test_wrong_arguments_are_told = wrong_calls("compaction", globals())
 
 
-def test_the_fixes_for_bytes_of_python_give_the_elements():
-    for call, name, fix in (
-        (lambda values: std.nonzero(values, backend="cpu"), "mask", "np.frombuffer(values, np.uint8)"),
-        (lambda values: std.compact(values, np.ones(3, bool), backend="cpu"), "x", "np.frombuffer(values, np.uint8)"),
-        (
-            lambda values: std.sum(values, backend="cpu"),
-            "x",
-            "np.frombuffer(values, np.uint8).astype(dtype) with one of these that holds its numbers",
-        ),
-    ):
-        for values in (b"\1\0\1", bytearray(b"\1\0\1"), memoryview(b"\1\0\1")):
-            with pytest.raises(BindingError) as caught:
-                call(values)
-            assert f"argument `{name}` of" in str(caught.value)
-            assert str(caught.value).endswith(f"Fix: write {fix}.")
+def test_the_elements_of_bytes_of_python_are_taken_as_an_array():
     values = b"\1\0\1"
     assert std.nonzero(np.frombuffer(values, np.uint8), backend="cpu").tolist() == [0, 2]
     assert std.compact(np.frombuffer(values, np.uint8), np.ones(3, bool), backend="cpu").tolist() == [1, 0, 1]

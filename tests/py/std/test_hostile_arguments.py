@@ -27,7 +27,7 @@ _KEYED = {
 def test_a_key_is_bytes_of_the_host(where):
     resident = vyre.array(np.frombuffer(KEY, np.uint8), backend="cpu")
     assert message(lambda: _KEYED[where](resident), BindingError) == (
-        f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy()."
+        f"{where} must be bytes of the host, got a vyre.Array. Fix: pass bytes of the host."
     )
     assert _KEYED[where](resident.numpy()) == _KEYED[where](KEY)
 
@@ -38,7 +38,7 @@ def test_sum_refuses_what_is_no_type(dtype):
     with pytest.raises(ArgumentError) as error:
         std.sum(x, dtype=dtype, backend="cpu")
     assert str(error.value).startswith("argument `dtype` of vyre.std.sum must be uint32 or uint64, got ")
-    assert str(error.value).endswith(". Fix: write dtype=np.uint64 for the exact sum.")
+    assert str(error.value).endswith(". Fix: pass uint32 or uint64.")
     assert std.sum(x, dtype=np.uint64, backend="cpu") == 2**32
 
 
@@ -53,8 +53,8 @@ REPEATED = {
 def test_a_view_that_is_too_long_is_refused_before_it_is_copied(name):
     argument = "data" if name == "hex_encode" else "x"
     assert message(lambda: getattr(std, name)(REPEATED[name], backend="cpu"), ArgumentError) == (
-        f"argument `{argument}` of vyre.std.{name} has {REPEATED[name].size} elements, and an array has at most "
-        "4294967295. Fix: process the data in parts."
+        f"argument `{argument}` of vyre.std.{name} must have at most 4294967295 elements, got "
+        f"{REPEATED[name].size}. Fix: pass one with at most 4294967295 elements."
     )
 
 
@@ -65,8 +65,8 @@ def test_strings_of_2_to_the_32_bytes_are_not_compared(call, listed):
     assert message(
         lambda: call([b, a], [b, b], backend="cpu") if listed else call(a, b, backend="cpu"), ArgumentError
     ) == (
-        f"vyre.std.{call.__name__} got a string of 4294967296 bytes, and a string has at most 4294967295. "
-        "Fix: pass parts of it."
+        f"each string of vyre.std.{call.__name__} must have at most 4294967295 bytes, got 4294967296. "
+        "Fix: pass one with at most 4294967295 bytes."
     )
 
 

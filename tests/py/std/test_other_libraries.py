@@ -80,8 +80,8 @@ def test_pyarrow_and_strides():
 
 def test_mistakes_are_told():
     assert message(lambda: std.sort(Tensor(U32, device=(2, 0))), vyre.BindingError) == (
-        "argument `x` of vyre.std.sort lies on a CUDA device (number 0), which the host does not read. "
-        "Fix: write np.asarray(x) of a copy on the host, which copies it to the host."
+        "argument `x` of vyre.std.sort must be an array in memory of the host, got one on a CUDA device (number "
+        "0). Fix: pass an array in memory of the host."
     )
     assert problem(lambda: std.sha256([b"", Tensor(U32)]), vyre.BindingError) == (
         "element 1 of argument `data` of vyre.std.sha256 must be an array of uint8, got one of uint32."

@@ -134,7 +134,11 @@ def test_a_selection_of_more_than_the_length_is_refused() -> None:
     for k in (0, 2, 3):
         values, places = largest(x, k, backend="cpu")
         assert (values.tolist(), places.tolist()) == ([9, 4, 3][:k], [1, 2, 0][:k])
-    told = "argument `k` of vyre.std.topk is k, and `x` has length(x) elements. Fix: write vyre.size_min(k, x.length)."
+    told = (
+        "argument `k` of vyre.std.topk must be at most length(x), the elements of `x`, got k. "
+        "Fix: pass at most length(x), the elements of "
+        "`x`."
+    )
     for backend in ("cpu", "reference"):
         assert message(lambda backend=backend: largest(x, 4, backend=backend), ArgumentError) == told
     assert message(lambda: vyre.run(largest.procedure, {"x": x, "k": 4}, backend="cpu"), ArgumentError) == told
@@ -203,15 +207,15 @@ OUTSIDE = "Fix: call it outside of the procedure, before or after, on a numpy ar
     [
         (
             lambda x, y: std.sha256(b"abc"),
-            "argument `data` of vyre.std.sha256 is given in the body of procedure `outer`",
+            "argument `data` of vyre.std.sha256 stands in the body of a procedure",
         ),
         (
             lambda x, y: std.crc32([b"abc"]),
-            "argument `data` of vyre.std.crc32 is given in the body of procedure `outer`",
+            "argument `data` of vyre.std.crc32 stands in the body of a procedure",
         ),
-        (lambda x, y: std.hex_encode(y), "argument `data` of vyre.std.hex_encode is an array of a procedure"),
-        (lambda x, y: std.bfs(x, x, 0), "vyre.std.bfs is called in the body of procedure `outer`"),
-        (lambda x, y: std.find([b"a"], b"abc"), "vyre.std.find is called in the body of procedure `outer`"),
+        (lambda x, y: std.hex_encode(y), "argument `data` of vyre.std.hex_encode stands in the body of a procedure"),
+        (lambda x, y: std.bfs(x, x, 0), "vyre.std.bfs stands in the body of a procedure"),
+        (lambda x, y: std.find([b"a"], b"abc"), "vyre.std.find stands in the body of a procedure"),
     ],
 )
 def test_a_call_that_cannot_be_a_step_is_refused(body: Any, problem: str) -> None:
@@ -234,28 +238,27 @@ def _recorded(body: Any) -> None:
     [
         (
             lambda x, y: std.bincount(x),
-            "vyre.std.bincount is called in the body of a procedure, and the length of its result depends on the "
-            "elements. Fix: write vyre.std.histogram(x, bins, 0, bins), where every element is below `bins`.",
+            "vyre.std.bincount stands in the body of a procedure, and the call cannot be a step. "
+            "Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array.",
         ),
         (
             lambda x, y: std.sort(x, backend="cpu"),
-            "argument `backend` of vyre.std.sort is given in a procedure, which runs as a whole. Fix: give `backend` "
-            "to the procedure's call.",
+            "argument `backend` of vyre.std.sort has no place in a procedure, which runs as a whole. "
+            "Fix: leave it out.",
         ),
         (
             lambda x, y: std.cumsum(y),
             "argument `x` of vyre.std.cumsum must be an array of uint32, int32 or uint64, got one of uint8. "
-            "Fix: convert it in a kernel.",
+            "Fix: pass an array of uint32, int32 or uint64.",
         ),
         (
             lambda x, y: std.scatter_add(np.zeros(3, np.uint32), x, x),
-            "argument `out` of vyre.std.scatter_add is a numpy array in the body of a procedure, which is a table "
-            "there and is not written. Fix: pass an array of vyre.scratch, or an InOut parameter of the procedure.",
+            "argument `out` of vyre.std.scatter_add must be an array that the procedure writes, got a table. "
+            "Fix: pass an array that the procedure writes.",
         ),
         (
             lambda x, y: std.cumsum(vyre.arange(3, backend="cpu")),
-            "must be an array of the procedure, got a vyre.Array. Fix: make it a parameter of the procedure, or write "
-            "array.numpy() for a table.",
+            "must be an array of the procedure, got a vyre.Array. Fix: pass an array of the procedure.",
         ),
     ],
 )
@@ -270,26 +273,27 @@ def test_what_a_step_cannot_take_is_told(body: Any, message: str) -> None:
     [
         (
             lambda x, y: std.sort_pairs(x, x[1:]),
-            "argument `values` of vyre.std.sort_pairs must have one value for each of the length(x) keys, got "
-            "length(x) - 1. Fix: pass arrays of one length.",
+            "argument `values` of vyre.std.sort_pairs must have one for each of the length(x) keys, got length(x) - 1. "
+            "Fix: pass one with one for each of the length(x) keys.",
         ),
         (
             lambda x, y: std.compact(vyre.scratch(u32, 10, zeros=True), np.ones(11, np.uint8)),
-            "argument `mask` of vyre.std.compact must have one element for each of the 10 of `x`, got 11.",
+            "argument `mask` of vyre.std.compact must have one for each of the 10 elements of `x`, got 11.",
         ),
         (
             lambda x, y: std.scatter(
                 vyre.scratch(u32, 4, zeros=True), x, vyre.scratch(u32, x.length * 2 - x.length + 2, zeros=True)
             ),
-            "argument `values` of vyre.std.scatter must have one value for each of the length(x) indices, got "
-            "((length(x) * 2) - length(x)) + 2. Fix: pass arrays of one length.",
+            "argument `values` of vyre.std.scatter must have one for each of the length(x) indices, got "
+            "((length(x) * 2) - length(x)) + 2. "
+            "Fix: pass one with one for each of the length(x) indices.",
         ),
         (
             lambda x, y: std.matmul(
                 vyre.scratch(u32, 3, x.length, zeros=True), vyre.scratch(u32, 1 + x.length, 3, zeros=True)
             ),
-            "argument `b` of vyre.std.matmul must have length(x) rows, one for each column of `a`, got shape "
-            "(1 + length(x), 3). Fix: pass a matrix of shape (length(x), n).",
+            "the rows of argument `b` of vyre.std.matmul must have one for each of the length(x) columns of `a`, "
+            "got 1 + length(x). Fix: pass one with one for each of the length(x) columns of `a`.",
         ),
         (
             lambda x, y: vyre.swap(vyre.scratch(u32, x.length), vyre.scratch(u32, x.length - 1)),

@@ -164,7 +164,7 @@ def test_sarif_has_a_result_for_each_difference(capsys, tmp_path):
     assert run("--backend", "cpu", "--count", 2, "--sarif", "--log", tmp_path / "other") == 0
     assert json.loads(capsys.readouterr().out)["runs"][0]["results"] == []
     assert run("--backend", "cpu", "--count", 2, "--sarif") == 2
-    assert capsys.readouterr().err.startswith("error: --sarif has no place without --log, ")
+    assert capsys.readouterr().err.startswith("error: --sarif needs --log, ")
 
 
 def test_a_crash_of_the_other_side_is_its_own():
@@ -212,17 +212,16 @@ def test_wrong_requests_say_what_to_write(capsys):
     )
     assert refused("--against", "nowhere:run", "--backend", "cpu").startswith("error: backend `nowhere:run` cannot be")
     assert refused("--backend", "vulkan:0", "--device", 0) == (
-        "error: --backend vulkan:0 names a device, and so does --device. Fix: leave --device out.\n"
+        "error: --device has no place with --backend vulkan:0. Fix: leave it out.\n"
     )
     assert refused("--procedures", "--against", "cpu") == (
-        "error: --against has no place with --procedures, which are compared with a model. Fix: leave it out.\n"
+        "error: --against has no place with --procedures. Fix: leave it out.\n"
     )
     assert refused("--planted", "--against", "cpu").startswith("error: --against has no place with --planted")
     assert message(lambda: fuzz.judge(fuzz.generate(0), [], against="cpu"), vyre.ArgumentError) == (
-        "argument `against` of vyre.fuzz.judge must be a Way or None, got 'cpu'. "
-        'Fix: write vyre.fuzz.Way("cpu", optimize=True); None compares with the reference.'
+        "argument `against` of vyre.fuzz.judge must be a Way or None, got 'cpu'. Fix: pass a Way or None."
     )
-    with pytest.raises(vyre.ArgumentError, match="has no place with procedures"):
+    with pytest.raises(vyre.ArgumentError, match="has no place for procedures"):
         fuzz.sweep([], fuzz.Settings(procedures=True), 0, 1, against=fuzz.Way("cpu"))
 
 

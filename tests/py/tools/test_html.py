@@ -194,7 +194,7 @@ def test_an_error_tells_its_problem_and_its_fix():
     (form,) = forms_of(html_forms.argument_error())
     assert form.kind == "ArgumentError"
     assert form.title == "argument `shape` of vyre.empty must be counts from 0 to 2^48 - 1, got -1."
-    assert form.sentences == ["Fix: write a count, or a tuple of them."]
+    assert form.sentences == ["Fix: pass counts from 0 to 2^48 - 1."]
     head, *rest = forms_of(html_forms.validation_error())
     assert (head.kind, head.title) == ("ValidationError", "4 diagnostics: V003, V006, V005, V004")
     assert [each.kind for each in rest] == ["V003", "V006", "V005", "V004"]

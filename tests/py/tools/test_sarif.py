@@ -228,7 +228,7 @@ def test_matches_have_places_and_no_secret(log, tmp_path):
 def test_counts_have_no_places(capsys, tmp_path):
     (tmp_path / "list").write_bytes(b"x\n")
     assert main(["scan", str(tmp_path), "--patterns", str(tmp_path / "list"), "--sarif", "--count"]) == 2
-    said = "error: --sarif has the place of each match, and --count has none. Fix: leave --count out.\n"
+    said = "error: --count has no place with --sarif. Fix: leave it out.\n"
     assert capsys.readouterr() == ("", said)
 
 

@@ -6,7 +6,7 @@ namespace vyre::spirv {
 struct Options {
   // For drivers that end loops silently: after each loop its condition is tested again, and a cut loop sets the status word.
   bool check_loops = false;
-  // Storage buffers are reached through their addresses, of which devices bind no more than a range: see kernels.hpp.
+  // Storage buffers are reached through their addresses, of which devices bind no more than a range.
   bool addresses = false;
   // Lowering has turned short Ifs into Selects: lower::Options::straightening.
   bool straightened = true;

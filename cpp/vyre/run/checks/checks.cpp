@@ -9,6 +9,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/recording.hpp"
@@ -45,10 +46,7 @@ void check_buffer(const BufferDecl& buffer, std::uint64_t bytes, std::uint32_t g
 
 [[noreturn]] void refuse_overlap(const BufferDecl& a, const BufferDecl& b) {
   const auto [first, second] = std::minmax({&a, &b});
-  throw BindingError(
-      fmt::format("arrays of buffers `{}` and `{}` overlap in memory, and one of them is ReadWrite. Fix: give each its own array, for "
-                  "instance a copy.",
-                  first->name, second->name));
+  throw overlapping(first->name, second->name);
 }
 
 struct AccessedRange {
@@ -148,10 +146,7 @@ void check_with_counts(const validate::ValidProgram& program, std::span<const Vi
     const Extent array = extent_of(buffers[slot]);
     if (decl.access != BufferAccess::ReadWrite || array.bytes == 0 || array.space != read.space) continue;
     if (array.begin >= read.end() || read.begin >= array.end()) continue;
-    throw BindingError(
-        fmt::format("the array of the grid overlaps the array of buffer `{}` in memory, and that one is ReadWrite. Fix: give each its own "
-                    "array, for instance a copy.",
-                    decl.name));
+    throw overlapping("grid", decl.name);
   }
 }
 
@@ -188,28 +183,18 @@ void check_host_limits(const validate::ValidProgram& program, std::string_view w
   const ir::WorkgroupSize& size = program.program().workgroup_size();
   // The product of the first two sizes cannot overflow, and the third is multiplied only if that product is small.
   const std::uint64_t plane = std::uint64_t{size[0]} * size[1];
-  if (plane > kMaxHostInvocations || plane * size[2] > kMaxHostInvocations) {
-    throw CapabilityError(
-        fmt::format("workgroup size {} x {} x {} exceeds the {}'s limit of invocations a workgroup: wanted {} * {} * {}, allowed "
-                    "{}. Fix: use a smaller workgroup_size.",
-                    size[0], size[1], size[2], whose, size[0], size[1], size[2], kMaxHostInvocations));
-  }
+  const char* const smaller = "use a smaller workgroup_size";
+  check_limit(plane > kMaxHostInvocations ? plane : plane * size[2], kMaxHostInvocations, "the limit of invocations", whose,
+              "invocations a workgroup", smaller);
   std::uint64_t bytes = 0;  // cannot overflow: a buffer has fewer than 2^36 bytes, and memory holds fewer than 2^28 buffers
   for (const BufferId id : accessed_buffers(program, BufferAccess::Workgroup))
     bytes += counted_bytes(program.program().buffers()[id.index]);
-  if (bytes > kMaxHostWorkgroupBytes) {
-    throw CapabilityError(fmt::format(
-        "workgroup buffers exceed the {}'s limit of workgroup memory: wanted {} bytes, allowed {}. Fix: declare fewer elements.", whose,
-        bytes, kMaxHostWorkgroupBytes));
-  }
+  check_limit(bytes, kMaxHostWorkgroupBytes, "the limit of workgroup memory", whose, "bytes of workgroup memory",
+              "declare smaller workgroup buffers");
   std::uint64_t each = 0;  // at most 16,384 (V037)
   for (const BufferId id : accessed_buffers(program, BufferAccess::Private)) each += counted_bytes(program.program().buffers()[id.index]);
-  if (const std::uint64_t all = plane * size[2] * each; all > kMaxHostWorkgroupBytes) {
-    throw CapabilityError(
-        fmt::format("private buffers exceed the {}'s limit of private memory for a workgroup: wanted {} bytes, allowed {}. Fix: use a "
-                    "smaller workgroup_size, or declare fewer elements.",
-                    whose, all, kMaxHostWorkgroupBytes));
-  }
+  check_limit(plane * size[2] * each, kMaxHostWorkgroupBytes, "the limit of private memory", whose, "bytes of private memory a workgroup",
+              smaller);
 }
 
 void check_expansion(const validate::ValidProgram& program) { transform::check_expansion(program); }

@@ -8,6 +8,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 
 namespace vyre::run {
 
@@ -34,10 +35,7 @@ void check_slots(const Recording& recording, std::span<const StorageView> slots)
     const std::size_t other = written[slot] ? last : last_written;
     if (other != none && slots[other].storage->id() == slots[slot].storage->id() && slots[slot].offset < end(other)) {
       const auto [first, second] = std::minmax(slot, other);
-      throw BindingError(
-          fmt::format("arrays `{}` and `{}` overlap in memory, and one of them is written. Fix: give each its own array, for instance a "
-                      "copy.",
-                      calls.slots[first].name, calls.slots[second].name));
+      throw overlapping(calls.slots[first].name, calls.slots[second].name);
     }
     if (extends(slot, last)) last = slot;
     if (written[slot] && extends(slot, last_written)) last_written = slot;

@@ -19,6 +19,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/few.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/checks/checks.hpp"
@@ -136,9 +137,7 @@ class Call {
     // A helper may be in a long batch, so the caller goes on checking whether the call must end.
     while (!helpers.done_within(deadline_.slice())) look();
     if (helpers.lost()) {
-      throw DeviceError(
-          "this process was forked within a call on the cpu backend, and the threads that helped are in the parent alone. Fix: fork "
-          "between calls.");
+      throw forked("a call on the cpu backend began");
     }
     count_words(machine);
     return words_;
@@ -227,9 +226,7 @@ class CpuExecutable : public Executable {
     try {
       run_checked(buffers, grid, options);
     } catch (const std::bad_alloc&) {
-      throw DeviceMemoryError(
-          "the cpu backend ran out of memory for its registers and copies of the buffers. Fix: bind smaller arrays, use a smaller "
-          "workgroup_size, or free some memory.");
+      throw no_memory("the host", "the cpu backend's registers and copies of the buffers");
     }
   }
 
@@ -271,7 +268,7 @@ class CpuExecutable : public Executable {
   };
 
   std::unique_ptr<Compiled> compiled(const validate::ValidProgram& program) const {
-    check_host_limits(program, "cpu backend");
+    check_host_limits(program, "the cpu backend");
     auto made = std::make_unique<Compiled>();
     Compiled& result = *made;
     {
@@ -288,11 +285,9 @@ class CpuExecutable : public Executable {
     const ir::WorkgroupSize& size = program.program().workgroup_size();
     const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
     const std::uint64_t bytes = (std::uint64_t{result.code.vectors} + 3 * std::uint64_t{result.code.depth}) * invocations * sizeof(Word);
-    if (result.code.whole_workgroups && bytes > kMaxRegisterBytes) {
-      throw CapabilityError(
-          fmt::format("values exceed the cpu backend's limit of memory for a workgroup: wanted {} bytes, allowed {}. Fix: use a smaller "
-                      "workgroup_size.",
-                      bytes, kMaxRegisterBytes));
+    if (result.code.whole_workgroups) {
+      check_limit(bytes, kMaxRegisterBytes, "the limit of values", "the cpu backend", "bytes of values a workgroup",
+                  "use a smaller workgroup_size");
     }
     return made;
   }
@@ -477,7 +472,7 @@ std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
   if (found == available.end()) {
     std::string names;
     for (const cpu::Lanes* lanes : available) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", lanes->name);
-    throw ArgumentError(fmt::format("this processor has no instructions `{}`. Fix: use one of {}.", *options.instructions, names));
+    throw ArgumentError(must_be("option `instructions` of backend `cpu`", "one of " + names, *options.instructions));
   }
   return std::make_unique<cpu::CpuBackend>(**found, options.threads.value_or(usable_processors()),
                                            cpu::Memories{options.caches, options.nodes});

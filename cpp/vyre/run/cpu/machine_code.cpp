@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/ir/text/print.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/cpu/lanes.hpp"
@@ -18,14 +19,17 @@ namespace vyre::run::cpu {
 
 namespace {
 
+LoweringError without_code(const std::string& why) {
+  return LoweringError(
+      fmt::format("programs have no machine code here, because {}. Fix: write instructions=\"sse41\", \"avx2\" or \"avx512\".", why));
+}
+
 native::Vectors chosen_vectors(const std::optional<std::string>& instructions) {
   if (instructions) {
     for (const native::InstructionSet& each : native::kInstructionSets) {
       if (each.name == *instructions) return each.vectors;
     }
-    throw ArgumentError(
-        fmt::format("argument `instructions` of vyre.lower must be \"sse41\", \"avx2\" or \"avx512\", got \"{}\". Fix: write one of them.",
-                    *instructions));
+    throw ArgumentError(must_be("argument `instructions` of vyre.lower", "\"sse41\", \"avx2\" or \"avx512\"", *instructions));
   }
   const AskedLanes& asked = asked_lanes();
   if (!asked.refusal.empty()) throw ArgumentError(asked.refusal);
@@ -33,16 +37,11 @@ native::Vectors chosen_vectors(const std::optional<std::string>& instructions) {
     for (const native::InstructionSet& each : native::kInstructionSets) {
       if (each.name == asked.lanes->name) return each.vectors;
     }
-    throw LoweringError(
-        fmt::format("programs have no machine code here, because the environment says VYRE_INSTRUCTIONS={}, which interprets. "
-                    "Fix: write instructions=\"sse41\", \"avx2\" or \"avx512\" for the code of these.",
-                    asked.lanes->name));
+    throw without_code(fmt::format("the environment says VYRE_INSTRUCTIONS={}, which interprets", asked.lanes->name));
   }
   const std::vector<native::Vectors> available = native::available_vectors();
   if (available.empty()) {
-    throw LoweringError(
-        "programs have no machine code here, because the processor lacks SSE4.1. "
-        "Fix: write instructions=\"sse41\", \"avx2\" or \"avx512\" for the code of another machine.");
+    throw without_code("the processor lacks SSE4.1");
   }
   return available.back();
 }

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 
 namespace vyre::run {
 
 void Limits::at_most(std::uint64_t wanted, std::uint64_t allowed, std::string_view limit, std::string_view what,
                      std::string_view advice) const {
-  if (wanted <= allowed) return;
-  throw CapabilityError(fmt::format("{} {} exceeds {} of device `{}`, which allows {}. Fix: {}, or use another device.", wanted, what,
-                                    limit, device_, allowed, advice));
+  if (wanted > allowed) check_limit(wanted, allowed, limit, fmt::format("device `{}`", device_), what, advice);
 }
 
 void Limits::workgroup_size(const std::array<std::uint32_t, 3>& size, const std::array<std::uint32_t, 3>& most,

@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-#include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 
 namespace vyre::run {
 
@@ -31,9 +31,7 @@ class OncePerProcess {
   void check_process(const Refuse& refuse) const {
     if (making_ > 0) refuse(process_.load());
     if (drivers_being_loaded.count > 0 && drivers_being_loaded.process != getpid()) {
-      throw DeviceError(
-          "a driver was being loaded when this process was forked, so none can be loaded here. Fix: start worker processes with the "
-          "`spawn` method, or make the first call that uses a GPU after the fork.");
+      throw forked("a driver was being loaded");
     }
   }
   // Returns the value, and makes it first if there is none. If making it throws, the next call tries again.

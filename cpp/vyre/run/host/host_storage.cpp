@@ -7,6 +7,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/run/host/host_copy.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -19,8 +20,7 @@ HostStorage::HostStorage(std::uint64_t bytes, bool zeroed)
       data_(zeroed ? HostMemory::zeroed(std::max<std::uint64_t>(bytes, 16))
                    : HostMemory::uninitialised(std::max<std::uint64_t>(bytes, 16))) {
   if (data_.data() != nullptr) return;
-  throw DeviceMemoryError(
-      fmt::format("the host has no memory for an array of {} bytes. Fix: ask for fewer elements, or free some memory.", bytes));
+  throw no_memory("the host", fmt::format("an array of {} bytes", bytes));
 }
 
 void HostStorage::look_for_a_lost_writer() noexcept {

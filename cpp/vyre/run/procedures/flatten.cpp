@@ -16,6 +16,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/procedures/frame_numbers.hpp"
@@ -121,10 +122,8 @@ class Flattener {
     VYRE_ASSERT(shape.size() == decl.axes);
     const std::uint64_t total = element_count(shape);
     if (total > kMostElements) {
-      throw ArgumentError(
-          fmt::format("array `{}` of procedure `{}` would have shape {}, and an array has at most {} elements. Fix: process "
-                      "the data in parts.",
-                      decl.name, procedure.name(), text_of(shape), kMostElements));
+      throw ArgumentError(must_be(fmt::format("array `{}` of procedure `{}`", decl.name, procedure.name()),
+                                  fmt::format("one of at most {} elements", kMostElements), "shape " + text_of(shape)));
     }
     return total * element_bytes(decl.element);
   }
@@ -288,10 +287,9 @@ struct Flattener::Frame {
     if (!part.offset.valid()) return {whole.array, whole.offset, bytes};
     const std::uint64_t elements = bytes / element, offset = value(part.offset), length = value(part.length);
     if (offset > elements || length > elements - offset) {
-      throw ArgumentError(
-          fmt::format("the slice of {} elements from {} on of array `{}` of procedure `{}` ends beyond its {} elements. Fix: "
-                      "slice within it.",
-                      length, offset, array.name, procedure.name(), elements));
+      throw ArgumentError(must_be(fmt::format("the slice of array `{}` of procedure `{}`", array.name, procedure.name()),
+                                  fmt::format("one within its {} elements", elements),
+                                  fmt::format("{} elements from {} on", length, offset)));
     }
     return {whole.array, whole.offset + offset * element, length * element};
   }
@@ -381,9 +379,7 @@ struct Flattener::Frame {
     if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
     for (const std::uint64_t count : groups) {
       if (count <= kMostElements) continue;
-      throw ArgumentError(
-          fmt::format("its grid is {} x {} x {} workgroups, and an axis has at most {}. Fix: give each invocation more to do.", groups[0],
-                      groups[1], groups[2], kMostElements));
+      throw ArgumentError(must_be("its grid", fmt::format("at most {} workgroups along an axis", kMostElements), std::to_string(count)));
     }
     flat.grid = {static_cast<std::uint32_t>(groups[0]), static_cast<std::uint32_t>(groups[1]), static_cast<std::uint32_t>(groups[2])};
     flat.program = program_of(step.program);
@@ -399,10 +395,8 @@ struct Flattener::Frame {
     if (step.grid.counts) {
       flat.counts = part_of(*step.grid.counts);
       if (flat.counts->bytes != kCountsBytes) {
-        throw BindingError(
-            fmt::format("the array `{}` of its grid has {} elements, and a grid is counted by three. Fix: pass an array of "
-                        "three counts, or a slice of three, as in counts[0:3].",
-                        decl(step.grid.counts->array).name, flat.counts->bytes / 4));
+        throw BindingError(must_be(fmt::format("the array `{}` of its grid", decl(step.grid.counts->array).name), "one of three counts",
+                                   std::to_string(flat.counts->bytes / 4)));
       }
       flattener.touch(addresses[step.grid.counts->array].array);
       if (step.grid.counts_invocations) flat.role = StorageView::Role::Invocations;
@@ -441,10 +435,8 @@ struct Flattener::Frame {
       const Shape wanted = shape_of(step.arrays[slot]);
       if (wanted == outputs[k]) continue;
       flattener.place_ = place;
-      throw BindingError(
-          fmt::format("{}: output `{}` has shape {}, and the array given for it has {}. Fix: make that with the shape of the "
-                      "output.",
-                      place_text(), inner.arrays()[interface[slot]].name, text_of(outputs[k]), text_of(wanted)));
+      throw BindingError(must_be(fmt::format("{}: the array given for output `{}`", place_text(), inner.arrays()[interface[slot]].name),
+                                 "one of shape " + text_of(outputs[k]), "shape " + text_of(wanted)));
     }
   }
   // Returns a number for an invocation. One of a signed type takes a literal or a number of its type as bits, and sizes that it holds.
@@ -463,18 +455,15 @@ struct Flattener::Frame {
         const FlatSteps::Part &a = parts[other], &b = parts[k];
         if (role(other) == ArrayRole::Input && role(k) == ArrayRole::Input) continue;
         if (a.array != b.array || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes) continue;
-        throw BindingError(
-            fmt::format("arrays `{}` and `{}` overlap in memory, and one of them is written. Fix: give each its own array, for "
-                        "instance a copy.",
-                        inner.arrays()[interface[other]].name, inner.arrays()[interface[k]].name));
+        throw overlapping(inner.arrays()[interface[other]].name, inner.arrays()[interface[k]].name);
       }
     }
   }
 
   void swap(const ir::Swap& step) {
     if (shapes[step.a] != shapes[step.b]) {
-      throw ArgumentError(fmt::format("it exchanges `{}` of shape {} and `{}` of shape {}. Fix: make both with the same shape.",
-                                      decl(step.a).name, text_of(shapes[step.a]), decl(step.b).name, text_of(shapes[step.b])));
+      throw ArgumentError(must_be(fmt::format("`{}`, which it exchanges,", decl(step.b).name), "one of shape " + text_of(shapes[step.a]),
+                                  "shape " + text_of(shapes[step.b])));
     }
     std::swap(addresses[step.a], addresses[step.b]);
   }

@@ -6,6 +6,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 
 namespace vyre::run {
@@ -25,29 +26,29 @@ std::vector<ArrayId> given_of(const ir::Procedure& procedure) {
 void check_shapes(const ir::Procedure& procedure, std::span<const Shape> shapes) {
   const std::vector<ArrayId> given = given_of(procedure);
   if (shapes.size() != given.size()) {
-    throw BindingError(fmt::format("procedure `{}` takes {} arrays, got {}. Fix: pass one for each input and in_out.", procedure.name(),
-                                   given.size(), shapes.size()));
+    throw BindingError(must_be(fmt::format("the arrays of procedure `{}`", procedure.name()), std::to_string(given.size()),
+                               std::to_string(shapes.size())));
   }
   for (std::size_t k = 0; k < given.size(); ++k) {
     const ir::ArrayDecl& array = procedure.arrays()[given[k]];
     if (shapes[k].size() != array.axes) {
-      throw BindingError(fmt::format("array `{}` of procedure `{}` has {} axes, got shape {}. Fix: pass one length for each axis.",
-                                     array.name, procedure.name(), array.axes, text_of(shapes[k])));
+      throw BindingError(must_be(fmt::format("array `{}` of procedure `{}`", array.name, procedure.name()),
+                                 fmt::format("one of {} axes", array.axes), "shape " + text_of(shapes[k])));
     }
   }
 }
 
 void check_numbers(const ir::Procedure& procedure, std::span<const std::uint64_t> numbers) {
   if (numbers.size() != procedure.numbers().size()) {
-    throw ArgumentError(fmt::format("procedure `{}` takes {} numbers, got {}. Fix: pass one for each.", procedure.name(),
-                                    procedure.numbers().size(), numbers.size()));
+    throw ArgumentError(must_be(fmt::format("the numbers of procedure `{}`", procedure.name()), std::to_string(procedure.numbers().size()),
+                                std::to_string(numbers.size())));
   }
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     const ir::NumberDecl& number = procedure.numbers()[k];
     const std::uint64_t most = largest_number(number.type);
     if (numbers[k] > most) {
-      throw ArgumentError(fmt::format("number `{}` of procedure `{}` is {}, and a {} is at most {}. Fix: pass a number from 0 to {}.",
-                                      number.name, procedure.name(), numbers[k], ir::text(number.type), most, most));
+      throw ArgumentError(must_be(fmt::format("number `{}` of procedure `{}`", number.name, procedure.name()),
+                                  fmt::format("an integer from 0 to {}", most), std::to_string(numbers[k])));
     }
   }
 }
@@ -108,9 +109,9 @@ std::vector<HostArray> run(const validate::ValidProcedure& procedure, std::span<
     for (std::size_t k = 0; k < interface.size(); ++k) {
       const std::uint64_t bytes = bytes_of(decls[interface[k]].element, planned->shapes()[k]);
       if (k < arrays.size() && arrays[k].bytes.size() != bytes) {
-        throw BindingError(fmt::format(
-            "array `{}` of procedure `{}` has {} bytes, and its shape {} asks for {}. Fix: pass all its elements.",
-            decls[interface[k]].name, procedure.procedure().name(), arrays[k].bytes.size(), text_of(planned->shapes()[k]), bytes));
+        throw BindingError(must_be(fmt::format("array `{}` of procedure `{}`", decls[interface[k]].name, procedure.procedure().name()),
+                                   fmt::format("the {} bytes of its shape {}", bytes, text_of(planned->shapes()[k])),
+                                   std::to_string(arrays[k].bytes.size())));
       }
       storages.push_back(backend.allocate(device, bytes, false));
       if (k < arrays.size()) storages.back()->write(0, arrays[k].bytes, options);

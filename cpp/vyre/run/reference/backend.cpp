@@ -2,6 +2,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/host/host_storage.hpp"
 #include "vyre/run/profile.hpp"
@@ -35,7 +36,7 @@ class ReferenceExecutable : public Executable {
       }
       copies.write_back();
     } catch (const std::bad_alloc&) {
-      throw DeviceMemoryError("the reference ran out of memory for copies of the buffers. Fix: bind smaller arrays, or free some memory.");
+      throw no_memory("the host", "the reference's copies of the buffers");
     }
   }
 

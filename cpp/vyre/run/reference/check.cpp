@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/run/checks/checked.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/reference/checker.hpp"
@@ -28,12 +29,8 @@ struct Second : Unobserved {
 void check_grid(Grid grid) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t plane = std::uint64_t{grid.x} * grid.y;
-  if (plane > kMost || plane * grid.z > kMost) {
-    throw CapabilityError(
-        fmt::format("a grid of {} x {} x {} workgroups exceeds the limit of checked execution: at most {} are allowed. Fix: check fewer "
-                    "workgroups.",
-                    grid.x, grid.y, grid.z, kMost));
-  }
+  check_limit(plane > kMost ? plane : plane * grid.z, kMost, "the limit of workgroups", "checked execution", "workgroups",
+              "check fewer workgroups");
 }
 
 // Returns the orders whose outputs are compared with that of `schedule`. InOrder and Reversed run any two invocations in opposite orders,
@@ -131,9 +128,7 @@ Findings check(const validate::ValidProgram& program, std::span<const BufferView
   try {
     return reference::check(program, buffers, grid, options, checks);
   } catch (const std::bad_alloc&) {
-    throw DeviceMemoryError(
-        "checked execution ran out of memory: it remembers 56 bytes for each element of writable memory. Fix: bind smaller arrays, or free "
-        "some memory.");
+    throw no_memory("the host", "checked execution, which remembers 56 bytes for each element of writable memory");
   }
 }
 

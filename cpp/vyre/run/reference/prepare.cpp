@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/reference/compile.hpp"
 
@@ -17,16 +18,14 @@ constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{4} << 30;
 }  // namespace
 
 Code compile_within_limits(const validate::ValidProgram& program) {
-  check_host_limits(program, "reference");
+  check_host_limits(program, "the reference");
   check_expansion(program);
   Code code = compile(program);
   const ir::WorkgroupSize& size = program.program().workgroup_size();
   const std::uint64_t kept = std::uint64_t{size[0]} * size[1] * size[2] * code.kept * sizeof(std::uint32_t);
-  if (code.barriers && kept > kMaxKeptBytes) {
-    throw CapabilityError(
-        fmt::format("variables exceed the reference's limit of memory kept over barriers: wanted {} bytes, allowed {}. Fix: use a "
-                    "smaller workgroup_size, or blocks that end before the barrier.",
-                    kept, kMaxKeptBytes));
+  if (code.barriers) {
+    check_limit(kept, kMaxKeptBytes, "the limit of memory kept over barriers", "the reference", "bytes of variables a workgroup",
+                "use a smaller workgroup_size");
   }
   return code;
 }

@@ -1,4 +1,4 @@
-// The rules of procedures by name, their sentences, and what they are for. Everything is read from procedure_rules.def.
+// The rules of procedures by name, their sentences, and what they are for. Everything is read from rules.def.
 #pragma once
 
 #include <array>

@@ -9,6 +9,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import NUMPY
 from vyre._core import BufferAccess, DataType
@@ -18,7 +19,6 @@ from vyre._kernel.costs.walk import Walk
 from vyre._kernel.counts import sum_of
 from vyre._kernel.launch import Launch, traced_for
 from vyre._kernel.rows import as_html, as_text
-from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,11 +154,10 @@ def _stand_in(kernel: Kernel, parameter: Parameter | None, value: Any) -> Any:
     assert parameter.element is not None
     dtype, lanes = NUMPY[parameter.element]
     if len(shape) != parameter.axes or any(each is None or not 0 <= each <= MOST for each in counts):
-        example = ", ".join(["1024", "480, 640", "8, 480, 640"][parameter.axes - 1 : parameter.axes])
-        raise ArgumentError(
-            f"argument `{parameter.name}` of {kernel.__name__}.cost must be an array or the sizes of "
-            f"{parameter.axes} ax{'is' if parameter.axes == 1 else 'es'}, got {shown(value)}. "
-            f"Fix: write {parameter.name}=({example}{',' if parameter.axes == 1 else ''})."
+        raise must_be(
+            f"argument `{parameter.name}` of {kernel.__name__}.cost",
+            f"an array or the sizes of {parameter.axes} ax{('is' if parameter.axes == 1 else 'es')}",
+            shown(value),
         )
     return np.broadcast_to(np.zeros((), dtype), (*[int(each) for each in shape], *lanes))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
+from vyre._base.refused import no_place
 from vyre._base.types import NUMPY
 from vyre._core import DataType
 from vyre._default import place
@@ -96,10 +97,7 @@ def ways_for_procedures(ways: Sequence[Way]) -> list[Way]:
 def refuse_against(against: Way | None, function: str) -> None:
     """Raises: ArgumentError where procedures are to be compared with anything but their model."""
     if against is not None:
-        raise ArgumentError(
-            f"argument `against` of {function} has no place with procedures, which are compared with a model that "
-            "takes their steps one by one. Fix: leave `against` out."
-        )
+        raise no_place(f"argument `against` of {function}", "for procedures")
 
 
 def judge(case: ProcedureCase, ways: Sequence[Way], *, progress: Any = None) -> Judgement:

@@ -9,7 +9,8 @@ import numpy as np
 import vyre
 from vyre import In, Out, _core, u8, u32
 from vyre._base.calls import explain_calls
-from vyre.errors import ArgumentError, VyreError
+from vyre._base.refused import must_have
+from vyre.errors import VyreError
 from vyre.std._calls.chunks import Cut, Form
 from vyre.std._calls.declared import At, argument
 from vyre.std._calls.host import elements, place_of
@@ -165,7 +166,7 @@ def batch(data: Any, at: At, name: str = "data") -> Batch:
 
 def _check(size: int, where: str) -> None:
     if size > _MOST:
-        raise ArgumentError(f"{where} must have at most {_MOST} bytes, got {size}. Fix: pass it in parts.")
+        raise must_have(where, f"at most {_MOST} bytes", size)
 
 
 @vyre.kernel(workgroup_size=256)

@@ -15,8 +15,9 @@ from vyre import In, Out, _core, _values, u32
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.graph import is_recording
 from vyre._base.calls import explain_calls
+from vyre._base.refused import must_be, must_have, no_memory, not_ascending
 from vyre._default import place
-from vyre.errors import ArgumentError, BindingError, DeviceMemoryError
+from vyre.errors import BindingError
 from vyre.std._calls.declared import At, argument, at_of
 from vyre.std._calls.host import bytes_of, elements, place_of, refuse_in_body
 
@@ -104,7 +105,7 @@ class Messages:
         else:
             data = octets(data, f"argument `data` of {function}")
             size = len(data)
-        _check_total(size, f"argument `data` of {function}", "make several Messages, each of a part of the data")
+        _check_total(size, f"argument `data` of {function}")
         where = f"argument `offsets` of {function}"
         given = offsets.numpy() if isinstance(offsets, vyre.Array) else numpy_of(offsets, where, BindingError)
         bounds = _bounds(given, size, where)
@@ -134,20 +135,16 @@ class Messages:
     @classmethod
     def _packed(cls, messages: Sequence[Any], where: str, backend: str | None, device: int | Device | None) -> Messages:
         if not isinstance(messages, (list, tuple)):
-            raise ArgumentError(
-                f"{where} must be a list of bytes-likes, got {type(messages).__name__}. Fix: write [message]."
-            )
+            raise must_be(where, "a list of bytes-likes", type(messages).__name__)
         refuse_in_body(messages, where)
         try:
             # Other threads, and the code of elements, may change a list meanwhile.
             messages = tuple(messages)
         except MemoryError:
-            raise DeviceMemoryError(
-                f"the host has no memory for a copy of {where}. Fix: pass fewer messages at once."
-            ) from None
+            raise no_memory("the host", f"a copy of {where}") from None
         made = cls.__new__(cls)
         if len(messages) == 1 and len(only := octets(messages[0], f"element 0 of {where}")) >= _LONG:
-            _check_total(-(-len(only) // _QUAD) * _QUAD, where, "pass the messages in several calls")
+            _check_total(-(-len(only) // _QUAD) * _QUAD, where)
             made._set(_words(only, backend, device), np.zeros(1, np.int64), np.array([len(only)]))
             return made
         made._take(
@@ -247,7 +244,7 @@ def taken(data: Any, at: At, name: str = "data") -> Taken:
     if isinstance(data, vyre.Array):
         place_of(at, data)
         elements(data, where, ["uint8"])
-        _check_total(data.size, where, "pass slices of it")
+        _check_total(data.size, where)
         return Taken(Messages(data, [0, data.size]), one=True, resident=True)
     if isinstance(data, (list, tuple)):
         return Taken(Messages._packed(data, where, backend, device), one=False, resident=False)
@@ -260,10 +257,7 @@ def octets(data: Any, where: str) -> Any:
     if type(data) is bytes:
         return data
     if isinstance(data, vyre.Array):
-        raise BindingError(
-            f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy(), "
-            "or pass vyre.std.Messages(array, offsets)."
-        )
+        raise must_be(where, "bytes of the host", "a vyre.Array", BindingError)
     return bytes_of(data, where)
 
 
@@ -297,28 +291,19 @@ def _bounds(offsets: Any, size: int, where: str) -> np.ndarray:
     """The offsets, ascending from 0 or later to at most ``size``."""
     bounds = _values.exact(offsets, np.dtype(np.uint32), where)
     if bounds.ndim != 1 or not len(bounds):
-        raise ArgumentError(
-            f"{where} must have one axis and one element more than there are messages, got shape {bounds.shape}. "
-            "Fix: write [0] for no messages."
-        )
+        raise must_have(where, "one axis and one element more than there are messages", f"shape {bounds.shape}")
     bounds = np.ascontiguousarray(bounds)
     k = _core._first_descent(bounds)
     if k is not None:
-        raise ArgumentError(
-            f"{where} must not descend, got {bounds[k - 1]} at [{k - 1}] and {bounds[k]} at [{k}]. "
-            "Fix: pass the positions in ascending order."
-        )
+        raise not_ascending(where, bounds[k - 1], bounds[k], k)
     if bounds[-1] > size:
-        raise ArgumentError(
-            f"{where} must lie in the {size} bytes of the data, got {bounds[-1]} at [{len(bounds) - 1}]. "
-            f"Fix: write {size} for the end of the data."
-        )
+        raise must_have(where, f"a last element of at most {size}", bounds[-1])
     return bounds
 
 
-def _check_total(size: int, where: str, fix: str) -> None:
+def _check_total(size: int, where: str) -> None:
     if size > _MOST_BYTES:
-        raise ArgumentError(f"{where} must have at most 4294967295 bytes, got {size}. Fix: {fix}.")
+        raise must_have(where, "at most 4294967295 bytes", size)
 
 
 explain_calls(globals())

@@ -22,5 +22,5 @@ def one_resident(data: Any, least: int, at: At) -> tuple[Array, int] | None:
     where = argument(at, "data")
     place_of(at, data)
     elements(data, where, ["uint8"])
-    _check_total(data.size, where, "pass slices of it")
+    _check_total(data.size, where)
     return _resident_words(data), data.size

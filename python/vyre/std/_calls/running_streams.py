@@ -1,4 +1,4 @@
-"""Streams of ``_streams.py`` over messages that come in pieces, of any length: BLAKE2 and xxHash of large files."""
+"""Streams of ``streams.py`` over messages that come in pieces, of any length: BLAKE2 and xxHash of large files."""
 
 from __future__ import annotations
 

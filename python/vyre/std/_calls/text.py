@@ -8,8 +8,8 @@ import numpy as np
 
 import vyre
 from vyre import In, Out, u8, vec4u32
+from vyre._base.refused import must_have
 from vyre._core import Array
-from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from vyre.std._calls.host import Place
@@ -38,10 +38,7 @@ def padded(text: Any, place: Place, where: str) -> Array:
     """
     n = text.shape[0]
     if n > _MOST:
-        raise ArgumentError(
-            f"argument `data` of {where} has {n} bytes, and a search takes at most {_MOST}. "
-            "Fix: search parts that overlap by the longest match."
-        )
+        raise must_have(f"argument `data` of {where}", f"at most {_MOST} bytes", n)
     vectors = -(-n // 16)
     if not isinstance(text, Array):
         # The bytes go to the device from where they lie: to copy them on the host would take longer than the way.

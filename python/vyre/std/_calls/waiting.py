@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vyre._base.refused import no_place
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["waited"]
 
 
-def waited(array: Array, where: str, fix: str) -> np.ndarray:
+def waited(array: Array, where: str) -> np.ndarray:
     """The elements of an array that the call needs on the host.
 
     Raises: ArgumentError while a vyre.graph() is recorded, which runs nothing.
@@ -22,6 +23,4 @@ def waited(array: Array, where: str, fix: str) -> np.ndarray:
     try:
         return array.numpy()
     except ArgumentError:
-        raise ArgumentError(
-            f"{where} reads from the device on its way, and has no place in a graph. Fix: {fix}."
-        ) from None
+        raise no_place(f"{where}, which reads from the device on its way,", "in a graph") from None

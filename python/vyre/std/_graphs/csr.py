@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre import In, InOut, Out, u32
 from vyre._arrays.dtype_names import dtype_name
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_be, must_have, not_ascending
 from vyre.std._calls.declared import At, argument, name_of
 from vyre.std._calls.host import elements, place_of
 from vyre.std._calls.waiting import waited
@@ -17,18 +17,9 @@ if TYPE_CHECKING:
     from vyre.std._calls.declared import At, argument, name_of
 from vyre.std._calls.host import Place
 
-__all__ = ["OUTSIDE", "graph_of", "sources_of"]
-
-# The Fix for a call that waits in a vyre.graph().
-OUTSIDE = "call it before or after the with-block"
+__all__ = ["graph_of", "sources_of"]
 
 _NONE = 2**32 - 1
-
-# The Fix for a matrix with an element for each pair of vertices.
-_OF_MATRIX = (
-    "of an adjacency matrix, pass np.append(0, np.count_nonzero(matrix, axis=1).cumsum()).astype(np.uint32), and as "
-    "`targets` np.nonzero(matrix)[1].astype(np.uint32)"
-)
 
 
 @vyre.kernel(workgroup_size=256)
@@ -86,42 +77,29 @@ def graph_of(offsets: Any, targets: Any, at: At) -> tuple[Array, Array, Place]:
     Raises: BindingError for arrays of other types, ArgumentError for rows that are no graph.
     """
     where = name_of(at)
-    shape: Any = getattr(offsets, "shape", ())
-    flat = _OF_MATRIX if len(shape) == 2 and shape[0] == shape[1] else "write .ravel()"
-    offsets = elements(offsets, argument(at, "offsets"), ["uint32", "int32"], flat=flat)
+    offsets = elements(offsets, argument(at, "offsets"), ["uint32", "int32"])
     targets = elements(targets, argument(at, "targets"), ["uint32", "int32"])
     place = place_of(at, offsets, targets)
     if offsets.shape[0] == 0:
-        raise ArgumentError(
-            f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n vertices, np.zeros(1, np.uint32) "
-            "for none."
-        )
+        raise must_have(f"argument `offsets` of {where}", "an element or more", "none")
     made = [place.array(each) for each in (offsets, targets)]
     rows, edges = (each if dtype_name(each.dtype) == "uint32" else each.view(u32) for each in made)
-    wrong, outside, begin, end = waited(_checked(rows, edges), where, OUTSIDE).tolist()
+    wrong, outside, begin, end = waited(_checked(rows, edges), where).tolist()
     if begin != 0:
-        raise ArgumentError(
-            f"argument `offsets` of {where} begins with {begin}. Fix: begin with 0, the first edge of vertex 0."
-        )
+        raise must_have(f"argument `offsets` of {where}", "a first element of 0", begin)
     if wrong != _NONE:
         before, after = made[0][wrong - 1 : wrong + 1].numpy().tolist()
         if not 0 <= after <= edges.shape[0]:
-            raise ArgumentError(
-                f"element {wrong} of argument `offsets` of {where} is {after}, and there are {edges.shape[0]} targets. "
-                "Fix: end with the number of targets."
-            )
-        raise ArgumentError(
-            f"argument `offsets` of {where} falls from {before} to {after} at element {wrong}. "
-            "Fix: let element i be the number of edges of all vertices before i."
-        )
+            element = f"element {wrong} of argument `offsets` of {where}"
+            raise must_be(element, f"a number from 0 to {edges.shape[0]}", after)
+        raise not_ascending(f"argument `offsets` of {where}", before, after, wrong)
     if end != edges.shape[0]:
-        raise ArgumentError(
-            f"argument `offsets` of {where} ends with {end}, and there are {edges.shape[0]} targets. "
-            "Fix: end with the number of targets."
+        raise must_have(
+            f"argument `offsets` of {where}", f"a last element of {edges.shape[0]}, the number of targets", end
         )
     if outside != _NONE:
-        raise ArgumentError(
-            f"element {outside} of argument `targets` of {where} is {int(made[1][outside : outside + 1].numpy()[0])}, "
-            f"and the graph has {rows.shape[0] - 1} vertices. Fix: use vertices below {rows.shape[0] - 1}."
+        target = int(made[1][outside : outside + 1].numpy()[0])
+        raise must_be(
+            f"element {outside} of argument `targets` of {where}", f"a vertex below {rows.shape[0] - 1}", target
         )
     return rows, edges, place

@@ -30,7 +30,7 @@ RECORD = 26  # words
 def quarter(v: list[Any], a: int, b: int, c: int, d: int, x: Any, y: Any, one: Any = 1) -> None:
     """Mix four words of the state with two of the block.
 
-    `one` is a number that is 1, which the compiler does not know (see _routes.py).
+    `one` is a number that is 1, which the compiler does not know (see routes.py).
     """
     v[a] = v[a] * one + v[b] + x
     v[d] = (v[d] ^ v[a]).rotr(16)
@@ -57,7 +57,7 @@ def mixed(h: list[u32], m: list[u32], counter: u32, high: u32, length: u32, flag
 def compress(h: list[u32], m: list[u32], counter: Any, length: Any, flags: u32, one: Any = 1) -> None:
     """Replace the chaining value by the one after a block.
 
-    `one` is a number that is 1, which the compiler does not know (see _routes.py).
+    `one` is a number that is 1, which the compiler does not know (see routes.py).
     """
     v = mixed(h, m, counter, u32(0), length, flags, one)
     for k in vyre.unroll(range(8)):

@@ -58,7 +58,7 @@ def one_of(flags: u32) -> u32:
 
 @cache
 def wide_kernels(products: bool) -> SimpleNamespace:
-    """The kernels with most of the work, `long_chunks` and `join_fours`, with `products` (see _routes.py) or not."""
+    """The kernels with most of the work, `long_chunks` and `join_fours`, with `products` (see routes.py) or not."""
 
     @vyre.kernel(workgroup_size=LANES)
     def long_chunks(
@@ -169,7 +169,7 @@ def make_long(many: int = MANY, products: bool = False) -> Any:
     """Make the procedure for one message of at least two chunks, an invocation each.
 
     Args:
-        products: whether some sums are products (see _routes.py). The digest does not depend on it.
+        products: whether some sums are products (see routes.py). The digest does not depend on it.
         many: with more chunks, each four chaining values are joined first, twice; at least 16, so that two are left
             for the root. The digest does not depend on it.
     """

@@ -18,7 +18,8 @@ import numpy as np
 import vyre
 from vyre import In, InOut, Out, _core, u32
 from vyre._arrays.dlpack import numpy_of
-from vyre.errors import ArgumentError, BindingError
+from vyre._base.refused import must_be, must_have
+from vyre.errors import BindingError
 from vyre.std._calls.declared import At, name_of
 from vyre.std._calls.host import elements, host_bytes
 from vyre.std._calls.messages import Messages, taken
@@ -204,7 +205,7 @@ def rows_of(value: Any, sizes: Sequence[int], where: str) -> Rows:
         data, lengths = b"".join(rows), list(map(len, rows))
     if wrong := set(lengths) - set(sizes):
         wanted = " or ".join(map(str, sizes))
-        raise ArgumentError(f"{where} must have {wanted} bytes, got {min(wrong)}. Fix: pass {wanted} bytes.")
+        raise must_have(where, f"{wanted} bytes", min(wrong))
     return Rows(data, lengths, is_list)
 
 
@@ -214,23 +215,14 @@ def _check_counts(cipher: Cipher, function: str, key: Rows, blocks: Rows, many: 
     Two messages under one keystream can be read without the key, so that a list takes a counter
     block for each.
     """
-    start = cipher.start
+    start = f"argument `{cipher.start}` of {function}"
+    wanted = "one of its own for each message, because messages that share one can be read without the key"
     if many and not blocks.is_list:
-        raise ArgumentError(
-            f"argument `{start}` of {function} is one for a list, and messages that share it can be read without the "
-            f"key. Fix: pass a list of {count}, one for each message."
-        )
-    fixes = {
-        "key": "one for each message, or one for all",
-        start: f"a list of {count}, one for each message" if many else "one",
-    }
-    for name, rows in (("key", key), (start, blocks)):
+        raise must_be(start, wanted, "one for all")
+    for where, rows in ((f"argument `key` of {function}", key), (start, blocks)):
         has = len(rows.sizes)
-        if has != count and not (name == "key" and has == 1):
-            raise ArgumentError(
-                f"argument `{name}` of {function} has {has} element{'' if has == 1 else 's'} for {count} "
-                f"message{'' if count == 1 else 's'}. Fix: pass {fixes[name]}."
-            )
+        if has != count and not (rows is key and has == 1):
+            raise must_have(where, f"one for each of the {count} messages", has)
 
 
 def encrypted(cipher: Cipher, data: Any, key: Rows, blocks: Rows, most_units: int, at: At) -> Any:
@@ -242,15 +234,13 @@ def encrypted(cipher: Cipher, data: Any, key: Rows, blocks: Rows, most_units: in
     """
     function = name_of(at)
     if isinstance(data, Messages):
-        raise BindingError(
-            f"argument `data` of {function} must be bytes, a list of them or an array of uint8, got Messages. "
-            "Fix: pass the list."
+        raise must_be(
+            f"argument `data` of {function}", "bytes, a list of them or an array of uint8", "Messages", BindingError
         )
     many = isinstance(data, (list, tuple))
     if many and any(isinstance(each, vyre.Array) for each in data):
-        raise BindingError(
-            f"argument `data` of {function} is a list with a vyre.Array, and lists are of bytes of the host. "
-            f"Fix: write array.numpy() in the list, or call {function} for each resident array."
+        raise must_be(
+            f"each element of argument `data` of {function}", "bytes of the host", "a vyre.Array", BindingError
         )
     alone = one_resident(data, 0, at)
     if alone is None:
@@ -260,9 +250,8 @@ def encrypted(cipher: Cipher, data: Any, key: Rows, blocks: Rows, most_units: in
         (words, longest), count = alone, 1
     _check_counts(cipher, function, key, blocks, many, count)
     if longest > most_units * UNIT:
-        raise ArgumentError(
-            f"argument `data` of {function} has {longest} bytes, and the counter ends after "
-            f"{most_units * UNIT}. Fix: begin with a smaller counter, or use another nonce for a part of the data."
+        raise must_have(
+            f"argument `data` of {function}", f"at most {most_units * UNIT} bytes from this counter on", longest
         )
     if many and not count:
         return []

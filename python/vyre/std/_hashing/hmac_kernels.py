@@ -1,4 +1,4 @@
-"""HMAC (RFC 2104) over the hash functions of _block_hashes.py: kernels and procedures.
+"""HMAC (RFC 2104) over the hash functions of block_hashes.py: kernels and procedures.
 
 A key is one block, so the states after it are computed once: the inner one begins the hash of each message, the outer
 one that of the digest.

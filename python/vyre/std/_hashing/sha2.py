@@ -48,7 +48,7 @@ _K512 = [_root_bits(prime, 3, 64) for prime in _PRIMES]
 
 
 def mix_sha256(h: list[u32], w: list[u32], one: Any = 1) -> None:
-    """Bring the state forward by a block of 16 words (section 6.2.2); `one` is 1, see _routes.py."""
+    """Bring the state forward by a block of 16 words (section 6.2.2); `one` is 1, see routes.py."""
     w = list(w)
     for t in vyre.unroll(range(16, 64)):
         x, y = w[t - 15], w[t - 2]

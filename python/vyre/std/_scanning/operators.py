@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import vyre
+from vyre._base.refused import must_be, must_be_one_of
 from vyre._base.text import shown
 from vyre._base.types import INTEGERS, RANGES, SCALARS
 from vyre._core import DataType, OpLaw, OpSpec
-from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +93,7 @@ def operator_of(op: Any, element: DataType, identity: int | None, where: str) ->
     Raises: ArgumentError for an operation that is unknown, of other types, or not registered as associative.
     """
     if not isinstance(op, str):
-        raise ArgumentError(f'argument `op` of {where} must be a str, got {shown(op)}. Fix: write op="add".')
+        raise must_be(f"argument `op` of {where}", "a str", shown(op))
     # An id means its highest version, which may be another one in the next call.
     spec = None if op in _COMBINE or "." not in op else vyre.ops.get(op)
     key = (spec or op, element, identity)
@@ -106,31 +106,20 @@ def _made(op: str, spec: OpSpec | None, element: DataType, identity: int | None,
     if op in _COMBINE:
         own = _identity(op, element)
         if identity is not None and identity != own:
-            raise ArgumentError(
-                f'argument `identity` of {where} is {identity}, and that of "{op}" is {own}. Fix: leave `identity` out.'
-            )
+            raise must_be(f"argument `identity` of {where}", f'{own} for "{op}"', identity)
         return Operator(op, element, _COMBINE[op], own, commutes=True)
-    names = ", ".join(f'"{name}"' for name in NAMES)
     if spec is None:
-        raise ArgumentError(
-            f"argument `op` of {where} names no operator, got {shown(op)}. "
-            f"Fix: use one of {names}, or the id of a registered operation."
-        )
+        raise must_be_one_of(f"argument `op` of {where}", [*NAMES, "the id of a registered operation"], op)
     if spec.signature is None:
-        raise ArgumentError(
-            f"argument `op` of {where} is `{op}`, a procedure on whole arrays. "
-            f"Fix: use an operation of two {element} that gives one."
+        raise must_be(
+            f"argument `op` of {where}", f"an operation of two {element} that gives one", f"`{op}`, a procedure"
         )
     if list(spec.signature.inputs) != [element, element] or spec.signature.output is not element:
-        raise ArgumentError(
-            f"argument `op` of {where} is `{op}` {spec.signature!r}, and the elements are {element}. "
-            f"Fix: use an operation of two {element} that gives one."
+        raise must_be(
+            f"argument `op` of {where}", f"an operation of two {element} that gives one", f"`{op}` {spec.signature!r}"
         )
     if OpLaw.Associative not in spec.laws:
-        raise ArgumentError(
-            f"argument `op` of {where} is `{op}`, which is not registered as associative. "
-            "Fix: register it with laws=[vyre.ops.OpLaw.Associative] if it is."
-        )
+        raise must_be(f"argument `op` of {where}", "an operation that is registered as associative", f"`{op}`")
     pinned = f"{spec.id}@{spec.version}"
 
     def combine(a: Any, b: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_have
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,10 +93,7 @@ class _States:
             terminal[number] = path[-1][1] + len(pattern) - path[-1][0] - 1
             before = pattern
         if count * words > _MOST_WORDS:
-            raise ArgumentError(
-                f"the patterns need {count} states of {words} words, and an automaton has at most "
-                f"{_MOST_WORDS} words. Fix: search for fewer patterns at a time."
-            )
+            raise must_have("the automaton of the patterns", f"at most {_MOST_WORDS} words", count * words)
         lengths = np.fromiter(map(len, tails), np.int64, len(tails))
         firsts = 1 + np.cumsum(lengths) - lengths
         new = lengths > 0

@@ -1,6 +1,6 @@
 """Kernels that write matches where so many patterns begin at one place that no invocation can follow their chain.
 
-One kernel follows the automaton as in ``_find_kernels.py``, and notes for each place its first pattern and the place of
+One kernel follows the automaton as in ``find_kernels.py``, and notes for each place its first pattern and the place of
 its first match among all matches. Then each match has an invocation of its own: the notes before it tell its place, and
 skips along the chain lead to its pattern.
 """

@@ -1,4 +1,4 @@
-"""Kernels that let a filter choose places of a text, and follow the trie of ``_automaton.py`` from these.
+"""Kernels that let a filter choose places of a text, and follow the trie of ``automaton.py`` from these.
 
 A place passes if the hashes of the bytes there and a little further on are those of patterns. All places are looked at
 alike, and the few that pass take longer: at most as many steps as the longest pattern has bytes.

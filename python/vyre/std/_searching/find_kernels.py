@@ -1,4 +1,4 @@
-"""Kernels that follow the automaton of ``_automaton.py`` over a text: one counts matches, one writes them."""
+"""Kernels that follow the automaton of ``automaton.py`` over a text: one counts matches, one writes them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Positions:
 
 
 def positions_of(postfix: Sequence[int | str]) -> Positions:
-    """The automaton of an expression in postfix form, as ``_regex_syntax.py`` gives it."""
+    """The automaton of an expression in postfix form, as ``regex_syntax.py`` gives it."""
     symbols: list[int] = []
     follow: list[int] = []
 

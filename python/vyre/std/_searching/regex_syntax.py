@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NoReturn
 
+from vyre._base.refused import must_have
 from vyre.errors import ArgumentError
 from vyre.std._searching.regex_positions import positions_of
 
@@ -64,6 +65,9 @@ _OCTAL = tuple(bytes([each]) for each in b"01234567")
 _COUNTS = re.compile(rb"\{(?:(\d+)|(\d*),(\d*))\}")
 
 
+PATTERN = "the pattern of vyre.std.regex"
+
+
 class _Parser:
     """Reads a pattern into postfix form: sets of bytes as ints, and operators: "." "|" "*" "+" "?" "" (nothing)."""
 
@@ -74,7 +78,7 @@ class _Parser:
         self.groups: list[tuple[int, list[list[int | str]], list[list[int | str]]]] = [(0, [], [])]
 
     def wrong(self, problem: str, at: int, fix: str) -> NoReturn:
-        raise ArgumentError(f"the pattern of vyre.std.regex {problem} at position {at}. Fix: {fix}.")
+        raise ArgumentError(f"{PATTERN} {problem} at position {at}. Fix: {fix}.")
 
     def refuse(self, name: str, at: int) -> NoReturn:
         self.wrong(f"has {name}, which vyre leaves out,", at, _FIXES[name])
@@ -170,10 +174,7 @@ class _Parser:
         return _joined([item] * least + ([optional] if optional else []))
 
     def _too_long(self) -> NoReturn:
-        raise ArgumentError(
-            f"the pattern of vyre.std.regex has more than {_MOST_POSITIONS} positions with its repetitions written "
-            "out. Fix: repeat less."
-        )
+        raise must_have(PATTERN, f"at most {_MOST_POSITIONS} positions with its repetitions written out", "more")
 
     def _escape(self, at: int, in_class: bool) -> int:
         """The bytes that stand behind a backslash."""
@@ -249,10 +250,7 @@ def parse(pattern: bytes) -> Positions:
     Raises: ArgumentError for what is no pattern, and for what is left out.
     """
     if len(pattern) > _MOST_BYTES:
-        raise ArgumentError(
-            f"the pattern of vyre.std.regex has {len(pattern)} bytes, and it can have {_MOST_BYTES}. "
-            "Fix: search for many byte strings with vyre.std.find."
-        )
+        raise must_have(PATTERN, f"at most {_MOST_BYTES} bytes", len(pattern))
     parser = _Parser(pattern)
     postfix = parser.run()
     if sum(not isinstance(each, str) for each in postfix) > _MOST_POSITIONS:

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vyre.errors import ArgumentError
+from vyre._base.refused import must_have
 from vyre.std._searching.regex_positions import bits
+from vyre.std._searching.regex_syntax import PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,11 +61,8 @@ class Tables:
     states: tuple[int, int]
 
 
-def _too_large(states: int) -> ArgumentError:
-    return ArgumentError(
-        f"the pattern of vyre.std.regex needs an automaton of more than {states} states. "
-        "Fix: repeat less, or search for a part of the pattern."
-    )
+def _too_large(states: int) -> Exception:
+    return must_have(PATTERN, f"an automaton of at most {states} states", "more")
 
 
 def _classes_of(positions: Positions) -> tuple[np.ndarray, list[int]]:

@@ -4,7 +4,7 @@ Keys are unsigned and are compared after an exclusive or with `flip`, so that on
 signed keys too. A pass over many keys takes three steps. `count_tile` counts the digits of each tile of keys: a row
 has a word for each digit, the count in the lower half and the place of the digit's first key in the sorted tile in the
 upper half. `place_tiles` sums the rows, which gives the place of each tile's digits in the result. The third step sorts
-a tile in workgroup memory and writes it in runs of equal digits (_radix_scatter.py).
+a tile in workgroup memory and writes it in runs of equal digits (radix_scatter.py).
 """
 
 # No `from __future__ import annotations`: the kernels' annotations name types of the functions that make them.

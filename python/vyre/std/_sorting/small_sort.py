@@ -1,6 +1,6 @@
 """Kernels that sort up to 4,096 keys in one dispatch.
 
-Like those for many keys (_radix.py) they compare unsigned keys after an exclusive or with `flip`.
+Like those for many keys (radix.py) they compare unsigned keys after an exclusive or with `flip`.
 """
 
 # No `from __future__ import annotations`: the kernels' annotations name types of the functions that make them.

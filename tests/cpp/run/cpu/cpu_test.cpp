@@ -347,7 +347,7 @@ TEST(Cpu, times_out_and_can_be_interrupted_and_leaves_the_arrays_alone) {
     EXPECT_EQ(message_of<DispatchTimeoutError>([&] {
                 executable->run(views, {1u << 20, 1, 1}, options);
               }),
-              "the cpu backend did not finish within 0.02 s. Fix: give a longer time-out, or fewer workgroups.");
+              "the cpu backend did not finish within 0.02 s. Fix: raise the time-out, or give each dispatch less work.");
     EXPECT_EQ(out, Words{7});
     int polls = 0;
     options = {};
@@ -406,12 +406,12 @@ TEST(Cpu, refuses_what_it_cannot_do) {
   EXPECT_EQ(message_of<ArgumentError>([&] { cpu->prepare(program, 1); }),
             "device 1 of backend `cpu` does not exist. Fix: use 0, its only device.");
   EXPECT_EQ(message_of<CapabilityError>([&] { cpu->prepare(valid(Sample().size(1u << 16, 2).make()), 0); }),
-            "workgroup size 65536 x 2 x 1 exceeds the cpu backend's limit of invocations a workgroup: wanted 65536 * 2 * 1, allowed 65536. "
-            "Fix: use a smaller workgroup_size.");
+            "131072 invocations a workgroup exceeds the limit of invocations of the cpu backend, which allows 65536. Fix: use a smaller "
+            "workgroup_size, or use another device.");
   EXPECT_EQ(
       message_of<CapabilityError>([&] { cpu->prepare(valid(Sample().shared("s", 1u << 27).add(store("s", u32(0), u32(1))).make()), 0); }),
-      "workgroup buffers exceed the cpu backend's limit of workgroup memory: wanted 536870912 bytes, allowed 268435456. "
-      "Fix: declare fewer elements.");
+      "536870912 bytes of workgroup memory exceeds the limit of workgroup memory of the cpu backend, which allows 268435456. Fix: declare "
+      "smaller workgroup buffers, or use another device.");
   run::RunOptions options;
   options.schedule.order = run::Schedule::Order::Reversed;
   EXPECT_EQ(message_of<ArgumentError>([&] { cpu->prepare(program, 0)->run({}, {}, options); }),

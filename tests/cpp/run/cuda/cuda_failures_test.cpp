@@ -34,7 +34,7 @@ TEST_F(CudaTest, a_lost_device_loses_its_arrays_and_is_opened_anew) {
   EXPECT_EQ(
       message_of([&] { plan->submit(arrays.views, {}, {}); }),
       "cuLaunchKernel failed: the device was lost on device `Fake 0` (CUDA_ERROR_OF_THE_TEST). Fix: call again, which opens the device "
-      "anew; if it is lost again, start the process anew: libraries that share the device's context keep it as it is.");
+      "anew; if it is lost again, restart the process.");
   EXPECT_EQ(message_of([&] { arrays.out(); }),
             "device `Fake 0` was lost, and the arrays on it with it. Fix: make them anew, and call again.");
   Arrays host(100);

@@ -65,7 +65,7 @@ TEST_F(CudaTest, a_profile_of_many_calls_loses_times_and_nothing_else_when_the_d
       const run::ProfileReport report = profile->report();
       EXPECT_EQ(report.notes,
                 std::vector<std::string>{"some work of a device has no times of its own: cuEventElapsedTime failed on device `Fake 0` "
-                                         "(CUDA_ERROR_OF_THE_TEST). Fix: check the CUDA driver's installation, or use another device."});
+                                         "(CUDA_ERROR_OF_THE_TEST). Fix: check the driver's installation, or use another device."});
       std::uint64_t dispatches = 0;
       for (const run::ProfileReport::Row& row : report.rows) {
         if (row.name == "dispatch" && is_of_cuda(report, row.device)) dispatches += row.calls;

@@ -113,10 +113,9 @@ TEST_F(CudaSubmissionTest, reports_a_failure_typed_at_the_next_wait_and_call_and
     EXPECT_EQ(outcome_of([&] { arrays.plan->submit(arrays.views, {}, {}); }).kind, kind);
     EXPECT_EQ(outcome_of([&] { arrays.result(); }).kind, kind);
     if (kind == "device") {
-      EXPECT_EQ(
-          outcome_of([&] { arrays.result(); }).text,
-          "cuLaunchKernel failed on device `Fake 0` (CUDA_ERROR_OF_THE_TEST). Fix: check the CUDA driver's installation, or use another "
-          "device.");
+      EXPECT_EQ(outcome_of([&] { arrays.result(); }).text,
+                "cuLaunchKernel failed on device `Fake 0` (CUDA_ERROR_OF_THE_TEST). Fix: check the driver's installation, or use another "
+                "device.");
     }
     Arrays host(100);
     host.run(*prepared(cuda_, xor_, 0));
@@ -192,7 +191,7 @@ TEST_F(CudaSubmissionTest, a_forked_child_is_refused_while_work_waits) {
   driver_.wait_until_stalled();
   const pid_t child = fork();
   if (child == 0) {
-    const std::string wanted = "CUDA was opened before this process was forked, and its driver does not survive that.";
+    const std::string wanted = "CUDA was opened before this process was forked, and does not survive that.";
     const bool read = message_of([&] { arrays.result(); }).starts_with(wanted);
     const bool call = message_of([&] { arrays.submit(11); }).starts_with(wanted);
     arrays.a.reset();

@@ -95,9 +95,10 @@ TEST_F(CudaTest, bytes_that_fill_no_whole_word_are_followed_by_zeros) {
 
 TEST_F(CudaTest, limits_of_the_device_are_named) {
   CudaBackend cuda = backend();
-  EXPECT_EQ(message_of([&] { cuda.allocate(0, std::uint64_t{1} << 33, false); }),
-            "an array of 8589934592 bytes exceeds the memory of device `Fake 0`, which has 4294967296. Fix: make a smaller array, or use "
-            "another device.");
+  EXPECT_EQ(
+      message_of([&] { cuda.allocate(0, std::uint64_t{1} << 33, false); }),
+      "8589934592 bytes of an array exceeds the memory of device `Fake 0`, which allows 4294967296. Fix: make a smaller array, or use "
+      "another device.");
   driver_.set_attribute(run::cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 32);
   CudaBackend small = backend();
   EXPECT_EQ(message_of([&] { prepared(small, xor_, 0); }),
@@ -141,7 +142,7 @@ TEST_F(CudaTest, a_forked_child_is_refused) {
   const auto executable = prepared(cuda, xor_, 0);
   const pid_t child = fork();
   if (child == 0) {
-    const std::string wanted = "CUDA was opened before this process was forked, and its driver does not survive that.";
+    const std::string wanted = "CUDA was opened before this process was forked, and does not survive that.";
     const bool storage = message_of([&] { arrays.out(); }).starts_with(wanted);
     const bool call = message_of([&] { Arrays(10).run(*executable); }).starts_with(wanted);
     const bool fresh = message_of([&] { cuda.allocate(0, 4, true); }).starts_with(wanted);

@@ -80,7 +80,7 @@ TEST_F(CheckCall, refuses_arrays_that_overlap_when_one_is_written) {
   const std::vector<BufferDecl> buffers{BufferDecl::read("a", 0, DataType::U32), BufferDecl::read_write("b", 1, DataType::U32),
                                         BufferDecl::read("c", 2, DataType::U32)};
   const char* const message =
-      "arrays of buffers `a` and `b` overlap in memory, and one of them is ReadWrite. Fix: give each its own array, for instance a copy.";
+      "arrays `a` and `b` overlap in memory, and one of them is written. Fix: give each its own array, for instance a copy.";
   EXPECT_EQ(refusal(buffers, {view(0, 16, 4), view(16, 16, 4), view(0, 16, 4)}), "accepted");  // read-only arrays may be one
   EXPECT_EQ(refusal(buffers, {view(0, 16, 4), view(15, 16, 4), view(32, 16, 4)}), message);    // one byte
   EXPECT_EQ(refusal(buffers, {view(15, 16, 4), view(0, 16, 4), view(32, 16, 4)}), message);    // the other way round

@@ -35,7 +35,7 @@ TEST_F(VulkanFailuresTest, a_very_old_loader_is_a_reason) {
   auto backend = this->backend();
   EXPECT_EQ(backend.reasons_unavailable(),
             std::vector<std::string>{
-                "the Vulkan loader supports Vulkan 1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1)."});
+                "the Vulkan loader supports Vulkan 1.0.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1)."});
 }
 
 TEST_F(VulkanFailuresTest, no_driver_is_a_reason) {
@@ -50,7 +50,7 @@ TEST_F(VulkanFailuresTest, no_device_is_a_reason) {
   auto backend = this->backend();
   EXPECT_TRUE(backend.devices().empty());
   EXPECT_EQ(backend.reasons_unavailable(),
-            std::vector<std::string>{"no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with "
+            std::vector<std::string>{"no Vulkan driver was found. Fix: install the driver of the GPU, or a software one, on Debian with "
                                      "`apt-get install mesa-vulkan-drivers`."});
 }
 
@@ -97,7 +97,7 @@ TEST_F(VulkanFailuresTest, a_device_that_cannot_be_opened_is_not_usable_and_anot
     EXPECT_FALSE(devices[best].usable);
     EXPECT_FALSE(devices[best].is_default);
     EXPECT_EQ(devices[best].reasons, std::vector<std::string>{std::string(lacking) + " failed on device `" + devices[best].name +
-                                                              "` (VkResult -1000072003). Fix: check the Vulkan driver's installation, "
+                                                              "` (VkResult -1000072003). Fix: check the driver's installation, "
                                                               "or use another device."});
     if (usable_.size() == 1) {
       EXPECT_EQ(backend.reasons_unavailable(), std::vector<std::string>());

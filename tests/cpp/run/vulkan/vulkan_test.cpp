@@ -331,8 +331,7 @@ TEST_F(VulkanTest, an_array_beyond_the_storage_range_is_refused) {
       executable->run(views, {1, 1, 1}, {});
       FAIL();
     } catch (const CapabilityError& error) {
-      EXPECT_EQ(std::string(error.what()).rfind("buffer `out` of ", 0), 0u) << error.what();
-      EXPECT_NE(std::string(error.what()).find("maxStorageBufferRange"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(" bytes of buffer `out` exceeds maxStorageBufferRange"), std::string::npos) << error.what();
     }
   });
 }

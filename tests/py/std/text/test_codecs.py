@@ -217,7 +217,7 @@ def test_too_many_bytes_are_refused(monkeypatch, kind):
         "messages": lambda data: std.Messages(data, [0, 4, len(data)], backend="cpu"),
     }[kind]
     assert message(lambda: std.hex_decode(made(b"616161616")), vyre.ArgumentError) == (
-        "argument `data` of vyre.std.hex_decode must have at most 8 bytes, got 9. Fix: pass it in parts."
+        "argument `data` of vyre.std.hex_decode must have at most 8 bytes, got 9. Fix: pass one with at most 8 bytes."
     )
     std.hex_decode(made(b"61616161"))
 

@@ -149,7 +149,7 @@ def test_the_longest_pattern_that_is_taken(rng):
     data = letters(rng, 200_000, 26)
     assert std.find([data[70_000:135_536]], data, backend="cpu").tolist() == [(70_000, 135_536, 0)]
     assert problem(lambda: std.find([b"a", data[:65537]], data), ArgumentError) == (
-        "element 1 of argument `patterns` of vyre.std.Patterns has 65537 bytes, and a pattern has 1 to 65536."
+        "element 1 of argument `patterns` of vyre.std.Patterns must have 1 to 65536 bytes, got 65537."
     )
 
 
@@ -197,7 +197,7 @@ def test_with_a_limit_a_graph_records_the_search(rng, way):
             patterns.find(text)
         found = patterns.find(text, 100)
     assert str(error.value) == (
-        "vyre.std.find reads from the device on its way, and has no place in a graph. Fix: pass limit=1000."
+        "vyre.std.find, which reads from the device on its way, has no place in a graph. Fix: leave it out."
     )
     for data in (first, second):
         text[:] = np.frombuffer(data, np.uint8)
@@ -239,23 +239,23 @@ def test_patterns_and_matches_are_pickled():
 def test_patterns_that_need_too_much_memory(monkeypatch):
     monkeypatch.setattr(_automaton, "_MOST_WORDS", 30)
     assert message(lambda: std.find([b"abc", b"bcd"], b"text"), ArgumentError) == (
-        "the patterns need 7 states of 8 words, and an automaton has at most 30 words. "
-        "Fix: search for fewer patterns at a time."
+        "the automaton of the patterns must have at most 30 words, got 56. Fix: pass one with at most 30 words."
     )
 
 
 def test_a_text_whose_places_are_no_u32():
     text = np.broadcast_to(np.uint8(0), 2**32)  # which takes no memory
     assert message(lambda: _text.padded(text, Place("cpu", None, on_host=True), "vyre.std.find"), ArgumentError) == (
-        "argument `data` of vyre.std.find has 4294967296 bytes, and a search takes at most 4294967295. "
-        "Fix: search parts that overlap by the longest match."
+        "argument `data` of vyre.std.find must have at most 4294967295 bytes, got 4294967296. "
+        "Fix: pass one with at most 4294967295 bytes."
     )
 
 
 def test_more_matches_than_fit(monkeypatch):
     monkeypatch.setattr(search, "MOST", 4)
     assert message(lambda: std.find([b"a"], b"aaaa"), ArgumentError) == (
-        "vyre.std.find finds 4 matches or more, which do not fit into an array. Fix: pass limit=1000."
+        "the result of vyre.std.find must have less than 4 matches, as with limit=1000, got more. "
+        "Fix: pass one with less than 4 matches, as with limit=1000."
     )
     assert std.find([b"a"], b"aaaa", 1000).count == 4
 
@@ -280,8 +280,8 @@ def test_too_many_patterns_are_refused_before_their_states_take_memory(rng):
         tracemalloc.stop()
     states = 1 + sum(len({each[-k:] for each in made}) for k in range(1, 4)) + 200 * (10_000 - 3)
     assert str(error.value) == (
-        f"the patterns need {states} states of 259 words, and an automaton has at most 268435456 words. "
-        "Fix: search for fewer patterns at a time."
+        f"the automaton of the patterns must have at most 268435456 words, got {states * 259}. "
+        "Fix: pass one with at most 268435456 words."
     )
     assert peak < 5 * sum(map(len, made))
 

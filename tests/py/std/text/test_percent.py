@@ -114,7 +114,8 @@ def test_too_many_bytes_are_refused(monkeypatch):
     assert percent._MOST == 1431655764  # whose text has 2^32 - 4 bytes at most
     monkeypatch.setattr(percent, "_MOST", 10)
     assert message(lambda: std.percent_encode([b"abcdef", b"ghijk"], backend="cpu"), vyre.ArgumentError) == (
-        "argument `data` of vyre.std.percent_encode must have at most 10 bytes, got 11. Fix: encode it in parts."
+        "argument `data` of vyre.std.percent_encode must have at most 10 bytes, got 11. "
+        "Fix: pass one with at most 10 bytes."
     )
     assert std.percent_encode([b"abcdef"], backend="cpu") == [b"abcdef"]
 

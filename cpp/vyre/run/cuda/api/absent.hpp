@@ -11,4 +11,7 @@ class NoCudaError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
+inline constexpr const char* kNoGpu =
+    "the CUDA driver finds no GPU. Fix: give the container or the process one, for example with `docker run --gpus all`.";
+
 }  // namespace vyre::run::cuda

@@ -100,8 +100,7 @@ Instance::Instance(const Library& library) : process_(getpid()) {
   api_ = load(library.find);
   const CUresult begun = api_.cuInit(0);
   if (begun == CUDA_ERROR_NO_DEVICE) {
-    throw NoCudaError(
-        "the CUDA driver finds no GPU. Fix: give the container or the process one, for example with `docker run --gpus all`.");
+    throw NoCudaError(kNoGpu);
   }
   check(api_, begun, "cuInit", {});
   int version = 0, count = 0;

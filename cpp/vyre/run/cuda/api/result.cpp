@@ -5,6 +5,8 @@
 #include <string>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
+#include "vyre/run/gpu/driver_errors.hpp"
 
 namespace vyre::run::cuda {
 
@@ -39,25 +41,14 @@ void fail(const Api& api, CUresult result, const char* call, std::string_view de
   const char* known = nullptr;
   if (api.cuGetErrorName(result, &known) != CUDA_SUCCESS) known = nullptr;
   const std::string name = known != nullptr ? known : fmt::format("CUresult {}", result);
-  const std::string where = device.empty() ? std::string() : fmt::format(" on device `{}`", device);
-  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    throw DeviceMemoryError(
-        fmt::format("{} ran out of memory{} ({}). Fix: pass smaller arrays, or use another device.", call, where, name));
-  }
-  if (is_lost(result)) {
-    throw DeviceLostError(
-        fmt::format("{} failed: the device was lost{} ({}). Fix: call again, which opens the device anew; if it is lost again, start the "
-                    "process anew: libraries that share the device's context keep it as it is.",
-                    call, where, name));
-  }
-  throw DeviceError(fmt::format("{} failed{} ({}). Fix: check the CUDA driver's installation, or use another device.", call, where, name));
+  DriverFailure failure = is_lost(result) ? DriverFailure::DeviceLost : DriverFailure::Other;
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) failure = DriverFailure::DeviceMemory;
+  throw_driver_error(failure, call, device, name);
 }
 
 void check_process(pid_t opened_by) {
   if (opened_by == getpid()) return;
-  throw DeviceError(
-      "CUDA was opened before this process was forked, and its driver does not survive that. Fix: start worker processes with the `spawn` "
-      "method, or make the first call that uses CUDA after the fork.");
+  throw forked("CUDA was opened");
 }
 
 }  // namespace vyre::run::cuda

@@ -7,6 +7,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/gpu/limits.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::cuda {
@@ -15,12 +16,7 @@ namespace {
 
 Block allocated(Device& device, std::uint64_t bytes) {
   const std::uint64_t memory = device.context().physical().memory_bytes;
-  if (bytes > memory) {
-    throw CapabilityError(
-        fmt::format("an array of {} bytes exceeds the memory of device `{}`, which has {}. Fix: make a smaller array, or "
-                    "use another device.",
-                    bytes, device.name(), memory));
-  }
+  Limits(device.name()).at_most(bytes, memory, "the memory", "bytes of an array", "make a smaller array");
   return device.pool().allocate(bytes);
 }
 

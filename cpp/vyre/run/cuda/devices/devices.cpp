@@ -42,8 +42,7 @@ std::vector<DeviceInfo> Devices::infos() {
 }
 
 std::size_t Devices::choose() {
-  if (opened_.instance().devices().empty())
-    throw NoCudaError("the CUDA driver finds no GPU. Fix: give the process one, or use backend `cpu`.");
+  if (opened_.instance().devices().empty()) throw NoCudaError(kNoGpu);
   return opened_.first(fitting);
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/refused.hpp"
+#include "vyre/run/gpu/driver_errors.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -39,30 +41,24 @@ std::string text(VkResult result) {
 }  // namespace
 
 void fail(VkResult result, const char* call, std::string_view device) {
-  const std::string where = device.empty() ? std::string() : fmt::format(" on device `{}`", device);
-  switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-      throw DeviceMemoryError(
-          fmt::format("{} ran out of host memory{} ({}). Fix: free memory, or pass smaller arrays.", call, where, text(result)));
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-      throw DeviceMemoryError(
-          fmt::format("{} ran out of device memory{} ({}). Fix: pass smaller arrays, or use another device.", call, where, text(result)));
-    case VK_ERROR_DEVICE_LOST:
-      throw DeviceLostError(
-          fmt::format("{} failed: the device was lost{} ({}). Fix: call again, which opens the device anew; if it is lost "
-                      "again, shorten the program's loops or update the driver.",
-                      call, where, text(result)));
-    default:
-      throw DeviceError(
-          fmt::format("{} failed{} ({}). Fix: check the Vulkan driver's installation, or use another device.", call, where, text(result)));
-  }
+  const auto failure = [&] {
+    switch (result) {
+      case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return DriverFailure::HostMemory;
+      case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return DriverFailure::DeviceMemory;
+      case VK_ERROR_DEVICE_LOST:
+        return DriverFailure::DeviceLost;
+      default:
+        return DriverFailure::Other;
+    }
+  };
+  throw_driver_error(failure(), call, device, text(result));
 }
 
 void check_process(pid_t opened_by) {
   if (opened_by == getpid()) return;
-  throw DeviceError(
-      "Vulkan was opened before this process was forked, and drivers do not survive that. Fix: start worker processes with the "
-      "`spawn` method, or make the first call that uses Vulkan after the fork.");
+  throw forked("Vulkan was opened");
 }
 
 }  // namespace vyre::run::vulkan

@@ -210,19 +210,23 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
   return device;
 }
 
+NoVulkanError too_old(std::uint32_t version) {
+  return NoVulkanError(fmt::format(
+      "the Vulkan loader supports Vulkan {}, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1).", version_text(version)));
+}
+
 }  // namespace
 
 Instance::Instance(const Loader& loader) : process_(getpid()) {
   if (loader.find == nullptr) throw NoVulkanError(loader.reason);
   if (loader.find(nullptr, "vkEnumerateInstanceVersion") == nullptr) {
-    throw NoVulkanError("the Vulkan loader supports Vulkan 1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1).");
+    throw too_old(VK_API_VERSION_1_0);
   }
   const GlobalApi global = load_global(loader.find);
   std::uint32_t version = 0;
   check(global.vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion", {});
   if (version < kVersion) {
-    throw NoVulkanError(fmt::format(
-        "the Vulkan loader supports Vulkan {}, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1).", version_text(version)));
+    throw too_old(version);
   }
 
   VkApplicationInfo application{};
@@ -241,9 +245,7 @@ Instance::Instance(const Loader& loader) : process_(getpid()) {
     if (const std::string damage = damaged_driver(); !damage.empty()) throw NoVulkanError(damage);
   }
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-    throw NoVulkanError(
-        "no Vulkan driver was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
-        "mesa-vulkan-drivers`.");
+    throw NoVulkanError(kNoDriver);
   }
   check(result, "vkCreateInstance", {});
 

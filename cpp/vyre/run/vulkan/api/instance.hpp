@@ -18,6 +18,10 @@ class NoVulkanError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
+inline constexpr const char* kNoDriver =
+    "no Vulkan driver was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
+    "mesa-vulkan-drivers`.";
+
 // The properties of a device, known before it is opened.
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;

@@ -8,6 +8,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/gpu/limits.hpp"
 #include "vyre/run/vulkan/memory/buffer.hpp"
 
 namespace vyre::run::vulkan {
@@ -21,18 +22,15 @@ std::string describe_buffer(const Shader& shader, std::size_t index) {
 
 void check_sizes(const Context& context, const Shader& shader, std::span<const std::uint64_t> bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto at_most = [&](const Context::Limit& limit, const char* why) {
+    const auto at_most = [&](const Context::Limit& limit) {
       const std::uint64_t wanted = device_bytes(bytes[i]);
       if (wanted <= limit.bytes) return;
-      throw CapabilityError(
-          fmt::format("{} of {} bytes exceeds {} of device `{}`, which allows {}{}. Fix: pass a smaller array, or use another "
-                      "device.",
-                      describe_buffer(shader, i), wanted, limit.name, context.name(), limit.bytes, why));
+      Limits(context.name()).at_most(wanted, limit.bytes, limit.name, "bytes of " + describe_buffer(shader, i), "pass a smaller array");
     };
     if (!shader.addressed) {
-      at_most({context.max_storage_range(), "maxStorageBufferRange"}, context.has_addresses() ? "" : " and has no bufferDeviceAddress");
+      at_most({context.max_storage_range(), "maxStorageBufferRange"});
     }
-    at_most(context.max_array(), "");
+    at_most(context.max_array());
   }
 }
 

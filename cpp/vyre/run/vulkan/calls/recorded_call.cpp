@@ -7,6 +7,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/emit/interface.hpp"
+#include "vyre/run/gpu/limits.hpp"
 #include "vyre/run/vulkan/calls/dispatches.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
 
@@ -109,13 +110,7 @@ VkDescriptorBufferInfo RecordedCall::placed(const Array& array, VkDeviceSize ali
 }
 
 void RecordedCall::read_counts() {
-  if (count() > DispatchCounts::kMost) {
-    const Grid& most = groups_.grid;
-    throw CapabilityError(
-        fmt::format("a grid from data of at most {} x {} x {} workgroups is {} dispatches of device `{}`, and {} are allowed. Fix: give a "
-                    "smaller at_most.",
-                    most.x, most.y, most.z, count(), device_.name(), DispatchCounts::kMost));
-  }
+  Limits(device_.name()).at_most(count(), DispatchCounts::kMost, "the limit", "dispatches of a grid from data", "give a smaller at_most");
   const VkDeviceSize alignment = device_.context().physical().limits.minStorageBufferOffsetAlignment;
   const VkDescriptorBufferInfo given = placed(*groups_.counts, alignment, false);
   counts_.emplace(device_, given, groups_.counted_by, parts_);

@@ -14,6 +14,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/chunks.hpp"
+#include "vyre/run/gpu/limits.hpp"
 #include "vyre/run/host/host_copy.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -29,12 +30,7 @@ struct VulkanStorage::Memory final : Retired {
 
 VulkanStorage::VulkanStorage(std::shared_ptr<Device> on, std::uint64_t bytes, bool zeroed) : DeviceStorage(std::move(on), bytes) {
   const Context::Limit most = device().context().max_array();
-  if (bytes > most.bytes) {
-    throw CapabilityError(
-        fmt::format("an array of {} bytes exceeds {} of device `{}`, which allows {}. Fix: make a smaller array, or use "
-                    "another device.",
-                    bytes, most.name, device().name(), most.bytes));
-  }
+  Limits(device().name()).at_most(bytes, most.bytes, most.name, "bytes of an array", "make a smaller array");
   if (device().context().unified()) {
     memory_ = std::make_unique<Memory>(device().heap().allocate(bytes));
   } else {

@@ -76,9 +76,7 @@ std::vector<DeviceInfo> Devices::infos() {
 
 std::size_t Devices::choose() {
   if (opened_.instance().devices().empty()) {
-    throw NoVulkanError(
-        "no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
-        "mesa-vulkan-drivers`.");
+    throw NoVulkanError(kNoDriver);
   }
   return opened_.first(ranked_devices);
 }
