@@ -118,5 +118,5 @@ def chacha20(key: Any, nonce: Any, data: Any, counter: int = 0, **at: Unpack[At]
     blocks = np.empty((len(nonces.sizes), 16), np.uint8)
     blocks[:, :4] = np.frombuffer(counter.to_bytes(4, "little"), np.uint8)
     blocks[:, 4:] = np.frombuffer(nonces.data, np.uint8).reshape(-1, 12)
-    starts = nonces._replace(data=blocks.tobytes())
+    starts = nonces._replace(data=blocks.tobytes(), sizes=[16] * len(blocks))
     return encrypted(CHACHA20, data, keys, starts, 2**32 - counter, at)

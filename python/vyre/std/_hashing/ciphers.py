@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -79,6 +80,9 @@ class Rows(NamedTuple):
     data: bytes
     sizes: list[int]
     is_list: bool
+
+    def each(self) -> list[bytes]:
+        return [self.data[end - size : end] for end, size in zip(accumulate(self.sizes), self.sizes, strict=True)]
 
 
 def words_of(vector: Any) -> list[Any]:
@@ -213,7 +217,7 @@ def _check_counts(cipher: Cipher, function: str, key: Rows, blocks: Rows, many: 
     """Refuse other numbers of keys and counter blocks than the messages need.
 
     Two messages under one keystream can be read without the key, so that a list takes a counter
-    block for each.
+    block for each, and no two messages have the same key and the same counter block.
     """
     start = f"argument `{cipher.start}` of {function}"
     wanted = "one of its own for each message, because messages that share one can be read without the key"
@@ -223,6 +227,9 @@ def _check_counts(cipher: Cipher, function: str, key: Rows, blocks: Rows, many: 
         has = len(rows.sizes)
         if has != count and not (rows is key and has == 1):
             raise must_have(where, f"one for each of the {count} messages", has)
+    keys = [key.data] * count if len(key.sizes) == 1 else key.each()
+    if many and len(set(zip(keys, blocks.each(), strict=True))) < count:
+        raise must_be(start, wanted, "two alike under one key")
 
 
 def encrypted(cipher: Cipher, data: Any, key: Rows, blocks: Rows, most_units: int, at: At) -> Any:
