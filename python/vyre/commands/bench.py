@@ -11,8 +11,8 @@ import vyre
 from vyre.commands._given import program_of
 from vyre.commands._listing import add_json, print_json, steps
 from vyre.commands._place import add_place, check_place, exit_statuses
-from vyre.commands.repeat import as_grid
-from vyre.commands.run import array_of, as_named
+from vyre.commands.repeat import PARAMS, as_grid, no_array
+from vyre.commands.run import array_of, as_named, option_of, takes_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,6 +162,9 @@ def _named(device: vyre.Device, among: list[vyre.Device]) -> str:
 
 def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tuple[int, ...] | None) -> Subject:
     """The target with an array for whatever takes one and was not given."""
+    import numpy as np
+
+    from vyre._base.types import NUMPY
     from vyre.commands import _bench
 
     if isinstance(target, vyre.Program):
@@ -170,6 +173,10 @@ def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tu
             if decl.access in (vyre.BufferAccess.Workgroup, vyre.BufferAccess.Private):
                 continue
             value = given.get(decl.name)
+            if value is None and decl.name == PARAMS:  # random words are no sizes and numbers of a kernel
+                raise no_array(decl, f"add {option_of(decl)}")
+            if isinstance(value, int) and takes_value(decl):
+                value = np.array([value], NUMPY[decl.element][0])
             if value is None or isinstance(value, (int, tuple)):
                 shape = (math.prod(size),) if value is None else (value,) if isinstance(value, int) else value
                 shape = (decl.count,) if decl.count and value is None else shape

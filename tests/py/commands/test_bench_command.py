@@ -158,6 +158,22 @@ def test_a_replay_file_has_its_arrays_and_its_grid(capsys, xor, tmp_path):
     assert {row["sha256"] for row in found} == {hashlib.sha256((a ^ (a + 1)).tobytes()).hexdigest()}
 
 
+def test_the_numbers_of_a_kernel_are_given_and_never_random(capsys, tmp_path):
+    @vyre.kernel
+    def plus(a: vyre.In[vyre.u32], k: vyre.u32, out: vyre.Out[vyre.u32]):
+        i = vyre.gid(0)
+        if i < len(out):
+            out[i] = a[i] + k
+
+    path = tmp_path / "plus.vyre"
+    path.write_text(plus.text, encoding="utf-8")
+    options = ("--backend", "cpu", "--size", "64", "--workgroups", "1")
+    assert main(["bench", str(path), *options]) == 2
+    assert capsys.readouterr().err.startswith("error: buffer `__params` has no array. Fix: add --input __params=N")
+    found = rows(capsys, str(path), *options, "--input", "__params=3", "--numpy", "a + 3")
+    assert len({row["sha256"] for row in found}) == 1
+
+
 def test_the_table(capsys, kernels):
     arguments = ("one_kernel.py", *SCALED, "--size", "1000", "--backend", "cpu", "--seconds", "0")
     assert main(["bench", *arguments, "--numpy", "a * np.uint32(k) + n"]) == 0
