@@ -23,7 +23,7 @@ BindingError overlapping(std::string_view one, std::string_view other);
 // Memory that the host or a backend does not have.
 DeviceMemoryError no_memory(std::string_view whose, std::string_view what);
 
-// What was begun before a fork and does not work in the child.
+// The error for something that began before a fork and does not work in the child.
 DeviceError forked(std::string_view what);
 
 }  // namespace vyre

@@ -13,7 +13,7 @@ class Uses {
  public:
   explicit Uses(const lower::Kernel& kernel);
 
-  // What the instruction takes and gives.
+  // The forms of the instruction's operands and of its result.
   const lower::Forms& forms(std::uint32_t at) const { return forms_[at]; }
   // Whether a live instruction uses the value in this form.
   bool as(lower::Form form, std::uint32_t value) const { return (uses_[value].as & bit(form)) != 0; }

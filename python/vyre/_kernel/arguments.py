@@ -82,8 +82,14 @@ def _misfit(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Call
 
 
 def call_text(kernel: Kernel) -> str:
-    """How a call of the kernel with its arguments is written."""
-    return f"{kernel._called}({', '.join(each.name for each in kernel._parameters)})"
+    """How a call that leaves the Out arrays out is written; what follows the first of them is given by name."""
+    parts: list[str] = []
+    by_name = False
+    for each in kernel._parameters:
+        by_name = by_name or each.kind == "Out"
+        if each.kind != "Out":
+            parts.append(f"{each.name}={each.name}" if by_name else each.name)
+    return f"{kernel._called}({', '.join(parts)})"
 
 
 def shapes_of(kernel: Kernel, given: dict[str, Any]) -> dict[str, tuple[int, ...]]:

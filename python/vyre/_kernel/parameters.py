@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["In", "InOut", "Out", "Parameter", "const", "parameters_of"]
 
-_MOST_AXES = 3
+MOST_AXES = 3
 RESERVED = ("grid", "workgroups", "at_most", "out", "backend", "device", "optimize", "timeout")
 SCALAR_NAMES = " or ".join(", ".join(TYPES[each].spelled for each in SCALARS).rsplit(", ", 1))
 _FORMS = (
@@ -67,9 +67,9 @@ class _Role(type):
                 f"vyre.{cls.__name__}[...] takes the type of an element, got {_named(element)}. "
                 f"Fix: write vyre.{cls.__name__}[{_type_for(element) or 'vyre.u32'}]."
             )
-        if isinstance(axes, bool) or axes not in range(1, _MOST_AXES + 1):
+        if isinstance(axes, bool) or axes not in range(1, MOST_AXES + 1):
             raise ArgumentError(
-                f"vyre.{cls.__name__}[...] takes 1 to {_MOST_AXES} axes, got {shown(axes)}. "
+                f"vyre.{cls.__name__}[...] takes 1 to {MOST_AXES} axes, got {shown(axes)}. "
                 f"Fix: write vyre.{cls.__name__}[vyre.u32, 2] for an array of two axes."
             )
         return ArrayType(cls.__name__, element, axes)

@@ -21,6 +21,7 @@ from vyre._default import place
 from vyre._kernel.arguments import named
 from vyre._kernel.call import kept, launch_of, run
 from vyre._kernel.launch import given_and_options, traced_for
+from vyre._kernel.parameters import MOST_AXES
 
 if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
@@ -30,7 +31,6 @@ __all__ = ["Plan", "signature"]
 
 _OF_RUN = frozenset(["backend", "device", "optimize", "timeout"])
 _COUNTS = ("grid", "workgroups")
-_MOST_AXES = 3
 # What arrays begin as. An Out begins as zeros, or as anything where the call stores it as a whole.
 _BEGINS = {"In": "read", "InOut": "copied"}
 _TRUTHS = (bool, np.bool_)
@@ -87,7 +87,7 @@ def _counts_part(value: Any) -> Any:
     """Return the part of a plan's key that grid= or workgroups= gives."""
     kind = type(value)
     if kind is tuple:
-        return value if len(value) <= _MOST_AXES and all(type(each) is int for each in value) else None
+        return value if len(value) <= MOST_AXES and all(type(each) is int for each in value) else None
     return (value,) if kind is int else "none" if value is None else None
 
 

@@ -289,11 +289,11 @@ def test_a_specialised_kernel_has_no_constants_left():
     with refused(
         vyre.CallError,
         "kernel `powers_of` has no argument `k`",
-        "write powers_of.specialize(k=3, base=1)(x, n, y)",
+        "write powers_of.specialize(k=3, base=1)(x, n)",
     ):
         cubes(x, 7, k=3)
     with refused(
-        vyre.CallError, "kernel `powers_of` misses argument `n`", "write powers_of.specialize(k=3, base=1)(x, n, y)"
+        vyre.CallError, "kernel `powers_of` misses argument `n`", "write powers_of.specialize(k=3, base=1)(x, n)"
     ):
         cubes(x)
     assert list(inspect.signature(cubes).parameters) == ["x", "n", "y"]
@@ -358,7 +358,7 @@ WRONG = {
     "an argument behind an Out": (
         lambda: behind(A, 3),
         "kernel `behind` misses argument `n`",
-        "write behind(a, out, n)",
+        "write behind(a, n=n)",
     ),
     "a strided InOut": (
         lambda: add_one(np.zeros(6, np.uint32)[::2]),
@@ -368,7 +368,7 @@ WRONG = {
     "out for two": (
         lambda: both(A, out=A),
         "kernel `both` has no argument `out`",
-        "write both(a, low, high)",
+        "write both(a)",
     ),
     "no shape for an Out": (
         lambda: place(),
@@ -452,7 +452,7 @@ def test_a_kernel_that_is_launched_with_blocks_and_threads_is_told_how_it_is_cal
     with refused(
         vyre.CallError,
         "kernel `doubled` is not indexed with blocks and threads",
-        "write doubled(x, y)",
+        "write doubled(x)",
     ):
         doubled[2, 32](x)
     assert (doubled(x) == x * 2).all()

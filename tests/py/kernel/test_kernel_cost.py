@@ -214,5 +214,5 @@ def test_shapes_that_are_none_are_refused():
         "pass an array or the sizes of 1 axis",
     ):
         scaled.cost(a=(3, 4), n=5)
-    with refused(vyre.CallError, "kernel `gcd` misses argument `b`", "write gcd(a, b, out)"):
+    with refused(vyre.CallError, "kernel `gcd` misses argument `b`", "write gcd(a, b)"):
         kernels.gcd.cost(100)

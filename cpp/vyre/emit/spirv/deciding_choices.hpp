@@ -1,7 +1,7 @@
 // Finds choices between two values that decide a branch. NVIDIA's compiler (driver 580) decides for each of the values by itself, and where
 // one was compared in front of it, may leave out what stands behind the branch: `a[i] = 1; a[select(c, i, j)] = b[0]; a[i] = 2` with a `j`
-// that is out of range left 1 in `a[i]`. A short If that only assigns
-// variables becomes such a Select in that compiler.
+// that is out of range left 1 in `a[i]`. A short If that only assigns variables becomes such a Select in that compiler.
+// The PTX emitter hides the same choices from ptxas where it checks an index (emit/ptx/memory.cpp).
 #pragma once
 
 #include <vector>
