@@ -82,7 +82,7 @@ def array(
     elif speaks_dlpack(values):
         values = from_dlpack(values, where, ArgumentError)
     elif not hasattr(values, "dtype") and not isinstance(values, memoryview) and dtype is None:
-        raise must_be(where, "an array, or values with a dtype", type(values).__name__)
+        raise must_be(where, "an array, or values beside dtype=, such as dtype=vyre.u32", type(values).__name__)
     try:
         if dtype is None:
             host = _as_array(values, where)

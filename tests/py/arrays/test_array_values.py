@@ -69,7 +69,7 @@ test_nothing_is_converted_silently = refusals(
         (lambda: vyre.full(2, np.ma.array([1, 2], mask=[0, 1], dtype=np.uint32), backend="cpu"), "argument `value` of vyre.full must be an array without a mask, got a masked array", "pass an array without a mask"),
         (make(np.zeros((0, 1))), f"{ARRAY} integers for uint32, got an array of float64 with shape (0, 1)", AS_WORDS),
         (make(np.zeros(0, np.bool_)), f"{ARRAY} integers for uint32, got an array of bool with shape (0,)", AS_WORDS),
-        (make([1.5], None), f"{ARRAY} an array, or values with a dtype, got list."),
+        (make([1.5], None), f"{ARRAY} an array, or values beside dtype=, such as dtype=vyre.u32, got list."),
         (make(np.int64([2**40]), None), f"{ARRAY} an array of uint32, int32, uint64, bool, uint8, int8, uint16 or int16, got an array of int64 with shape (1,)."),
         (make([1], np.float32), "argument `dtype` of vyre.array must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32."),
     ],

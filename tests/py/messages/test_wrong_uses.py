@@ -322,8 +322,8 @@ ARRAYS = [
     Row(
         "an array without a dtype",
         "result = vyre.array([1, 2]).numpy()",
-        "argument `values` of vyre.array must be an array, or values with a dtype, got list",
-        "pass an array, or values with a dtype",
+        "argument `values` of vyre.array must be an array, or values beside dtype=, such as dtype=vyre.u32, got list",
+        "pass an array, or values beside dtype=, such as dtype=vyre.u32",
         "result = vyre.array([1, 2], dtype=vyre.u32).numpy()",
         [1, 2],
     ),
