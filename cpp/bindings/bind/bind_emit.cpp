@@ -49,7 +49,7 @@ std::string emit(const validate::ValidProgram& program, Target target, const run
   const lower::Kernel kernel = lower::lower(program, optimize);
   if (target == Target::Wgsl) return wgsl::emit(kernel);
 #if VYRE_HAS_SPIRV
-  const std::vector<std::uint32_t> words = spirv::emit(kernel, {.addresses = optimize.addresses, .straightened = optimize.straightening});
+  const std::vector<std::uint32_t> words = spirv::emit(kernel, {.addresses = optimize.addresses});
   return target == Target::Spirv ? little_endian(words) : spirv::disassemble(words);
 #else
   throw LoweringError("this build of vyre has no SPIR-V. Fix: build it without -DVYRE_SPIRV=OFF.");

@@ -20,7 +20,7 @@ inline testing::AssertionResult is_valid_spirv(std::span<const std::uint32_t> wo
 // The words of a kernel, found valid with and without tested loops, and with all buffers reached by address.
 inline std::vector<std::uint32_t> valid_words(const lower::Kernel& kernel) {
   for (const spirv::Options options :
-       {spirv::Options{.check_loops = true, .straightened = false}, {.addresses = true}, {.check_loops = true, .addresses = true}}) {
+       {spirv::Options{.check_loops = true}, {.addresses = true}, {.check_loops = true, .addresses = true}}) {
     EXPECT_TRUE(is_valid_spirv(spirv::emit(kernel, options))) << lower::to_text(kernel);
   }
   std::vector<std::uint32_t> words = spirv::emit(kernel);

@@ -169,30 +169,38 @@ def test_each_of_two_indices_that_a_condition_chooses_from_has_its_own_bounds_ch
         assert np.array_equal(vyre.run(program, arrays, workgroups=1, **target)["out"], expected), length
 
 
-@pytest.mark.parametrize("other", ["v | 1", "v + 1", "v * 3", "given[1]"])
+LONGER = "  w = ((w * 3) ^ (w >> 5)) + (w << 3)\n  w = ((w * 5) ^ (w >> 7)) + (w << 9)\n  w = w / (v + 1)\n"
+
+
+@pytest.mark.parametrize("at", ["{0}", "{0} + (0 * v)", "{0} + lid.x", "{0} ^ (lid.x * 3)", "{0} << (v >> 16)"])
+@pytest.mark.parametrize("other", ["v | 1", "given[1]", "4294967295", "i + 4294967290"])
 @pytest.mark.parametrize(
     "form",
     [
-        "let k = select(v & 1, i, {0})",
-        "let k = select(v == 0, {0}, i)",
-        "let k = {0}\nif v < 5 {{\n  k = i\n}}",
-        "let k = lane(select(v & 1, pack(vec2<u32>, 9, i), pack(vec2<u32>, 9, {0})), 1)",
+        "let k = select(v & 1, i, {0})\n",
+        "let k = {0}\nif i != 0 {{\n  k = i\n}}\n",
+        "let k = select(v == 0, {0}, i)\n",
+        "let k = {0}\nif v < 5 {{\n  k = i\n}}\n",
+        f"let k = {{0}}\nlet w = v\nif v == 1 {{{{\n{LONGER}  k = i\n}}}}\n",
+        f"let k = 0\nlet w = v\nif v & 1 {{{{\n{LONGER}  k = i\n}}}} else {{{{\n{LONGER}  k = {{0}}\n}}}}\n",
+        "let k = lane(select(v & 1, pack(vec2<u32>, 9, i), pack(vec2<u32>, 9, {0})), 1)\n",
     ],
 )
-def test_a_store_behind_one_whose_chosen_index_is_out_of_range_is_done(target, form, other):
+def test_a_store_behind_one_whose_chosen_index_is_out_of_range_is_done(target, form, other, at):
     program = vyre.parse(
         "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n"
         "buffer own: read_write vec2<u32> binding 1\nbuffer given: read u16 binding 2\n\n"
-        "let v = given[0]\nlet i = wid.x * 8\nown[i] = pack(vec2<u32>, 1, 0)\n"
-        f"{form.format(other)}\nown[k] = own[0]\nown[i] = pack(vec2<u32>, v, 7)\nout[0] = 3\n"
+        "let v = given[0]\nlet i = wid.x * 8\n"
+        f"own[{at.format('i')}] = pack(vec2<u32>, 1, 0)\n{form.format(other)}own[{at.format('k')}] = own[0]\n"
+        f"own[{at.format('i')}] = pack(vec2<u32>, v, 7)\nout[0] = 3\n"
     )
-    for value in (0, 1, 2, 5):
+    for value, optimize in itertools.product((0, 1, 2, 5), (True, False)):
         arrays = {
             "out": np.zeros(1, np.uint32),
             "own": np.zeros((1, 2), np.uint32),
             "given": np.array([value, 2], np.uint16),
         }
-        found = vyre.run(program, arrays, workgroups=1, **target)
+        found = vyre.run(program, arrays, workgroups=1, optimize=optimize, **target)
         assert (found["own"].tolist(), found["out"].tolist()) == ([[value, 7]], [3])
 
 
@@ -246,12 +254,29 @@ def test_ptx_has_no_not_and_sets_no_variable_to_a_constant():
     assert not re.search(r"mov\.u32 %r\d+, [59];", text)
 
 
-def test_ptx_checks_an_index_that_is_chosen_by_a_sum_that_is_not_known_to_be_it():
-    text = lowered("let i = gid.x\nout[select(i == 5, i, i + 3)] = 1\n", "ptx", size="64 1 1")
-    selected = re.search(r"selp\.b32 (%r\d+),", text)[1]
-    compared = re.search(rf"add\.u32 (%r\d+), {selected}, %r\d+;", text)[1]
-    assert re.search(rf"setp\.lt\.u32 %p\d+, {compared}, %r\d+;", text)
-    assert not re.search(rf"setp\.lt\.u32 %p\d+, {selected},", text)
+@pytest.mark.parametrize("optimize", [True, False])
+@pytest.mark.parametrize("target", ["ptx", "spirv-asm"])
+def test_an_index_that_may_be_one_of_two_is_checked_by_a_sum_that_is_not_known_to_be_it(target, optimize):
+    checked = {
+        "ptx": r"add\.u32 (%r\d+), %r\d+, %r\d+;\n(?: .*\n)*? +setp\.lt\.u32 %p\d+, \1, %r\d+;",
+        "spirv-asm": r"(%\d+) = OpShiftRightLogical %2 %\d+ %\d+\n +(%\d+) = OpIAdd %2 \1 %\d+\n"
+        r"(?: .*\n)*? +%\d+ = OpULessThan %3 \2 ",
+    }[target]
+
+    def hides(body):
+        start = "let x = given[0]\nlet i = wid.x\n"
+        return bool(re.search(checked, lowered(start + body, target, size="8 1 1", optimize=optimize)))
+
+    chosen = "let k = select(x & 1, i, x)\n"
+    assert hides(f"{chosen}out[k] = 1\n")
+    assert hides(f"{chosen}out[k & lid.x] = 1\n")
+    assert hides("let v = select(x & 1, pack(vec2<u32>, 9, i), pack(vec2<u32>, 9, x))\nout[lane(v, 1)] = 1\n")
+    assert hides(f"{chosen}loop t in k..9 {{\n  out[t] = 1\n}}\n")
+    assert hides("let k = x\nif x & 1 {\n  k = i\n}\nout[k] = x\n")
+    assert hides("let w = x\nlet k = x\nif x & 1 {\n  w = 7 / w\n  k = i\n}\nout[k] = w\n")
+    assert hides("let k = i\nlet l = i\nloop t in 0..x {\n  out[k] = t\n  k = l\n  l = given[1]\n}\n")
+    assert not hides("out[0] = select(x & 1, i, x)\n")
+    assert not hides("out[x & lid.x] = 1\n")
 
 
 def test_spirv_hides_only_inverted_values_that_a_branch_could_tell():
@@ -266,27 +291,6 @@ def test_spirv_hides_only_inverted_values_that_a_branch_could_tell():
     assert not hides(around + "out[0] = bitnot(wid.x)\n")
     assert not hides(around + "out[0] = bitnot(x ^ wid.x)\n")
     assert not hides("out[0] = bitnot(x)\n")
-
-
-def test_spirv_hides_a_choice_that_decides_a_branch():
-    def hides(body, **options):
-        text = lowered(f"let x = given[0]\nlet i = wid.x\n{body}", "spirv-asm", **options)
-        chosen = "|".join(re.findall(r"(%\d+) = Op(?:Select %2|CompositeExtract %2|Load %2 %\d+$)", text, re.MULTILINE))
-        return bool(
-            re.search(
-                rf"(%\d+) = OpIAdd %2 %\d+ (?:{chosen})\n(?:.*\n)*? +%\d+ = Op(?:ULessThan|INotEqual) %3 \1 ", text
-            )
-        )
-
-    assert hides("out[select(x & 1, i, x | 4)] = 1\n")
-    assert hides("if select(x & 1, i, given[1]) {\n  out[0] = 1\n}\n")
-    lanes = "select(x & 1, pack(vec2<u32>, 9, i), pack(vec2<u32>, 9, x))"
-    assert hides(f"let v = {lanes}\nout[0] = lane(v, 0)\nout[lane(v, 1)] = 1\n", optimize=False)
-    branch = "let k = x\nif x & 1 {\n  k = i\n}\nout[k] = 1\n"
-    assert hides(branch)
-    assert hides(branch, optimize=False)
-    assert not hides("out[select(x & 1, i, 4294967295)] = 1\n")
-    assert not hides("out[0] = select(x & 1, i, x | 4)\n")
 
 
 def test_only_shifts_of_values_whose_sign_may_be_known_to_be_1_have_it_hidden():

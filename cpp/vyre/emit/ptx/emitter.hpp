@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/emit/chosen_values.hpp"
 #include "vyre/emit/known_signs.hpp"
 #include "vyre/emit/ptx/code.hpp"
 #include "vyre/emit/uses.hpp"
@@ -95,7 +96,6 @@ class Emitter {
   Word base(std::optional<Word>& known, std::string_view block);
   Word local_index();
   // Whether conditions decide which of several values this one is: it is a Select, a variable, or a lane of one.
-  bool is_chosen(ValueId value) const;
   std::string guard(const Instruction& code, Word length);
   // Returns the predicate of the short If around an instruction that has an effect, as text to write in front of it, or an empty text.
   std::string only_if() const { return only_if_ ? fmt::format("@%p{} ", *only_if_) : ""; }
@@ -144,6 +144,7 @@ class Emitter {
   const Options& options_;
   const emit::Uses uses_{kernel_};
   const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, emit::opcodes_of(kernel_));
+  emit::ChosenValues chosen_values_{kernel_};
   const bool has_minima_;  // the kernel has two or more minima or maxima
   Bindings bindings_;
   std::string entry_, body_;

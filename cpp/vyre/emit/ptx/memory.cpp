@@ -128,18 +128,10 @@ void Emitter::zero_privates() {
 
 // --- Elements ---
 
-bool Emitter::is_chosen(ValueId value) const {
-  while (kernel_.code[value.index].op == Opcode::Lane) value = kernel_.code[value.index].a;
-  const Opcode op = kernel_.code[value.index].op;
-  return op == Opcode::Select || op == Opcode::ReadVariable;
-}
-
 std::string Emitter::guard(const Instruction& code, Word length) {
   if (!code.bounded) return only_if();
   Word compared = bits(code.a);
-  if (is_chosen(code.a)) {
-    // ptxas 12.9, and that of driver 580, takes the check of `select(c, i, j)` for that of `i` if other accesses check `i`, and leaves out
-    // a store behind. The compiler does not know that this sum is the index.
+  if (chosen_values_.contains(code.a)) {
     const Word zero = unknown_zero();
     compared = fresh();
     line("add.u32 {}, {}, {}", text(compared), text(bits(code.a)), text(zero));

@@ -76,8 +76,10 @@ Word Emitter::extended(GLSLstd450 function, Word type, std::initializer_list<Wor
 }
 
 void Emitter::define(std::uint32_t at, Word id) {
-  if (!deciding_choices_.empty() && deciding_choices_[at]) id = result(spv::OpIAdd, uint(), {unknown_zero(), id});
   const Form made = uses_.forms(at).result;
+  if (made == Form::Bits && !checked_choices_.empty() && checked_choices_[at]) {
+    id = result(spv::OpIAdd, uint(), {unknown_zero(), id});
+  }
   values_[at][made] = id;
   if (uses_.as_nothing_but(made, at)) return;
   const auto also = [&](Form form) { return form != made && uses_.as(form, at); };

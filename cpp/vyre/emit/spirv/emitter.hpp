@@ -11,7 +11,6 @@
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/known_signs.hpp"
-#include "vyre/emit/spirv/deciding_choices.hpp"
 #include "vyre/emit/spirv/known_inversions.hpp"
 #include "vyre/emit/spirv/module.hpp"
 #include "vyre/emit/spirv/options.hpp"
@@ -145,7 +144,7 @@ class Emitter {
   const emit::Opcodes opcodes_ = emit::opcodes_of(kernel_);
   const std::vector<ValueId> known_inversions_ = emit::known_inversions(kernel_, opcodes_);
   const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, opcodes_);
-  const std::vector<bool> deciding_choices_ = emit::deciding_choices(kernel_, opcodes_, !options_.straightened);
+  const std::vector<bool> checked_choices_ = emit::checked_choices(kernel_, opcodes_);
   const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty();
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block

@@ -8,8 +8,6 @@ struct Options {
   bool check_loops = false;
   // Storage buffers are reached through their addresses, of which devices bind no more than a range.
   bool addresses = false;
-  // Lowering has turned short Ifs into Selects: lower::Options::straightening.
-  bool straightened = true;
 };
 
 }  // namespace vyre::spirv

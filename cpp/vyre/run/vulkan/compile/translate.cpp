@@ -24,13 +24,12 @@ validate::ValidProgram without_decided_branches(const validate::ValidProgram& pr
   return transform::remove_unused(transform::fold_constants(transform::inline_calls(program)));
 }
 
-Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const Target& target, const Optimize& options) {
+Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const Target& target) {
   Shader shader;
   shader.has_status = target.loop_budget && !fits(*target.loop_budget, kernel);
   shader.addressed = target.addresses;
   const Span span("emit");
-  shader.words =
-      spirv::emit(kernel, {.check_loops = shader.has_status, .addresses = shader.addressed, .straightened = options.straightening});
+  shader.words = spirv::emit(kernel, {.check_loops = shader.has_status, .addresses = shader.addressed});
   shader.workgroup_size = kernel.workgroup_size;
   shader.workgroup_memory_bytes = kernel.shared_bytes();
   shader.private_memory_bytes = kernel.private_bytes();
@@ -50,7 +49,7 @@ Shader translate(const validate::ValidProgram& program, const Target& target, co
     const Span span("lower");
     return lower::lower(without_decided_branches(program, options), options, lowering_target(target));
   };
-  return shader_of(lowered(), program, target, options);
+  return shader_of(lowered(), program, target);
 }
 
 bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const Optimize& options) {
@@ -66,7 +65,7 @@ std::optional<Shader> translate_coarsened(const validate::ValidProgram& program,
   };
   const std::optional<lower::Kernel> kernel = lowered();
   if (!kernel) return std::nullopt;
-  Shader shader = shader_of(*kernel, program, target, options);
+  Shader shader = shader_of(*kernel, program, target);
   // If the driver may end the loops of an invocation early, one invocation must not do the loop rounds of several.
   if (shader.has_status) return std::nullopt;
   return shader;
