@@ -44,7 +44,7 @@ EVERY = {
     "fuzz": ("fuzz", "--backend", "cpu", "--count", "2", "--jobs", "1", "--statements", "10"),
     "replay": ("replay", "SAVED"),
     "hash": ("hash", __file__, "--alg", "crc32", "--backend", "cpu"),
-    "scan": ("scan", __file__, "--patterns", str(Path(__file__).parents[1] / "hand_written.py"), "--backend", "cpu"),
+    "scan": ("scan", __file__, "--patterns", str(Path(__file__).parents[1] / "programs.py"), "--backend", "cpu"),
     "run": ("run", "SAVED", "--backend", "reference"),
     "ops": ("ops",),
     "docs": ("docs",),
