@@ -14,48 +14,6 @@ from vyre import BufferDecl, DataType, Expr, Node, Program
 U32 = DataType.U32
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("memory", ["storage", "workgroup"])
-def test_a_barrier_passes_every_message(target, memory):
-    """A million rounds: each invocation writes, waits, reads its neighbour's word, counts errors, waits."""
-    size = 32
-    # The loops stay below the 65,535 turns that one driver allows; the workgroups make up the million.
-    rounds, groups = (500, 4) if target["backend"] == "reference" else (62_500, 16)
-    lid, k, base = Expr.var("lid"), Expr.var("k"), Expr.var("base")
-    mail = BufferDecl.read_write("mail", 0, U32) if memory == "storage" else BufferDecl.workgroup("mail", size, U32)
-    neighbour = base + (lid + 1) % size
-    program = Program(
-        buffers=[mail, BufferDecl.read_write("wrong", 1, U32)],
-        workgroup_size=(size, 1, 1),
-        entry=[
-            Node.let("lid", Expr.local_x()),
-            Node.let("base", Expr.workgroup_x() * size if memory == "storage" else Expr.u32(0)),
-            Node.let("errors", 0),
-            Node.loop(
-                "k",
-                0,
-                rounds,
-                [
-                    Node.store("mail", base + lid, k * 101 + lid),
-                    Node.barrier(),
-                    Node.assign(
-                        "errors", Expr.var("errors") + (Expr.load("mail", neighbour) != k * 101 + (lid + 1) % size)
-                    ),
-                    Node.barrier(),
-                ],
-            ),
-            Node.store("wrong", Expr.gid_x(), Expr.var("errors") + 1),
-        ],
-    )
-    inputs = {"wrong": size * groups}
-    if memory == "storage":
-        inputs["mail"] = size * groups
-    out = vyre.run(program, inputs, workgroups=groups, **target)
-    assert (out["wrong"] == 1).all()
-    if memory == "storage":
-        assert (out["mail"] == (rounds - 1) * 101 + np.arange(size * groups) % size).all()
-
-
 def cut_loops(target) -> bool:
     """Whether the driver was found to end loops on its own account; the probe runs when the device is first used."""
     if "device" not in target:
