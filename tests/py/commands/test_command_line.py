@@ -241,23 +241,6 @@ def test_a_disk_that_fills_up_leaves_nothing_half_written(tmp_path):
     assert len((tmp_path / "log").read_text(encoding="utf-8").splitlines()) == len(lines) + 2
 
 
-def test_a_save_that_finds_no_room_leaves_the_old_file(saved, tmp_path):
-    path = tmp_path / "race.json"
-    path.write_text("old", encoding="utf-8")
-    code = f"import vyre; vyre.replay({str(saved)!r}).save({str(path)!r})"
-    done = subprocess.run(
-        [sys.executable, "-c", f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); {code}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stderr.splitlines()[-1] == (
-        f"vyre.errors.FileError: `{path}` cannot be written: File too large. "
-        "Fix: free space there, or name a file on another disk."
-    )
-    assert [(file.name, file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()] == [("race.json", "old")]
-
-
 READ = {
     "replay": (("replay",), "Fix: name a file that CheckResult.save wrote."),
     "repeat": (
@@ -343,6 +326,11 @@ KNOWN = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().un
             "use one of `vyre devices`",
         ),
         ("conform --backend cpu --device 1", "device 1 has no place with backend 'cpu'", "leave it out"),
+        (
+            "conform --backend metal",
+            f"--backend must be one of {KNOWN.replace('`', '')}, got 'metal'",
+            "write one of these",
+        ),
     ],
 )
 def test_a_place_that_is_not_here_is_exit_status_3(command, problem, fix, refuses):

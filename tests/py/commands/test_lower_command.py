@@ -153,14 +153,6 @@ def test_the_program_is_not_written_over(path, refuses):
     assert Path(path).read_bytes() == before
 
 
-def test_a_file_that_cannot_be_written_is_one_sentence(path, tmp_path, refuses):
-    refuses(
-        ["lower", path, "-o", str(tmp_path / "gone" / "code")],
-        f"`{tmp_path}/gone/code` cannot be written: No such file or directory",
-        "name a file in a folder that you may write to",
-    )
-
-
 def test_text_is_the_program(path, capsys):
     assert main(["lower", path, "--to", "text"]) == 0
     assert vyre.parse(capsys.readouterr().out) == PROGRAM

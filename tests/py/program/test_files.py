@@ -186,6 +186,15 @@ def test_what_is_renamed_is_on_the_disk_before(tmp_path, monkeypatch):
     assert told == ["fsync", "replace"]
 
 
+def test_a_path_with_a_nul_is_told_as_it_is_written():
+    with refused(
+        vyre.ArgumentError,
+        "`run\\x00.json` cannot be written: embedded null byte",
+        "name a file in a folder that you may write to",
+    ):
+        WRITERS["Profile.to_perfetto"]("run\0.json")
+
+
 def test_a_path_of_any_length_is_named_in_a_short_sentence(tmp_path):
     with pytest.raises(vyre.FileError) as error:
         write_atomically("a/" * 50_000, "text")

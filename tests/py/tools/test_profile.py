@@ -438,37 +438,6 @@ def test_a_table_lines_up_and_names_programs():
     assert len({len(line) for line in host[1:]}) == 1
 
 
-@pytest.mark.parametrize("path", ["missing/run.json", ".", "run\0.json"])
-def test_what_cannot_be_written_is_a_typed_error_and_leaves_nothing(tmp_path, monkeypatch, path):
-    monkeypatch.chdir(tmp_path)
-    with vyre.profile() as prof:
-        pass
-    with pytest.raises(vyre.ArgumentError) as error:
-        prof.to_perfetto(path)
-    why = {"missing/run.json": "No such file or directory", ".": "Is a directory", "run\0.json": "embedded null byte"}
-    shown = path.replace("\0", "\\x00")
-    assert str(error.value) == (
-        f"`{shown}` cannot be written: {why[path]}. Fix: name a file in a folder that you may write to."
-    )
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_disk_that_is_full_leaves_the_file_that_was_there(tmp_path, monkeypatch):
-    path = tmp_path / "run.json"
-    path.write_text("as it was")
-    with vyre.profile() as prof:
-        pass
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.replace", full)
-    with pytest.raises(vyre.ArgumentError, match="No space left on device"):
-        prof.to_perfetto(path)
-    assert path.read_text() == "as it was"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_misuse_is_a_typed_error():
     once = r"^a profile is opened once\. Fix: write `with vyre\.profile\(\) as prof:` anew\.$"
     with vyre.profile() as prof, pytest.raises(vyre.ArgumentError, match=once):
