@@ -1,8 +1,6 @@
 """Uses of procedures that must not give a wrong byte or an untyped exception."""
 
-import contextlib
 import math
-import pickle
 import re
 import threading
 import time
@@ -491,23 +489,6 @@ def test_threads_record_plan_and_run_one_procedure_at_once():
 
     in_threads(call, range(6))
     assert wrong == []
-
-
-def test_a_damaged_pickle_of_a_procedure_is_no_other_procedure_and_no_crash(rng):
-    """What is read is a Procedure that checks and writes itself, or an error that is typed."""
-    right = pickle.dumps(double.procedure)
-    begin = right.index(double.procedure.to_bytes()[:8])
-    for _ in range(500):
-        damaged = bytearray(right)
-        for _ in range(int(rng.integers(1, 4))):
-            damaged[int(rng.integers(begin, begin + len(double.procedure.to_bytes())))] = int(rng.integers(256))
-        try:
-            made = pickle.loads(bytes(damaged))
-        except vyre.ParseError:
-            continue
-        assert pickle.loads(pickle.dumps(made)) == made
-        with contextlib.suppress(vyre.ValidationError):
-            made.check()
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
-"""Private buffers, arrays of each invocation: their forms, and what is refused; the rest is in vyre.conformance."""
-
-import pickle
+"""Private buffers, arrays of each invocation, and what is refused; the rest is in vyre.conformance."""
 
 import numpy as np
 import pytest
 
 import vyre
 from conftest import refused
-from vyre import BufferAccess, BufferDecl, DataType, Expr, Node, Program
+from vyre import BufferDecl, DataType, Expr, Node, Program
 
 U32, I32, U64 = DataType.U32, DataType.I32, DataType.U64
 MINE = BufferDecl.private("mine", 16, U32)
@@ -86,26 +84,6 @@ def test_by_literal_indices_alone_it_is_variables(optimize):
     entry = [Node.store("mine", 3, Expr.gid_x()), Node.store("out", Expr.gid_x(), Expr.load("mine", 3))]
     program = Program([BufferDecl.output("out", 0, U32), MINE], entry=entry)
     assert ("var p0" in vyre.lower(program, target="wgsl", optimize=optimize)) == (not optimize)
-
-
-def test_the_forms_keep_it():
-    program = base_digits()
-    assert "buffer stack: private u32 count 32\n" in program.to_text()
-    for again in (
-        vyre.parse(program.to_text()),
-        Program.from_bytes(program.to_bytes()),
-        pickle.loads(pickle.dumps(program)),
-    ):
-        assert again == program
-        assert hash(again) == hash(program)
-    assert pickle.loads(pickle.dumps(MINE)) == MINE
-    assert (MINE.access, MINE.count, MINE.binding, MINE.atomic) == (BufferAccess.Private, 16, 0, False)
-    assert repr(MINE) == "BufferDecl.private('mine', 16, DataType.U32)"
-    assert BufferDecl.storage("mine", 0, BufferAccess.Private, U32, count=16) == MINE
-    shared = [BufferDecl.workgroup("mine", 16, U32)]
-    assert Program([MINE]) != Program(shared)
-    assert hash(Program([MINE])) != hash(Program(shared))
-    assert "var p0: array<u32, 32>;" in vyre.lower(program, target="wgsl")
 
 
 def test_it_has_no_array(target):
