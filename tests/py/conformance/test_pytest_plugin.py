@@ -96,20 +96,6 @@ def test_an_unknown_place_is_an_error(installed, option, value, message):
     assert message in said
 
 
-def test_a_run_of_other_tests_loads_the_options_and_no_more(installed, tmp_path):
-    (tmp_path / "test_mine.py").write_text(
-        "import sys\n\n"
-        "def test_loaded():\n"
-        "    assert 'pytest_vyre' in sys.modules\n"
-        "    assert {'numpy', 'vyre'} & {*sys.modules} == set()\n",
-        encoding="utf-8",
-    )
-    # The plugin of hypothesis, which is installed here too, is not what this is about.
-    status, said = installed("-p", "no:hypothesispytest", asked=False)
-    assert status == 0, said
-    assert "1 passed" in said
-
-
 def test_a_marker_slow_stays_the_users_own(installed, tmp_path):
     """Neither taken, nor made known where the user's settings ask that every marker is declared."""
     (tmp_path / "test_mine.py").write_text(

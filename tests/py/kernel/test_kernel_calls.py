@@ -143,15 +143,6 @@ def test_resident_arrays_give_resident_arrays():
     assert given.numpy().tolist() == A.tolist()
 
 
-def test_calls_join_a_graph():
-    data = vyre.array(A, backend="cpu")
-    with vyre.graph() as graph:
-        add_one(data)
-        add_one(data)
-    graph.replay(3)
-    assert data.numpy().tolist() == (A + 6).tolist()
-
-
 @vyre.kernel
 def large_ones(a: In[u32], large: Out[u32], found: Out[vyre.boolean]):
     i = vyre.gid(0)
@@ -328,22 +319,6 @@ def test_tables_are_kept_for_the_last_64_programs_alone():
     assert first() is None
 
 
-def test_a_captured_array_is_a_table_copied_when_first_seen():
-    table = np.array([5, 6, 7], np.uint64)
-
-    @vyre.kernel
-    def looked_up(a: In[u32], out: Out[u64]):
-        i = vyre.gid(0)
-        out[i] = table[a[i]]
-
-    given = looked_up(A, np.zeros(SIZE, np.uint64), backend="cpu")
-    assert given.tolist() == [5, 6, 7, 0, 0]
-    assert (
-        looked_up(vyre.array(A, backend="cpu"), vyre.empty(SIZE, vyre.u64, backend="cpu")).numpy().tolist()
-        == given.tolist()
-    )
-
-
 WRONG = {
     "a list": (
         lambda: saxpy([1, 2], A, 3),
@@ -395,14 +370,6 @@ def test_a_kernel_pickles_by_its_name():
     import pickle
 
     assert pickle.loads(pickle.dumps(saxpy)) is saxpy
-
-
-def test_a_strided_in_out_array_is_refused_by_a_call_that_was_made_before_too():
-    data = np.zeros(6, np.uint32)
-    add_one(np.zeros(3, np.uint32), backend="cpu")
-    with pytest.raises(vyre.BindingError):
-        add_one(data[::2], backend="cpu")
-    assert data.tolist() == [0] * 6
 
 
 def test_what_stands_behind_an_out_is_given_by_name():

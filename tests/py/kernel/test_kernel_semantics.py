@@ -148,27 +148,6 @@ def test_a_private_array_is_new_where_it_is_made(target):
     assert run(private_in_a_loop, **target) == [[x, 2, 3][x % 3] * 100 + 50 for x in A.tolist()]
 
 
-def scaled(x, factor=3):
-    return x * factor
-
-
-PAIR = ([2], 5)
-
-
-@vyre.kernel
-def captures(a: In[u32], out: Out[u32]):
-    i = vyre.gid(0)
-    out[i] = scaled(a[i]) + PAIR[0][0]
-
-
-def test_defaults_of_helpers_and_what_tuples_hold_are_seen_when_they_change(monkeypatch):
-    assert run(captures) == [x * 3 + 2 for x in A.tolist()]
-    monkeypatch.setattr(scaled, "__defaults__", (4,))
-    assert run(captures) == [x * 4 + 2 for x in A.tolist()]
-    PAIR[0][0] = 7
-    assert run(captures) == [x * 4 + 7 for x in A.tolist()]
-
-
 @vyre.kernel
 def rotated(a: In[u32], out: Out[u32]):
     i = vyre.gid(0)

@@ -450,34 +450,6 @@ def test_a_run_without_vyre_loads_two_small_modules(tmp_path):
     assert with_plugin - without == {"pytest_vyre", "pytest_vyre._backends"}
 
 
-def test_collecting_tests_loads_the_same_two_modules_and_not_vyre(tmp_path):
-    """A hundred tests are collected and none runs: what the plugin costs by itself, counted as above."""
-    (tmp_path / "test_hundred.py").write_text("".join(f"def test_{k}():\n    pass\n\n\n" for k in range(100)))
-    (tmp_path / "conftest.py").write_text(
-        "import sys\n\n\ndef pytest_collection_finish(session):\n"
-        "    print('\\nloaded', len(session.items), *sorted(sys.modules))\n"
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-s",
-        "--collect-only",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:hypothesispytest",
-    ]
-    found = []
-    for options in ([], ["-p", "no:pytest_vyre"]):
-        done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, check=True)
-        (names,) = re.findall(r"^loaded 100 (.*)$", done.stdout, re.MULTILINE)
-        found.append(set(names.split()))
-    with_plugin, without = found
-    assert "pytest" in without
-    assert with_plugin - without == {"pytest_vyre", "pytest_vyre._backends"}
-
-
 def test_a_run_without_vyre_loads_them_in_less_than_20_ms():
     """The least of some tries, as the interpreter measures it: the limit is ten times what a quiet machine takes."""
     code = "import pytest, pytest_vyre, pytest_vyre._backends"
