@@ -1,26 +1,12 @@
 """Kernels as a user writes them: ciphers, hashes, simulations. test_kernels.py has the independent answers."""
 
 import hashlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import In, InOut, Out, i32, u32, u64
-
-SIGMA = [
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-    [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
-    [11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4],
-    [7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8],
-    [9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13],
-    [2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9],
-    [12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11],
-    [13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10],
-    [6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5],
-    [10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0],
-]
+from vyre import In, InOut, Out, u32
 
 
 def _primes(count: int) -> list[int]:
@@ -46,8 +32,6 @@ def _root_bits(value: int, root: int, bits: int) -> int:
 EXPAND = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574]
 H256 = [_root_bits(p, 2, 32) for p in _primes(8)]
 K256 = np.array([_root_bits(p, 3, 32) for p in _primes(64)], np.uint32)
-H512 = [_root_bits(p, 2, 64) for p in _primes(8)]
-K512 = np.array([_root_bits(p, 3, 64) for p in _primes(80)], np.uint64)
 assert hashlib.sha256().digest()  # the peers of these kernels
 
 
@@ -91,53 +75,6 @@ def sha256(message: In[u32, 3], digest: Out[u32, 2]) -> None:
         digest[m, k] = h[k]
 
 
-# SHA-512, in the same manner. 20 lines.
-@vyre.kernel
-def sha512(message: In[u64, 3], digest: Out[u64, 2]) -> None:
-    m = vyre.gid(0)
-    h = [u64(v) for v in H512]
-    for block in range(message.shape[1]):
-        w = [message[m, block, t] for t in range(16)]
-        a = list(h)
-        for t in vyre.unroll(range(80)):
-            if t >= 16:
-                x, y = w[t - 15], w[t - 2]
-                w.append(w[t - 16] + (x.rotr(1) ^ x.rotr(8) ^ x >> 7) + w[t - 7] + (y.rotr(19) ^ y.rotr(61) ^ y >> 6))
-            b, e = a[0], a[4]
-            one = a[7] + (e.rotr(14) ^ e.rotr(18) ^ e.rotr(41)) + (e & a[5] ^ ~e & a[6]) + int(K512[t]) + w[t]
-            two = (b.rotr(28) ^ b.rotr(34) ^ b.rotr(39)) + (b & a[1] ^ b & a[2] ^ a[1] & a[2])
-            a = [one + two, a[0], a[1], a[2], a[3] + one, a[4], a[5], a[6]]
-        for k in vyre.unroll(range(8)):
-            h[k] += a[k]
-    for k in vyre.unroll(range(8)):
-        digest[m, k] = h[k]
-
-
-# BLAKE2s of many messages of one length, in blocks of 16 words: RFC 7693. 20 lines.
-def mix(v: list[int], a: int, b: int, c: int, d: int, x: u32, y: u32) -> None:
-    for word, first, second in ((x, 16, 12), (y, 8, 7)):
-        v[a] += v[b] + word
-        v[d] = vyre.rotr(v[d] ^ v[a], first)
-        v[c] += v[d]
-        v[b] = vyre.rotr(v[b] ^ v[c], second)
-
-
-@vyre.kernel
-def blake2s(message: In[u32, 3], length: u32, digest: Out[u32, 2]) -> None:
-    m, blocks = vyre.gid(0), message.shape[1]
-    h = [0x6B08E647, *H256[1:]]
-    for block in range(blocks):
-        w = [message[m, block, k] for k in range(16)]
-        last = 0xFFFFFFFF if block + 1 == blocks else 0
-        v = [*h, *H256[:4], H256[4] ^ min(length, (block + 1) * 64), H256[5], H256[6] ^ last, H256[7]]
-        for s, k, q in [(s, k, k // 4) for s in SIGMA for k in range(8)]:
-            mix(v, k % 4, 4 + (k + q) % 4, 8 + (k + 2 * q) % 4, 12 + (k + 3 * q) % 4, w[s[2 * k]], w[s[2 * k + 1]])
-        for k in vyre.unroll(range(8)):
-            h[k] ^= v[k] ^ v[k + 8]
-    for k in vyre.unroll(range(8)):
-        digest[m, k] = h[k]
-
-
 # The product of two matrices in tiles of 16 x 16. 18 lines.
 @vyre.kernel(workgroup_size=(16, 16))
 def matmul(a: In[u32, 2], b: In[u32, 2], c: Out[u32, 2]) -> None:
@@ -165,23 +102,6 @@ def life(now: In[u32, 2], after: Out[u32, 2]) -> None:
             if (dx, dy) != (1, 1):
                 around += now[y + dy - 1, x + dx - 1]
     after[y, x] = around == 3 or (around == 2 and now[y, x] == 1)
-
-
-# The Mandelbrot set in fixed point with 12 bits of fraction, and a picture of it. 12 lines.
-@vyre.kernel
-def mandelbrot(turns: u32, image: Out[u32, 2]) -> None:
-    x, y = vyre.gid(0), vyre.gid(1)
-    cx, cy = i32(x) * 24 - 8192, i32(y) * 24 - 4800
-    a, b, n = i32(0), i32(0), 0
-    while n < turns and a * a + b * b < 4 << 24:
-        a, b = ((a * a - b * b) >> 12) + cx, ((a * b) >> 11) + cy
-        n += 1
-    image[y, x] = n
-
-
-def picture(path: str | Path, turns: int, width: int, height: int) -> None:
-    image = mandelbrot(turns, image=np.zeros((height, width), np.uint32), grid=(width, height))
-    Path(path).write_bytes(b"P5 %d %d 255\n" % (width, height) + (image * 255 // turns).astype(np.uint8).tobytes())
 
 
 # The greatest common divisor.

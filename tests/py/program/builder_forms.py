@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import vyre
-from kernels import DIGITS, H256, SIGMA, UNREACHED
-from vyre import Builder, Expr, Program, i32, logical_and, logical_not, logical_or, select, u8, u32
+from kernels import DIGITS, UNREACHED
+from vyre import Builder, Expr, Program, logical_and, logical_not, logical_or, select, u8, u32
 
 FOREVER = 2**32 - 1
 
@@ -29,32 +29,6 @@ def carried(p: Builder, loop, values: list) -> Iterator[tuple[list, list, Expr]]
     values[:] = slots
 
 
-def blake2s() -> Program:
-    p = Builder(workgroup_size=256)
-    message, digest = p.read("message", u32, axes=3), p.output("digest", u32, axes=2)
-    length = p.scalar(u32)
-    m, blocks = p.let("m", vyre.gid(0)), p.let("blocks", message.shape[1])
-    h = [0x6B08E647, *H256[1:]]
-    with carried(p, p.loop("block", 0, blocks), h) as (now, following, block):
-        w = [message[m, block, k] for k in range(16)]
-        last = p.let("last", select(block + 1 == blocks, 0xFFFFFFFF, 0))
-        v = [*now, *H256[:4], H256[4] ^ vyre.min(length, (block + 1) * 64), H256[5], H256[6] ^ last, H256[7]]
-        for s in SIGMA:
-            for k in range(8):
-                q = k // 4
-                a, b, c, d = k % 4, 4 + (k + q) % 4, 8 + (k + 2 * q) % 4, 12 + (k + 3 * q) % 4
-                for word, first, second in ((w[s[2 * k]], 16, 12), (w[s[2 * k + 1]], 8, 7)):
-                    v[a] = p.let("v", v[a] + (v[b] + word))
-                    v[d] = p.let("v", vyre.rotr(v[d] ^ v[a], first))
-                    v[c] = p.let("v", v[c] + v[d])
-                    v[b] = p.let("v", vyre.rotr(v[b] ^ v[c], second))
-        for k in range(8):
-            following[k] = p.let("h", now[k] ^ (v[k] ^ v[k + 8]))
-    for k in range(8):
-        digest[m, k] = h[k]
-    return p.program()
-
-
 def matmul() -> Program:
     p = Builder(workgroup_size=(16, 16))
     a, b, c = p.read("a", u32, axes=2), p.read("b", u32, axes=2), p.output("c", u32, axes=2)
@@ -69,48 +43,6 @@ def matmul() -> Program:
             following[0] = p.let("total", following[0] + left[j, k] * right[k, i])
         p.barrier()
     c[y, x] = total[0]
-    return p.program()
-
-
-def life() -> Program:
-    p = Builder(workgroup_size=(16, 16))
-    now, after = p.read("now", u32, axes=2), p.output("after", u32, axes=2)
-    x, y = p.let("x", vyre.gid(0)), p.let("y", vyre.gid(1))
-    around = 0
-    for dy in (0, 1, 2):
-        for dx in (0, 1, 2):
-            if (dx, dy) != (1, 1):
-                around = p.let("around", around + now[y + dy - 1, x + dx - 1])
-    after[y, x] = logical_or(around == 3, logical_and(around == 2, now[y, x] == 1))
-    return p.program()
-
-
-def mandelbrot() -> Program:
-    p = Builder(workgroup_size=(16, 16))
-    image = p.output("image", u32, axes=2)
-    turns = p.scalar(u32)
-    x, y = vyre.gid(0), vyre.gid(1)
-    cx, cy = p.let("cx", i32(x) * 24 - 8192), p.let("cy", i32(y) * 24 - 4800)
-    state = [i32(0), i32(0), 0]
-    with carried(p, p.loop("turn", 0, FOREVER), state) as ((a, b, n), following, _):
-        with p.if_(logical_not(logical_and(n < turns, a * a + b * b < 4 << 24))):
-            p.break_()
-        following[0] = p.let("a", ((a * a - b * b) >> 12) + cx)
-        following[1] = p.let("b", ((a * b) >> 11) + cy)
-        following[2] = p.let("n", n + 1)
-    image[y, x] = state[2]
-    return p.program()
-
-
-def histogram() -> Program:
-    p = Builder(workgroup_size=256)
-    words, counts, mine = p.read("words", u32), p.output("counts", u32), p.shared("mine", u32, 256)
-    i, k = vyre.gid(0), vyre.lid(0)
-    with p.if_(i < words.shape[0]):
-        for shift in (0, 8, 16, 24):
-            mine.atomic_add(words[i] >> shift & 255, 1)
-    p.barrier()
-    counts.atomic_add(k, mine[k])
     return p.program()
 
 
@@ -180,25 +112,4 @@ def base64_decode() -> Program:
     return p.program()
 
 
-def utf8_validate() -> Program:
-    p = Builder(workgroup_size=256)
-    text, wrong, i = p.read("text", u8), p.read_write("wrong", u32), vyre.gid(0)
-    with p.if_(i < text.shape[0]):
-        c, after, before = text[i], text[i + 1], [text[i - k] for k in range(1, 4)]
-        tail = [each >> 6 == 2 for each in before]
-        needs = (c >= 0xC0) + (c >= 0xE0) + (c >= 0xF0)
-        least = select(c == 0xE0, 0xA0, select(c == 0xF0, 0x90, 0x80))
-        most = select(c == 0xED, 0x9F, select(c == 0xF4, 0x8F, 0xBF))
-        in_range = logical_and(least <= after, after <= most)
-        begins = logical_or(c < 0x80, logical_and(logical_and(c >= 0xC2, c <= 0xF4), in_range))
-        third = select(tail[1], before[2] >= 0xF0, tail[1])
-        second = select(before[1] >= 0xE0, before[1] >= 0xE0, third)
-        goes_on = select(before[0] >= 0xC0, before[0] >= 0xC0, select(tail[0], second, tail[0]))
-        whole = [logical_or(needs < k, text[i + k] >> 6 == 2) for k in (2, 3)]
-        right = select(c >> 6 == 2, goes_on, select(begins, logical_and(*whole), begins))
-        with p.if_(logical_not(right)):
-            wrong.atomic_min(0, i)
-    return p.program()
-
-
-FORMS = (base64_decode, bfs_level, blake2s, histogram, life, mandelbrot, matmul, queens, utf8_validate)
+FORMS = (base64_decode, bfs_level, matmul, queens)
