@@ -69,8 +69,6 @@ test_nothing_is_converted_silently = refusals(
         (lambda: vyre.full(2, np.ma.array([1, 2], mask=[0, 1], dtype=np.uint32), backend="cpu"), "argument `value` of vyre.full must be an array without a mask, got a masked array", "pass an array without a mask"),
         (make(np.zeros((0, 1))), f"{ARRAY} integers for uint32, got an array of float64 with shape (0, 1)", AS_WORDS),
         (make(np.zeros(0, np.bool_)), f"{ARRAY} integers for uint32, got an array of bool with shape (0,)", AS_WORDS),
-        (make([1.5], None), f"{ARRAY} an array, or values beside dtype=, such as dtype=vyre.u32, got list."),
-        (make(np.int64([2**40]), None), f"{ARRAY} an array of uint32, int32, uint64, bool, uint8, int8, uint16 or int16, got an array of int64 with shape (1,)."),
         (make([1], np.float32), "argument `dtype` of vyre.array must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32."),
     ],
     vyre.ArgumentError,
@@ -123,17 +121,6 @@ def test_an_index_gives_rows_and_elements_as_numpy_does(place):
     flags = vyre.array([True, False], dtype=vyre.boolean, **place)
     assert flags[0] == np.True_
     assert flags[1] == np.False_
-
-
-def test_comparisons_are_elementwise(place):
-    a = vyre.array(np.array([1, 2, 3], np.uint32), **place)
-    b = vyre.array(np.array([1, 5, 0], np.uint32), **place)
-    assert (a == b).numpy().tolist() == [True, False, False]
-    assert (a != b).numpy().tolist() == [False, True, True]
-    assert (a < b).numpy().tolist() == [False, True, False]
-    assert (a <= 2).numpy().tolist() == [True, True, False]
-    assert (2 >= a).numpy().tolist() == [True, True, False]
-    assert (a == None) is False  # noqa: E711
 
 
 def test_one_element_is_a_number(place):
@@ -348,6 +335,7 @@ def test_what_is_neither_numbers_nor_an_array_is_not_compared():
     array = vyre.array([1, 2], dtype=vyre.u32, backend="cpu")
     assert (array == Endless()) is False
     assert (array != Endless()) is True
+    assert (array == None) is False  # noqa: E711
     with pytest.raises(TypeError, match=r"not supported between instances of 'vyre\._core\.Array' and 'Endless'"):
         array < Endless()  # noqa: B015
     assert (array == np.uint64(2)).numpy().tolist() == [False, True]

@@ -316,22 +316,6 @@ def test_arrays_may_go_while_the_device_works_with_them(place):
     np.testing.assert_array_equal(c.numpy(), np.arange(100_000, dtype=np.uint32) ^ 5)
 
 
-def test_eight_threads_share_a_program_and_a_device(place):
-    program = xor_program()
-    wrong = []
-
-    def work(seed):
-        rng = np.random.default_rng(seed)
-        for _ in range(10):
-            x, y = rng.integers(0, 2**32, (2, 5000), dtype=np.uint32)
-            c = program(vyre.array(x, **place), vyre.array(y, **place), vyre.empty(5000, **place), workgroups=79)
-            if not np.array_equal(c.numpy(), x ^ y):
-                wrong.append(seed)
-
-    in_threads(work, range(8))
-    assert wrong == []
-
-
 def test_threads_that_add_to_one_array_lose_nothing(place):
     program = Program(
         [BufferDecl.read_write("sum", 0, vyre.u32)], (64, 1, 1), [Node.let("old", vyre.atomic_add("sum", 0, 1))]

@@ -446,17 +446,3 @@ def test_an_integer_that_no_type_holds_is_refused_at_once():
         "pass an Expr, a bool or an integer from -9223372036854775808 to 18446744073709551615",
     ):
         Expr.gid_x() + 2**64
-
-
-def test_a_chain_of_100_000_operators_is_made_without_recursion():
-    value = Expr.load("r0", 0)
-    for _ in range(100_000):
-        value = value + 1
-    assert "V019" in {d.rule for d in vyre.validate(stored(value, U32, U32))}
-
-
-def test_programs_on_u32_are_what_they_were():
-    a, b = Expr.load("r0", 0), Expr.load("r0", 1)
-    written = (a + 3 * b) // 7 ^ (a << 5 | b >> 27)
-    explicit = Expr.bitxor(Expr.div(Expr.add(a, Expr.mul(3, b)), 7), Expr.bitor(Expr.shl(a, 5), Expr.shr(b, 27)))
-    assert stored(written, U32, U32) == stored(explicit, U32, U32)
