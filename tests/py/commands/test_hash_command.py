@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -405,23 +404,6 @@ def test_the_length_of_each_digest_is_known(name):
 def test_every_name_of_help_is_an_algorithm(capsys):
     assert main(["hash", "--alg", "help"]) == 0
     assert capsys.readouterr().out.split() == list(hashing.NAMES)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["blake3", "sha256", "crc32"])
-def test_100_megabytes_are_hashed_in_bounded_memory(name, tmp_path):
-    rng = random.Random(5)
-    for k, size in enumerate([40 << 20, 30 << 20, (16 << 20) + 1, 16 << 20, *([4000] * 500)]):
-        (tmp_path / str(k)).write_bytes(rng.randbytes(size))
-    files, _ = files_of([str(tmp_path)])
-    small = hashing.Limits(batch=8 << 20, piece=4 << 20)
-    tracemalloc.start()
-    digests, troubles = hashing.digests_of(files, name, {"backend": "cpu"}, small)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert troubles == []
-    assert digests == {file.path: expected(name, Path(file.path).read_bytes()) for file in files}
-    assert most < 64 << 20  # the batch, its packed copy and the joining of both; the largest file has 40 MiB
 
 
 def updated(name, path):

@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import sys
-import tracemalloc
 from functools import partial
 from pathlib import Path
 
@@ -209,30 +208,3 @@ def test_a_backend_that_is_not_there_is_status_3(tmp_path, refuses):
         "leave --device out",
         status=3,
     )
-
-
-@pytest.mark.slow
-def test_100_megabytes_are_searched_in_bounded_memory(tmp_path):
-    rng = random.Random(5)
-    secrets = [b"BEGIN PRIVATE KEY", b"AKIA\x00secret"]
-    want = []
-    for name in "ab":
-        data = bytearray(rng.randbytes(48 << 20))
-        for _ in range(200):
-            start = rng.randrange(len(data) - 20)
-            data[start : start + len(secrets[0])] = secrets[0]
-        (tmp_path / name).write_bytes(data)
-        start = data.find(secrets[0])
-        while start >= 0:
-            line_begin = data.rfind(b"\n", 0, start) + 1
-            want.append((str(tmp_path / name), data.count(b"\n", 0, start) + 1, start - line_begin + 1, start, 0))
-            start = data.find(secrets[0], start + 1)
-    del data
-    files, _ = files_of([str(tmp_path)])
-    tracemalloc.start()
-    limits = searching.Limits(batch=4 << 20, piece=2 << 20)
-    found = [tuple(each) for each in searching.search(files, secrets, {"backend": "cpu"}, limits)]
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert found == want
-    assert most < 24 << 20  # some copies of a piece; a file has 48 MiB

@@ -138,7 +138,9 @@ def test_inputs_by_name_are_told_the_same(call, value, problem, right):
         (LIST, BindingError, "an object of type list"),
         (np.ma.zeros(4, np.uint32), BindingError, "an object of type MaskedArray"),
         (np.zeros(4, np.int64), BindingError, "one of int64 with shape (4,)"),
+        (np.zeros(4, X.dtype.newbyteorder()), BindingError, f"one of {X.dtype.newbyteorder()} with shape (4,)"),
         (np.zeros(3, np.uint32), ArgumentError, "one of uint32 with shape (3,)"),
+        (np.zeros((2, 4), np.uint32), ArgumentError, "one of uint32 with shape (2, 4)"),
     ],
 )
 def test_a_wrong_array_for_the_result_is_told_what_it_has_to_be(target, out, kind, told):
@@ -147,6 +149,15 @@ def test_a_wrong_array_for_the_result_is_told_what_it_has_to_be(target, out, kin
         p(X, out=out, **target)
     made = np.zeros((4,), np.uint32)
     assert p(X, out=made, **target) is made
+
+
+def test_an_array_for_the_result_that_is_read_only_is_refused():
+    with refused(
+        BindingError,
+        "argument `out` of procedure `p` is written, and the array is read-only",
+        "pass a writable, C-contiguous array",
+    ):
+        p(X, out=READ_ONLY, backend="cpu")
 
 
 def test_a_wrong_number_of_arrays_for_results_is_told():
