@@ -1,7 +1,5 @@
 """Procedures: several kernels over arrays of any length, run as one."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ import vyre
 from conftest import refused
 from small_kernels import doubled
 from vyre import In, InOut, Out, u8, u32, u64
-from vyre.errors import ArgumentError, BindingError, CallError, ParseError
+from vyre.errors import ArgumentError, BindingError, CallError
 
 LANES, EACH = 64, 4
 BLOCK = LANES * EACH
@@ -373,62 +371,6 @@ def test_sizes_are_exact_and_refuse_what_is_no_size():
         vyre.when(1).__enter__()
 
 
-def test_the_text_of_a_procedure_shows_arrays_sizes_programs_and_steps():
-    @vyre.procedure(name="example")
-    def made(x: In[u32], k: u32):
-        half = vyre.ceil_div(x.length, 2)
-        a, b = vyre.scratch(u32, half, zeros=True, name="a"), vyre.scratch(u32, half, name="b")
-        table = np.arange(3, dtype=np.uint32)
-        doubled(x[:half], a)
-        for i in vyre.times(k + 1):
-            doubled(a, b, grid=half - i)
-            vyre.swap(a, b)
-        with vyre.when(half > 8):
-            doubled(table, b)
-        with vyre.otherwise():
-            vyre.clear(b)
-        return powers(a, k), b
-
-    text = made.procedure.to_text()
-    inner = "\n".join(f"  {line}" if line else "" for line in powers.procedure.to_text().splitlines())
-    program = "\n".join(f"  {line}" if line else "" for line in doubled.program.to_text().splitlines())
-    assert text == (
-        "vyre 1\n"
-        'procedure "example"\n'
-        "number k: u32\n"
-        "input x: u32[]\n"
-        "%0 = ceil_div(length(x), 2)\n"
-        "scratch a: u32[%0] zeros\n"
-        "output b: u32[%0]\n"
-        "table table: u32[3] {\n"
-        "  00000000 00000001 00000002\n"
-        "}\n"
-        "output scratch: u32[%0]\n"
-        "program 0 {\n"
-        f"{program}\n"
-        "}\n"
-        "procedure 0 {\n"
-        f"{inner}\n"
-        "}\n"
-        "%1 = ceil_div(%0, 256)\n"
-        "dispatch doubled program 0 (x[0 + %0], a) workgroups (%1, 1, 1)\n"
-        "repeat turn0 in 0..(k + 1) {\n"
-        "  dispatch doubled program 0 (a, b) workgroups (ceil_div((%0 - turn0), 256), 1, 1)\n"
-        "  swap a, b\n"
-        "}\n"
-        "when (8 < %0) {\n"
-        "  dispatch doubled program 0 (table, b) workgroups (%1, 1, 1)\n"
-        "} otherwise {\n"
-        "  clear b\n"
-        "}\n"
-        "invoke powers procedure 0 (a, scratch; k)\n"
-        "return scratch, b\n"
-    )
-    assert made.text == text
-    assert made.procedure.programs == [doubled.program]
-    assert made.procedure.procedures == [powers.procedure]
-
-
 def test_procedures_are_values():
     def made(count):
         @vyre.procedure(name="steps")
@@ -443,61 +385,6 @@ def test_procedures_are_values():
     assert len({made(1), made(2), made(2)}) == 2
     assert made(1) != made(2)
     assert repr(made(2)) == "<vyre.Procedure steps(x): 2 steps>"
-
-
-def example():
-    """A procedure with every kind of step."""
-
-    @vyre.procedure(name="every step")
-    def made(x: In[u32], y: InOut[u32], k: u32, wide: u64):
-        a, b = vyre.scratch(u32, x.length, zeros=True), vyre.scratch(u32, x.length)
-        counts = vyre.scratch(u32, 3, zeros=True)
-        doubled(x[k:], a, grid=counts, at_most=vyre.size_min(x.length, vyre.limit("workgroup_invocations")))
-        for i in vyre.times(k):
-            with vyre.when(i < wide):
-                doubled(np.arange(5, dtype=np.uint32), b)
-            with vyre.otherwise():
-                vyre.swap(a, b)
-        powers(y.view(u64).view(u32), vyre.ceil_log2(k), out=y)
-        return a
-
-    return made.procedure
-
-
-def test_the_text_of_a_procedure_is_read_back():
-    for each in (example(), SCAN.procedure, powers.procedure):
-        text = each.to_text()
-        read = vyre.Procedure.parse(text)
-        assert (read, hash(read), read.to_bytes(), read.to_text()) == (each, hash(each), each.to_bytes(), text)
-    assert vyre.Procedure.parse(powers.text.replace("vyre 1", "vyre 1  # by hand", 1)) == powers.procedure
-
-
-def test_mistakes_in_the_text_of_a_procedure_have_a_place():
-    lines = powers.text.splitlines()
-    at = lines.index("program 0 {")
-    with pytest.raises(ParseError) as caught:
-        vyre.Procedure.parse("\n".join([*lines[:at], "clear b", *lines[at:]]))
-    assert str(caught.value).startswith(f"line {at + 1}, column 7: unknown array `b`. Fix: declare it above")
-    assert lines[at + 2] == "  workgroup_size 256 1 1"
-    with pytest.raises(ParseError) as caught:
-        vyre.Procedure.parse(powers.text.replace("workgroup_size", "workgroup_siez"))
-    assert str(caught.value).startswith(
-        f"line {at + 3}, column 3: expected `workgroup_size`, found `workgroup_siez`. Fix: "
-    )
-    with refused(ParseError, "line 2, column 1: this is the text of a program", "read it with vyre.parse"):
-        vyre.Procedure.parse(doubled.program.to_text())
-    with refused(ParseError, "line 2, column 1: this is the text of a procedure", "read it with Procedure.parse"):
-        vyre.parse(powers.text)
-    with pytest.raises(ArgumentError, match=r"argument `text` of Procedure\.parse must be"):
-        vyre.Procedure.parse(powers.procedure.to_bytes())
-
-
-def test_the_bytes_of_a_procedure_are_read_back():
-    for each in (example(), SCAN.procedure, powers.procedure):
-        data = each.to_bytes()
-        assert vyre.Procedure.from_bytes(data) == each
-        assert vyre.Procedure.from_bytes(data).to_text() == each.to_text()
-        assert pickle.loads(pickle.dumps(each)) == each
 
 
 def test_a_procedure_may_say_what_it_returns():
