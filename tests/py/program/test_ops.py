@@ -10,10 +10,10 @@ import pytest
 import vyre
 from conftest import refusals, refused
 from programs import element_wise
-from vyre import Convention, DataType, Expr, Node, OpSignature, OpSpec, Program, ops
+from vyre import Convention, DataType, Expr, Node, OpSignature, OpSpec, ops
 
-U32, I32, U64 = DataType.U32, DataType.I32, DataType.U64
-a, b = Expr.var("a"), Expr.var("b")
+U32, U64 = DataType.U32, DataType.U64
+a = Expr.var("a")
 
 
 async def _coroutine(x):
@@ -127,28 +127,6 @@ def test_a_new_version_is_seen_by_the_next_run():
             OpSpec("test.seen", OpSignature([U32], U32), parameters=["a"], result=a * (10 * version), version=version)
         )
         assert vyre.run(program, inputs, 1, backend="reference")["out"].tolist() == [50 * version]
-
-
-@pytest.mark.parametrize(
-    "result", [Expr.load("data", a), Expr.gid_x(), Expr.atomic_add("data", 0, a), Expr.buf_len("data")]
-)
-def test_what_an_operation_may_not_see_is_v034(result):
-    with pytest.raises(vyre.ValidationError) as error:
-        ops.register(OpSpec("test.bad", OpSignature([U32], U32), parameters=["a"], result=result))
-    assert {d.rule for d in error.value.diagnostics} == {"V034"}
-    assert "test.bad" not in ops.ids()
-
-
-def test_calls_are_checked():
-    def rules(value):
-        return [d.rule for d in vyre.validate(Program(entry=[Node.let("x", value)]))]
-
-    assert rules(Expr.call("acme.nothing", [])) == ["V016"]
-    assert rules(Expr.call("primitive.bitwise.xor", [1])) == ["V032"]
-    assert rules(Expr.call("primitive.bitwise.xor", [1, Expr.i32(1)])) == ["V032"]
-    ops.register(OpSpec("test.dispatched", OpSignature([U32], U32)))
-    assert not ops.get("test.dispatched").inlinable
-    assert rules(Expr.call("test.dispatched", [1])) == ["V020"]
 
 
 def test_conventions_and_signatures():

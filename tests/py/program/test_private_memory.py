@@ -79,13 +79,6 @@ def given_zeros(element: DataType) -> np.ndarray:
     return np.zeros((8, lanes(element)) if lanes(element) > 1 else 8, dtype(element))
 
 
-@pytest.mark.parametrize("optimize", [True, False])
-def test_by_literal_indices_alone_it_is_variables(optimize):
-    entry = [Node.store("mine", 3, Expr.gid_x()), Node.store("out", Expr.gid_x(), Expr.load("mine", 3))]
-    program = Program([BufferDecl.output("out", 0, U32), MINE], entry=entry)
-    assert ("var p0" in vyre.lower(program, target="wgsl", optimize=optimize)) == (not optimize)
-
-
 def test_it_has_no_array(target):
     with refused(vyre.BindingError, "buffer `stack` is private memory, which has no array", "remove it from `inputs`"):
         vyre.run(base_digits(), {"numbers": np.zeros(1, np.uint32), "stack": 32}, 1, **target)
@@ -103,15 +96,6 @@ def test_resident_arrays_are_given_for_the_others():
 def test_loads_count_as_divergent():
     entry = [Node.if_(Expr.load("mine", 0), [Node.barrier()])]
     assert [d.rule for d in vyre.validate(Program([MINE], (8, 1, 1), entry))] == ["V010"]
-
-
-def test_checked_execution_reports_indices_and_never_a_race():
-    def checked(index):
-        entry = [Node.store("mine", index, 1), Node.store("out", Expr.gid_x(), Expr.load("mine", 2))]
-        return vyre.check(Program([MINE, BufferDecl.output("out", 0, U32)], (8, 1, 1), entry), {"out": 8}, 1)
-
-    assert checked(3).ok
-    assert [type(report) for report in checked(Expr.local_x() + 10).reports] == [vyre.OutOfBoundsReport]
 
 
 @pytest.mark.parametrize("backend", ["reference", "cpu"])

@@ -123,22 +123,6 @@ def test_a_million_nested_blocks(call):
     call(work)
 
 
-@pytest.mark.parametrize(
-    ("name", "entry"),
-    [
-        ("empty ifs", lambda: [Node.if_(Expr.gid_x(), [])] * 50_000),
-        ("stores", lambda: [Node.store("out", Expr.gid_x(), 1)] * 33_000),
-        ("literals", lambda: [Node.store("out", 0, sum((Expr.u32(k) for k in range(1, 49_000)), Expr.u32(0)))]),
-    ],
-)
-def test_large_programs_lower(name, entry):
-    program = Program(OUT, (1, 1, 1), entry())
-    assert vyre.validate(program) == []
-    for target in ("spirv", "wgsl"):
-        with step(f"lower {name} to {target}"):
-            vyre.lower(program, target)
-
-
 def test_arrays_of_four_million_elements():
     n = 1 << 22
     data = np.arange(n, dtype=np.uint32)

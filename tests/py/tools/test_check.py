@@ -270,15 +270,6 @@ def test_zeros_that_are_promised_are_in_a_report_only_if_it_is_asked_for():
         vyre.run(made, {"out": 4}, 1, backend="reference", check=EVERY)
 
 
-def test_each_invocation_has_private_memory_of_its_own_to_write():
-    mine = BufferDecl.private("mine", 4, vyre.u16)
-    entry = [Node.store("mine", LOCAL, 9), Node.store("out", I, Expr.load("mine", 2))]
-    made = Program([OUT, mine], (4, 1, 1), entry)
-    (report,) = check(made, checks=EVERY).reports
-    assert (report.check, report.buffer, report.index, report.count) == ("promised_zeros", "mine", 2, 3)
-    assert check(made).outputs["out"].tolist() == [0, 0, 9, 0]
-
-
 def test_one_report_stands_for_all_of_its_statements_and_buffer():
     made = Program([OUT], (64, 1, 1), [Node.store("out", I // 2, I), Node.store("out", 1000, I)])
     result = vyre.check(made, {"out": 32}, 8)
