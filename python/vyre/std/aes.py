@@ -163,7 +163,21 @@ def _keys(key: Rows) -> np.ndarray:
     return made
 
 
-AES_CTR = Cipher("aes_ctr", "counter_block", LANES, ">u4", _row, _keys, prepare, load, load_each, keystream)
+AES_CTR = Cipher(
+    name="aes_ctr",
+    start="counter_block",
+    own="one of its own for each message, as many below the next one as the message has blocks of 16 bytes",
+    block=16,
+    order=(0, 1, 2, 3),
+    lanes=LANES,
+    words=">u4",
+    row=_row,
+    keys=_keys,
+    prepare=prepare,
+    load=load,
+    load_each=load_each,
+    keystream=keystream,
+)
 
 
 @call
@@ -185,8 +199,8 @@ def aes_ctr(key: Any, counter_block: Any, data: Any, **at: Unpack[At]) -> Any:
     There is no authentication: a change of the encrypted data changes the decrypted bits at the same places. The time
     of the look-ups in tables depends on the key, and other users of the device could measure it.
 
-    Raises: ArgumentError, also for a list with one counter_block or two equal ones; BindingError, CapabilityError,
-        DeviceMemoryError, DeviceError.
+    Raises: ArgumentError, also for a list with one counter_block, or two messages that share a block under one key;
+        BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: FIPS 197; NIST SP 800-38A, section 6.5 and appendix B.1.
 

@@ -80,7 +80,21 @@ def _keys(key: Rows) -> np.ndarray:
     return np.frombuffer(key.data, "<u4").astype(np.uint32).reshape(-1, 8)
 
 
-CHACHA20 = Cipher("chacha20", "nonce", 128, "<u4", _row, _keys, lambda: None, load, load_each, keystream)
+CHACHA20 = Cipher(
+    name="chacha20",
+    start="nonce",
+    own="one of its own for each message",
+    block=64,
+    order=(1, 2, 3, 0),  # a nonce is left by no message, and the counter is below it
+    lanes=128,
+    words="<u4",
+    row=_row,
+    keys=_keys,
+    prepare=lambda: None,
+    load=load,
+    load_each=load_each,
+    keystream=keystream,
+)
 
 
 @call
@@ -101,8 +115,8 @@ def chacha20(key: Any, nonce: Any, data: Any, counter: int = 0, **at: Unpack[At]
 
     There is no authentication: a change of the encrypted data changes the decrypted bits at the same places.
 
-    Raises: ArgumentError, also for a list with one nonce or two equal ones, and where the counter would pass 2^32;
-        BindingError, CapabilityError, DeviceMemoryError, DeviceError.
+    Raises: ArgumentError, also for a list with one nonce, or two equal ones under one key, and where the counter would
+        pass 2^32; BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
     Source: RFC 8439, section 2.4.
 

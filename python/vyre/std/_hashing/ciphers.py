@@ -46,6 +46,9 @@ class Cipher:
     Attributes:
         name: of the procedures.
         start: the name of the argument that has the nonce or the counter block.
+        own: what that is for the messages of a list, none of which may share keystream.
+        block: bytes of keystream for which the counter counts one.
+        order: the places of the words in a counter block, from the highest of the number that they make to the lowest.
         lanes: invocations of a workgroup.
         words: the type of a counter block's words.
         row: (key, counter block) to the parameters of one message.
@@ -58,6 +61,9 @@ class Cipher:
 
     name: str
     start: str
+    own: str
+    block: int
+    order: tuple[int, ...]
     lanes: int
     words: str
     row: Callable[[bytes, bytes], np.ndarray]
@@ -214,22 +220,49 @@ def rows_of(value: Any, sizes: Sequence[int], where: str) -> Rows:
 
 
 def _check_counts(cipher: Cipher, function: str, key: Rows, blocks: Rows, many: bool, count: int) -> None:
-    """Refuse other numbers of keys and counter blocks than the messages need.
-
-    Two messages under one keystream can be read without the key, so that a list takes a counter
-    block for each, and no two messages have the same key and the same counter block.
-    """
+    """Refuse other numbers of keys and counter blocks than the messages need: a list takes a counter block for each."""
     start = f"argument `{cipher.start}` of {function}"
-    wanted = "one of its own for each message, because messages that share one can be read without the key"
     if many and not blocks.is_list:
-        raise must_be(start, wanted, "one for all")
+        raise _shared(cipher, function, "one for all")
     for where, rows in ((f"argument `key` of {function}", key), (start, blocks)):
         has = len(rows.sizes)
         if has != count and not (rows is key and has == 1):
             raise must_have(where, f"one for each of the {count} messages", has)
-    keys = [key.data] * count if len(key.sizes) == 1 else key.each()
-    if many and len(set(zip(keys, blocks.each(), strict=True))) < count:
-        raise must_be(start, wanted, "two alike under one key")
+
+
+def _shared(cipher: Cipher, function: str, got: str) -> Exception:
+    wanted = f"{cipher.own}, because messages that share one can be read without the key"
+    return must_be(f"argument `{cipher.start}` of {function}", wanted, got)
+
+
+def _check_apart(cipher: Cipher, function: str, key: Rows, blocks: Rows, lengths: np.ndarray) -> None:
+    """Refuse two messages that would have a block of keystream in common, because the counter of one reaches the other.
+
+    In the order of their counters, a message that reaches any other reaches the next one, and the last one of a key
+    may reach the first by passing the end of the counter.
+    """
+    used = np.flatnonzero(lengths)
+    if len(used) < 2:
+        return
+    words = np.frombuffer(blocks.data, cipher.words).reshape(-1, 4)[used][:, list(cipher.order)].astype(np.uint64)
+    high, low = (words[:, k] << np.uint64(32) | words[:, k + 1] for k in (0, 2))
+    keys = np.zeros(len(used), np.int64)
+    if len(key.sizes) > 1:
+        number: dict[bytes, int] = {}
+        keys = np.array([number.setdefault(each, len(number)) for each in key.each()])[used]
+    order = np.lexsort((low, high, keys))
+    high, low, keys = high[order], low[order], keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))  # of each key
+    after = np.arange(1, len(used) + 1)
+    after[np.append(first[1:], len(used)) - 1] = first
+    apart = low[after] - low
+    near = high[after] - high == (low[after] < low)
+    near &= apart < -(-lengths[used][order] // cipher.block)
+    near &= after != np.arange(len(used))
+    if near.any():
+        at = int(near.argmax())
+        one, other = sorted(used[order[[at, after[at]]]].tolist())
+        raise _shared(cipher, function, f"one that messages {one} and {other} share under one key")
 
 
 def encrypted(cipher: Cipher, data: Any, key: Rows, blocks: Rows, most_units: int, at: At) -> Any:
@@ -273,6 +306,7 @@ def encrypted(cipher: Cipher, data: Any, key: Rows, blocks: Rows, most_units: in
         return output.tobytes() if alone is None else output
     messages = given.messages
     lengths = messages.lengths.numpy().astype(np.int64)
+    _check_apart(cipher, function, key, blocks, lengths)
     firsts = np.concatenate([[0], np.cumsum(-(-lengths // UNIT))])
     keys = cipher.keys(key)
     output = make_many(cipher)(

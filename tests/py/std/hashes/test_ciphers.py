@@ -1,5 +1,9 @@
 """ChaCha20 and AES in counter mode, compared with their documents and with OpenSSL through cryptography."""
 
+import os
+import re
+import time
+
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -218,22 +222,109 @@ def test_a_list_is_encrypted_message_by_message(data):
     def keys(sizes):
         return [drawn(sizes) for _ in messages] if data.draw(st.booleans()) else drawn(sizes)
 
-    def starts(size):
+    def starts(size, end=b""):
         """One for each message, as a list or as an array."""
-        many, row = len(messages), st.binary(min_size=size, max_size=size)
-        rows = data.draw(st.lists(row, min_size=many, max_size=many, unique=True))
+        many, row = len(messages), st.binary(min_size=size - len(end), max_size=size - len(end))
+        rows = [each + end for each in data.draw(st.lists(row, min_size=many, max_size=many, unique=True))]
         array = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, size)
         return rows, array if data.draw(st.booleans()) else rows
 
     def each(value):
         return value if isinstance(value, list) else [value] * len(messages)
 
-    key, (counters, given_counters) = keys([16, 32]), starts(16)
+    key, (counters, given_counters) = keys([16, 32]), starts(16, b"\0")
     found = aes_ctr(key, given_counters, messages, backend=backend)
     assert found == [openssl_aes(*args) for args in zip(each(key), counters, messages, strict=True)]
     key, (nonces, given_nonces) = keys([32]), starts(12)
     found = chacha20(key, given_nonces, messages, 5, backend=backend)
     assert found == [openssl_chacha(*args, 5) for args in zip(each(key), nonces, messages, strict=True)]
+
+
+def shared_of(call, *args):
+    """The two messages that share a block, as the error says, or None where the call is accepted."""
+    try:
+        call(*args, backend="cpu")
+    except vyre.ArgumentError as error:
+        return tuple(
+            map(int, re.search("got one that messages (.*) and (.*) share under one key", str(error)).groups())
+        )
+
+
+def aes_shared(counters, sizes, keys=bytes(16)):
+    return shared_of(aes_ctr, keys, [(each % 2**128).to_bytes(16, "big") for each in counters], list(map(bytes, sizes)))
+
+
+@pytest.mark.parametrize("first", [0, 5, 2**32 - 2, 2**64 - 2, 2**64, 2**96 - 1, 2**128 - 2, 2**128 - 3, 2**128 - 1])
+def test_messages_of_a_list_may_follow_each_other_and_share_no_block(first):
+    """Two blocks and a byte take three blocks, over the ends of words and over the end of the counter."""
+    assert aes_shared([first, first + 3], [33, 1]) is None
+    assert aes_shared([first + 3, first], [1, 33]) is None
+    assert aes_shared([first, first + 2], [32, 1]) is None
+    assert aes_shared([first, first + 2], [33, 1]) == (0, 1)
+    assert aes_shared([first + 2, first], [1, 33]) == (0, 1)
+    assert aes_shared([first, first], [1, 1]) == (0, 1)
+    assert aes_shared([first + 9, first, first + 20, first + 1], [1, 999, 1, 16]) == (1, 3)
+
+
+def test_empty_messages_use_no_block_of_a_counter():
+    assert aes_shared([7, 7, 7, 8], [0, 16, 0, 0]) is None
+    assert aes_shared([7, 8, 6], [16, 0, 17]) == (0, 2)
+    assert chacha20(bytes(32), [bytes(12)] * 3, [b"", b"a", b""], backend="cpu")[1] == openssl_chacha(
+        bytes(32), bytes(12), b"a"
+    )
+
+
+def test_only_messages_under_one_key_share_blocks():
+    one, other, longer = bytes(16), bytes(15) + b"\1", bytes(32)
+    assert aes_shared([1, 2, 1, 2], [16] * 4, [one, one, other, other]) is None
+    assert aes_shared([1, 1, 1], [16] * 3, [one, other, longer]) is None
+    assert aes_shared([1, 1, 2, 0], [16, 16, 16, 48], [one, other, longer, longer]) == (2, 3)
+    assert aes_shared([2**128 - 1, 2**128 - 1, 0], [16, 32, 16], [one, other, one]) is None
+    assert aes_shared([2**128 - 1, 2**128 - 1, 0], [16, 32, 16], [one, other, other]) == (1, 2)
+
+
+@pytest.mark.parametrize("counter", [0, 2**32 - 2])
+def test_nonces_that_follow_each_other_share_no_block(counter):
+    nonces = [HEX("000000000000000000000000"), HEX("010000000000000000000000"), HEX("000000000000000000000001")]
+    messages = [bytes(128)] * 3
+    wanted = [openssl_chacha(bytes(32), nonce, bytes(128), counter) for nonce in nonces]
+    assert chacha20(bytes(32), nonces, messages, counter, backend="cpu") == wanted
+    assert shared_of(chacha20, bytes(32), [*nonces, nonces[1]], [*messages, b"a"], counter) == (1, 3)
+
+
+def test_messages_share_a_block_where_their_counters_do(rng):
+    """Short counters that meet often, beside the blocks that each message takes."""
+    found = set()
+    for _ in range(300):
+        count = int(rng.integers(2, 6))
+        counters, sizes, which = (rng.integers(0, end, count).tolist() for end in (40, 80, 2))
+        keys = [bytes([each] * 16) for each in which]
+        counters = [2**128 - 20 + each for each in counters]
+        taken = [
+            {(key, (counter + k) % 2**128) for k in range(-(-size // 16))}
+            for key, counter, size in zip(keys, counters, sizes, strict=True)
+        ]
+        shared = aes_shared(counters, sizes, keys)
+        pairs = {(i, j) for j in range(count) for i in range(j) if taken[i] & taken[j]}
+        assert shared in (pairs or {None})
+        found.add(shared is None)
+    assert found == {False, True}
+
+
+def test_a_million_messages_are_compared_at_once():
+    """Comparing each with each would take hours."""
+    count = 1_000_000
+    blocks = np.zeros((count, 4), ">u4")
+    blocks[:, 3] = np.random.default_rng(0).permutation(count) * 2
+    rows, lengths = _ciphers.Rows(blocks.tobytes(), [16] * count, True), np.full(count, 32)
+    key, keys = (_ciphers.Rows(bytes(16) * n, [16] * n, n > 1) for n in (1, count))
+    began = time.perf_counter()
+    for each in (key, keys):
+        _ciphers._check_apart(aes.AES_CTR, "aes_ctr", each, rows, lengths)
+    assert time.perf_counter() - began < 30 * int(os.environ.get("VYRE_PATIENCE", "1"))
+    lengths[777] += 1
+    with pytest.raises(vyre.ArgumentError, match=r"messages 777 and|and 777 share"):
+        _ciphers._check_apart(aes.AES_CTR, "aes_ctr", keys, rows, lengths)
 
 
 def test_no_messages_take_no_nonces():
