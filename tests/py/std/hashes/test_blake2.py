@@ -26,42 +26,6 @@ def test_the_examples_of_the_rfc(slow_target):
     assert blake2s(b"abc", **slow_target).hex() == "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982"
 
 
-def octets(length, seed):
-    """Appendix E: a deterministic sequence."""
-    a, b, out = 0xDEAD4BAD * seed & 0xFFFFFFFF, 1, bytearray()
-    for _ in range(length):
-        a, b = b, a + b & 0xFFFFFFFF
-        out.append(b >> 24)
-    return bytes(out)
-
-
-@pytest.mark.parametrize(
-    ("ours", "sizes", "lengths", "digest"),
-    [
-        (
-            blake2b,
-            (20, 32, 48, 64),
-            (0, 3, 128, 129, 255, 1024),
-            "c23a7800d98123bd10f506c61e29da5603d763b8bbad2e737f5e765a7bccd475",
-        ),
-        (
-            blake2s,
-            (16, 20, 28, 32),
-            (0, 3, 64, 65, 255, 1024),
-            "6a411f08ce25adcdfb02aba641451cec53c598b24f4fc787fbdc88797f4c1dfe",
-        ),
-    ],
-)
-def test_the_self_test_of_the_rfc(ours, sizes, lengths, digest):
-    """Appendix E: a hash over digests of all sizes, plain and keyed."""
-    grand = b""
-    for size in sizes:
-        for length in lengths:
-            data = octets(length, length)
-            grand += ours(data, size, backend="cpu") + ours(data, size, octets(size, size), backend="cpu")
-    assert ours(grand, 32, backend="cpu").hex() == digest
-
-
 @BOTH
 @pytest.mark.parametrize("keyed", [False, True])
 def test_every_length_is_hashlibs(slow_target, rng, ours, theirs, most, keyed):

@@ -153,51 +153,33 @@ def test_a_digest_joins_a_graph():
     assert digests.numpy().tobytes() == hashlib.sha256(b"wxyz").digest()
 
 
-def sha256_block(state, block):
-    """FIPS 180-4, section 6.2.2, in Python's integers."""
-    w = [int.from_bytes(block[4 * t : 4 * t + 4], "big") for t in range(16)]
-
-    def turned(x, n):
-        return (x >> n | x << (32 - n)) & 0xFFFFFFFF
-
-    primes = [p for p in range(2, 312) if all(p % q for q in range(2, p))]
-    h = list(state)
-    for t in range(64):
-        if t >= 16:
-            x, y = w[t - 15], w[t - 2]
-            s0 = turned(x, 7) ^ turned(x, 18) ^ x >> 3
-            s1 = turned(y, 17) ^ turned(y, 19) ^ y >> 10
-            w.append((w[t - 16] + s0 + w[t - 7] + s1) & 0xFFFFFFFF)
-        a, b, c, _, e, f, g, last = h
-        low, high = 0, 1 << 40  # of the cube root of a prime times 2^32
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if middle**3 <= primes[t] << 96 else (low, middle)
-        one = last + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + (e & f ^ ~e & g) + (low & 0xFFFFFFFF) + w[t]
-        two = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + (a & b ^ a & c ^ b & c)
-        h = [(one + two) & 0xFFFFFFFF, *h[:3], (h[3] + one) & 0xFFFFFFFF, *h[4:7]]
-    return [(x + y) & 0xFFFFFFFF for x, y in zip(state, h, strict=True)]
+LONGEST = [2**32 - 1, 2**32 - 8, 2**32 - 9, 2**32 - 64, 2**29, 2**29 - 1, 2**29 - 64, 2**29 - 65]
 
 
-def test_pythons_sha256_is_hashlibs():
-    state = sha256_block(hashes.ALGORITHMS["sha256"].start, b"abc\x80" + bytes(59) + b"\x18")
-    assert b"".join(x.to_bytes(4, "big") for x in state) == hashlib.sha256(b"abc").digest()
+@pytest.mark.parametrize("before", [0, 512])
+@pytest.mark.parametrize("length", LONGEST)
+def test_the_last_blocks_of_the_longest_messages(length, before):
+    """Their bytes would take gigabytes: the state before their last bytes is made up, and those bytes are zeros.
 
+    Beside them, the blocks with the length written in. ``before`` are the bits of the key of an HMAC.
+    """
+    algorithm, rest = hashes.ALGORITHMS["sha256"], length % 64
+    tail = bytes(rest) + b"\x80" + bytes((55 - rest) % 64) + (8 * length + before).to_bytes(8, "big")
 
-@pytest.mark.parametrize("length", [2**32 - 1, 2**32 - 8, 2**32 - 9, 2**32 - 64, 2**29, 2**29 - 1])
-def test_the_last_blocks_of_the_longest_messages(length):
-    """Their bytes would take gigabytes: the state before their last bytes is made up, and those bytes are zeros."""
-    state, rest = list(range(1, 9)), length % 64
-    tail = bytes(rest) + b"\x80" + bytes((55 - rest) % 64) + (8 * length).to_bytes(8, "big")
-    wanted = state
-    for at in range(0, len(tail), 64):
-        wanted = sha256_block(wanted, tail[at : at + 64])
-    held = vyre.array(np.array(state, np.uint32), backend="cpu")
-    digests = vyre.zeros(8, backend="cpu")
-    kernel = _block_hashes.compress(hashes.ALGORITHMS["sha256"], 4)
-    none, one = vyre.zeros(1, backend="cpu"), vyre.array([length], np.uint32, backend="cpu")
-    kernel(none, none, one, vyre.zeros(8, backend="cpu"), 0, 0, length // 64, held, digests, grid=1)
-    assert digests.numpy().astype("<u4").tobytes() == b"".join(x.to_bytes(4, "big") for x in wanted)
+    def last(words, size, begin, bits, first, turns):
+        state = vyre.array(np.arange(1, 9, dtype=np.uint32), backend="cpu")
+        digests, sizes = vyre.zeros(8, backend="cpu"), vyre.array([size], np.uint32, backend="cpu")
+        kernel = _block_hashes.compress(algorithm, 4, turns)
+        kernel(words, vyre.zeros(1, backend="cpu"), sizes, begin, 0, bits, first, state, digests, grid=1)
+        return digests.numpy(), state.numpy()
+
+    zeros = vyre.zeros(8, backend="cpu")
+    digests, _ = last(zeros, length, zeros, before, length // 64, 2)
+    # The same bytes as whole blocks of a longer message: its state is the digest before its bytes are turned.
+    words = vyre.array(np.frombuffer(tail, "<u4").astype(np.uint32), backend="cpu")
+    begin = vyre.array(np.arange(1, 9, dtype=np.uint32), backend="cpu")
+    _, state = last(words, len(tail), begin, 0, 0, len(tail) // 64)
+    assert np.array_equal(digests.byteswap(), state)
 
 
 test_wrong_calls_are_refused = wrong_calls("hashes", globals())

@@ -69,16 +69,6 @@ def test_published_values(target):
     ]
 
 
-@pytest.mark.parametrize(
-    ("function", "size", "wanted"),
-    [(murmur3_32, 4, 0xB0F57EE3), (xxhash32, 4, 0xBA88B743), (xxhash64, 8, 0x024B7CF4)],
-)
-def test_the_verification_value_of_smhasher(target, function, size, wanted):
-    """The hash of the hashes of the first n of the bytes 0, 1, 2 .. with the seed 256 - n, its first four bytes."""
-    found = b"".join(function(bytes(range(n)), 256 - n, **target).to_bytes(size, "little") for n in range(256))
-    assert function(found, **target) % 2**32 == wanted
-
-
 @pytest.mark.parametrize("function", **NAMED)
 def test_every_length_is_the_peers(target, rng, function):
     sizes = [*range(0, 70), 255, 256, 257, 1000] if target["backend"] != "reference" else range(40)
