@@ -14,8 +14,7 @@ import vyre
 from vyre import In, InOut, Out, u32
 from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of
-from vyre.std._calls.messages import taken
-from vyre.std._calls.one import one_resident
+from vyre.std._calls.messages import one_resident, taken
 from vyre.std._calls.padded import word_at
 
 if TYPE_CHECKING:

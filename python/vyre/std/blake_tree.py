@@ -15,8 +15,7 @@ from vyre._base.refused import must_be, must_have, no_place
 from vyre._base.text import type_of
 from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of, host_bytes
-from vyre.std._calls.messages import Messages, taken
-from vyre.std._calls.one import one_resident
+from vyre.std._calls.messages import Messages, one_resident, taken
 from vyre.std._calls.routes import ROUTES
 from vyre.std._calls.trimmed import trimmed
 from vyre.std._hashing import blake3_many as _blake3_many

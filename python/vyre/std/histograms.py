@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._base.refused import must_be, must_have
-from vyre._procedure.recorder import active
-from vyre.errors import ArgumentError
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of, step
-from vyre.std._calls.host import Place, check_order, count_of, elements, no_step, place_of
-from vyre.std._calls.waiting import waited
+from vyre.std._calls.host import Place, check_order, count_of, elements, place_of, waited
 from vyre.std._scanning.histograms import copies_of, histogrammer
 from vyre.std.reducing import max as largest_of
 from vyre.std.sorting import KEYS, unsigned
@@ -46,8 +43,6 @@ def bincount(x: np.ndarray | Array | ProcedureArray, minlength: int = 0, **at: U
     where = name_of(at)
     x = elements(x, argument(at, "x"), KEYS)
     least = count_of(minlength, argument(at, "minlength"), 0, _MOST_BINS)
-    if active() is not None:
-        raise no_step(where, ArgumentError)
     place = place_of(at, x)
     length = max(least, _needed(x, where))
     return place.result(_counts(place, x, length, 0, 1))

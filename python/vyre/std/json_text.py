@@ -8,6 +8,7 @@ section 3.1, who go through a document in one direction).
 
 from __future__ import annotations
 
+import operator
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,7 @@ from vyre.std._calls.batches import batch
 from vyre.std._calls.chunks import Form, chunk_of
 from vyre.std._calls.declared import At, Unpack, call
 from vyre.std._calls.octets import equal, load
-from vyre.std._scanning.prefixes import LANES, add, make_scan, scan_workgroup
+from vyre.std._scanning.prefixes import LANES, make_scan, scan_workgroup
 
 __all__ = ["json_structure"]
 
@@ -180,7 +181,7 @@ def _write(form: Form) -> vyre.Kernel:
         i = vyre.gid(0)
         partial = vyre.shared(u32, 2 * LANES)
         own = marked[i]
-        before, _ = scan_workgroup(vyre.popcount(own), partial, add)
+        before, _ = scan_workgroup(vyre.popcount(own), partial, operator.add)
         if i < len(marked):
             string, _, begin, left = chunk_of(table, whole, i, _BYTES, form)
             at = offsets[vyre.wid(0)] + before
@@ -206,7 +207,7 @@ def _finish(found: In[u32], starts: In[u32], ends: Out[u32]) -> None:
         ends[2 * i + 1] = found[3 * i + 1] - starts[i] if status == 0 else 0
 
 
-_scan_functions, _scan_counts = make_scan("json_states", compose), make_scan("sum", add)
+_scan_functions, _scan_counts = make_scan("json_states", compose), make_scan("sum", operator.add)
 
 
 @cache

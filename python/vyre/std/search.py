@@ -12,11 +12,10 @@ from vyre._base.text import type_of
 from vyre._core import Array
 from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
-from vyre.std._calls.host import Place, bytes_of, check_order, count_of, place_of
+from vyre.std._calls.host import Place, bytes_of, check_order, count_of, place_of, waited
 from vyre.std._calls.offsets import MOST
 from vyre.std._calls.routes import ROUTES
 from vyre.std._calls.text import padded
-from vyre.std._calls.waiting import waited
 from vyre.std._searching.automaton import Automaton, Trie
 from vyre.std._searching.chain_kernels import spread
 from vyre.std._searching.filter_kernels import LANES, MOST_UNITS, UNIT, filtered_matches, filtering

@@ -27,8 +27,6 @@ __all__ = ["argsort", "sort", "sort_pairs"]
 
 KEYS = list(INTEGERS)
 
-# The Fix for an array of several axes, whose rows numpy's function of the same name sorts apart.
-
 
 def unsigned(array: Any) -> tuple[Any, DataType]:
     """The elements as unsigned ones of as many bits, and their type."""

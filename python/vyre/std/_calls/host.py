@@ -43,6 +43,7 @@ __all__ = [
     "refuse_in_body",
     "refuse_other_length",
     "refuse_unlike",
+    "waited",
 ]
 
 
@@ -120,6 +121,17 @@ def _place_of_step(recorder: Recorder, at: At) -> Place:
         if value is not None:
             raise no_place(argument(at, name), IN_PROCEDURE)
     return Place(None, None, on_host=False, is_step=True)
+
+
+def waited(array: Array, where: str) -> np.ndarray:
+    """The elements of an array that the call reads from the device before it goes on.
+
+    Raises: ArgumentError while a vyre.graph() is recorded, which runs nothing.
+    """
+    try:
+        return array.numpy()
+    except ArgumentError:
+        raise no_place(f"{where}, which reads from the device on its way,", "in a graph") from None
 
 
 def is_empty(x: Any) -> bool:

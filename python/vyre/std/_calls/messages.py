@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from vyre import Array, Device
 
-__all__ = ["Messages", "Taken", "octets", "taken"]
+__all__ = ["Messages", "Taken", "octets", "one_resident", "taken"]
 
 _MOST_BYTES = 2**32 - 1  # positions of bytes are u32
 _WORD = 4  # bytes
@@ -249,6 +249,20 @@ def taken(data: Any, at: At, name: str = "data") -> Taken:
     if isinstance(data, (list, tuple)):
         return Taken(Messages._packed(data, where, backend, device), one=False, resident=False)
     return Taken(Messages._packed([octets(data, where)], where, backend, device), one=True, resident=False)
+
+
+def one_resident(data: Any, least: int, at: At) -> tuple[Array, int] | None:
+    """The words and the bytes of a resident array of at least ``least`` bytes; None for all else.
+
+    Messages needs arrays beside it, and making them would take longer than a call on one message.
+    """
+    if not isinstance(data, vyre.Array) or data.size < least:
+        return None
+    where = argument(at, "data")
+    place_of(at, data)
+    elements(data, where, ["uint8"])
+    _check_total(data.size, where)
+    return _resident_words(data), data.size
 
 
 def octets(data: Any, where: str) -> Any:

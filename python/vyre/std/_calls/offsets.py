@@ -5,8 +5,6 @@ Sums saturate at 2^32 - 1, so that a total of 2^32 - 1 says that there are as ma
 
 from __future__ import annotations
 
-from typing import Any
-
 import vyre
 from vyre import In, Out, u32
 from vyre.std._scanning.operators import Operator
@@ -18,11 +16,7 @@ __all__ = ["MOST", "offsets_of"]
 MOST = 2**32 - 1
 
 
-def _sum(a: Any, b: Any) -> Any:
-    return vyre.saturating_add(a, b)
-
-
-_SUM = Operator("saturating_add", u32, _sum, 0, True)
+_SUM = Operator("saturating_add", u32, vyre.saturating_add, 0, True)
 
 
 @vyre.kernel(workgroup_size=1)

@@ -6,6 +6,7 @@ and the pieces are joined in the workgroup's memory, from where whole words are 
 
 from __future__ import annotations
 
+import operator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import vyre
 from vyre import In, InOut, Out, u32
 from vyre.std._calls.chunks import Form, chunk_of
 from vyre.std._calls.octets import load
-from vyre.std._scanning.prefixes import LANES, add, make_scan, scan_workgroup
+from vyre.std._scanning.prefixes import LANES, make_scan, scan_workgroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ __all__ = ["CHUNK", "NOWHERE", "joined"]
 CHUNK = 4  # words of an invocation
 NOWHERE = 0xFFFFFFFF
 _BYTES = 4 * CHUNK
-_scan = make_scan("sum", add)
+_scan = make_scan("sum", operator.add)
 
 
 def _chunk(words: In[u32], table: In[u32], whole: u32, i: u32, pieces: Pieces, form: Form) -> tuple[Any, ...]:
@@ -90,7 +91,7 @@ def _write(pieces: Pieces, most: int, form: Form) -> vyre.Kernel:
             for k in vyre.unroll(range(_BYTES)):
                 values[k], sizes[k] = some[k], lengths[k]
         size = sum(sizes)
-        before, total = scan_workgroup(size, partial, add)
+        before, total = scan_workgroup(size, partial, operator.add)
         offset = offsets[vyre.wid(0)]
         if i < chunks:
             if begin == 0:

@@ -23,8 +23,7 @@ from vyre._base.refused import must_be, must_have
 from vyre.errors import BindingError
 from vyre.std._calls.declared import At, name_of
 from vyre.std._calls.host import elements, host_bytes
-from vyre.std._calls.messages import Messages, taken
-from vyre.std._calls.one import one_resident
+from vyre.std._calls.messages import Messages, one_resident, taken
 from vyre.std._calls.routes import ROUTES
 
 if TYPE_CHECKING:

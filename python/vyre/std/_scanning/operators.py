@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import vyre
@@ -41,35 +42,15 @@ def value_of(element: DataType, number: Any) -> Any:
     return element(number)
 
 
-def _add(a: Any, b: Any) -> Any:
-    return a + b
-
-
-def _mul(a: Any, b: Any) -> Any:
-    return a * b
-
-
-def _min(a: Any, b: Any) -> Any:
-    return vyre.min(a, b)
-
-
-def _max(a: Any, b: Any) -> Any:
-    return vyre.max(a, b)
-
-
-def _and(a: Any, b: Any) -> Any:
-    return a & b
-
-
-def _or(a: Any, b: Any) -> Any:
-    return a | b
-
-
-def _xor(a: Any, b: Any) -> Any:
-    return a ^ b
-
-
-_COMBINE = {"add": _add, "mul": _mul, "min": _min, "max": _max, "and": _and, "or": _or, "xor": _xor}
+_COMBINE: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "mul": operator.mul,
+    "min": vyre.min,
+    "max": vyre.max,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
 NAMES = list(_COMBINE)
 
 

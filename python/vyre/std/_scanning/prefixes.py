@@ -10,16 +10,12 @@ from vyre import In, InOut, Out, u32
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LANES", "add", "make_scan", "scan_workgroup"]
+__all__ = ["LANES", "make_scan", "scan_workgroup"]
 
 LANES = 256  # invocations of a workgroup
 _EACH = 4  # elements of an invocation
 _BLOCK = LANES * _EACH
 _LEVELS = 3  # blocks of blocks of blocks: 2^30 elements
-
-
-def add(first: u32, second: u32) -> u32:
-    return first + second
 
 
 def scan_workgroup(value: Any, partial: Any, combine: Callable[[Any, Any], Any]) -> tuple[u32, u32]:
