@@ -6,19 +6,16 @@ each takes every G-th word, in turns of 32, and its sums are weighted by its own
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import In, InOut, Out, u32
+from vyre import Array, In, InOut, Out, u32
 from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._calls.host import count_of
 from vyre.std._calls.messages import one_resident, taken
 from vyre.std._calls.padded import word_at
-
-if TYPE_CHECKING:
-    from vyre import Array
 
 __all__ = ["adler32"]
 

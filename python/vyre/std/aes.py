@@ -6,7 +6,8 @@ rotations of it. Workgroup memory holds it sixteen times, so that few invocation
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,6 @@ import vyre
 from vyre import In, u32, vec4u32
 from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._hashing.ciphers import Cipher, Rows, encrypted, rows_of, words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["aes_ctr"]
 

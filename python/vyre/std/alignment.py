@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import vyre
+from vyre import Array
 from vyre._base.refused import must_be, must_have
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import Place, bytes_of, count_of, one_place, place_of
 from vyre.std._searching import edit_distance as _edit_distance
 from vyre.std._searching import smith_waterman as _smith_waterman
 from vyre.std.sorting import where_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from vyre import Array
 
 __all__ = ["edit_distance", "smith_waterman"]
 

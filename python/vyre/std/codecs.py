@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from vyre._base.refused import must_be
 from vyre._base.text import shown
 from vyre.std._calls.batches import batch
 from vyre.std._calls.declared import At, Unpack, argument, call
 from vyre.std._searching.alphabets import BASE32, BASE64, BASE64_URL, HEX, Alphabet, decoder, encoder
-
-if TYPE_CHECKING:
-    import numpy as np
 
 __all__ = ["base32_decode", "base32_encode", "base64_decode", "base64_encode", "hex_decode", "hex_encode"]
 

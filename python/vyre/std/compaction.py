@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import u8, u32
+from vyre import Array, DataType, ProcedureArray, u8, u32
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import Place, check_order, elements, one_place, place_of, refuse_unlike
 from vyre.std._scanning.compaction import compactor
 from vyre.std.sorting import KEYS, unsigned, viewed
-
-if TYPE_CHECKING:
-    from vyre import Array, DataType, ProcedureArray
 
 __all__ = ["compact", "nonzero", "partition"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -11,21 +11,16 @@ from vyre._base.absent import refuse_of_regex
 from vyre._base.calls import explain_calls
 from vyre._base.refused import must_be
 from vyre._base.text import shown, type_of
+from vyre._core import Array
 from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
-from vyre.std._calls.host import bytes_of, count_of, place_of
+from vyre.std._calls.host import Place, bytes_of, count_of, place_of
 from vyre.std._calls.text import padded
 from vyre.std._graphs.walks import PIECE
 from vyre.std._searching.regex_kernels import counter, writer
 from vyre.std._searching.regex_syntax import parse
 from vyre.std._searching.regex_tables import Tables, earliest_tables, longest_tables
 from vyre.std.search import ResidentMatches, matches_of, most_of
-
-if TYPE_CHECKING:
-    from typing import NoReturn
-
-    from vyre._core import Array
-    from vyre.std._calls.host import Place
 
 __all__ = ["Regex", "regex"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ import vyre
 from vyre import In, Out, boolean, u32
 from vyre._base.refused import must_be, must_have
 from vyre._base.text import shown
+from vyre._core import Array
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import count_of
 from vyre.std._graphs import bfs as _bfs
@@ -17,9 +18,6 @@ from vyre.std._graphs import components as _components
 from vyre.std._graphs.bfs import UNREACHED
 from vyre.std._graphs.csr import graph_of
 from vyre.std._graphs.pagerank import ranked
-
-if TYPE_CHECKING:
-    from vyre._core import Array
 
 __all__ = ["bfs", "components", "pagerank", "reachable"]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
+from vyre import Array
 from vyre.std._calls.declared import At, Unpack, call
 from vyre.std._calls.messages import Messages, taken
 from vyre.std._calls.routes import ROUTES
@@ -14,11 +15,6 @@ from vyre.std._hashing.md5 import MD5, mix_md5
 from vyre.std._hashing.sha1 import SHA1, mix_sha1
 from vyre.std._hashing.sha2 import SHA224, SHA256, SHA384, SHA512, mix_sha256, mix_sha512
 from vyre.std._hashing.sha256_pairs import BYTES, sha256_pairs, sha256_pairs_of_products
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from vyre import Array
 
 __all__ = ["md5", "sha1", "sha3_224", "sha3_256", "sha3_384", "sha3_512", "sha224", "sha256", "sha384", "sha512"]
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from vyre import Array, ProcedureArray
 from vyre._base.refused import must_be, must_have
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of, step
 from vyre.std._calls.host import Place, check_order, count_of, elements, place_of, waited
 from vyre.std._scanning.histograms import copies_of, histogrammer
 from vyre.std.reducing import max as largest_of
 from vyre.std.sorting import KEYS, unsigned
-
-if TYPE_CHECKING:
-    from vyre import Array, ProcedureArray
 
 __all__ = ["bincount", "histogram"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from vyre import u32
+from vyre import Array, ProcedureArray, u32
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.refused import must_be
 from vyre.errors import BindingError
@@ -16,9 +16,6 @@ from vyre.std._calls.recorded import recorded
 from vyre.std._scanning.indexing import adder, gatherer, scatterer
 from vyre.std._scanning.operators import TYPES
 from vyre.std.sorting import KEYS, unsigned, viewed
-
-if TYPE_CHECKING:
-    from vyre import Array, ProcedureArray
 
 __all__ = ["gather", "scatter", "scatter_add"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import vyre
 from vyre._base.refused import must_be_one_of, must_have
@@ -14,9 +14,6 @@ from vyre.std._hashing.block_hashes import form_of
 from vyre.std._hashing.hmac_kernels import hmac_digests, keyed_states
 from vyre.std._hashing.pbkdf2 import COUNTER, MOST_ITERATIONS, pbkdf2
 from vyre.std.hashes import ALGORITHMS
-
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["hmac", "pbkdf2_hmac"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import u8, u32
+from vyre import Array, ProcedureArray, u8, u32
 from vyre._base.refused import must_be
 from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, step
@@ -16,9 +16,6 @@ from vyre.std._calls.recorded import recorded
 from vyre.std._graphs.matmul import multiplier
 from vyre.std._graphs.transpose import transposer
 from vyre.std.sorting import KEYS, unsigned, viewed, where_of
-
-if TYPE_CHECKING:
-    from vyre import Array, ProcedureArray
 
 __all__ = ["matmul", "transpose"]
 

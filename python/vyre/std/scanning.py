@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from vyre import Array, ProcedureArray
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.refused import must_be
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import check_order, elements, flag_of, place_of
 from vyre.std._scanning.operators import TYPES, operator_of
 from vyre.std._scanning.scans import scanner
-
-if TYPE_CHECKING:
-    from vyre import Array, ProcedureArray
 
 __all__ = ["cumsum", "scan"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +21,6 @@ from vyre.std._searching.automaton import Automaton, Trie
 from vyre.std._searching.chain_kernels import spread
 from vyre.std._searching.filter_kernels import LANES, MOST_UNITS, UNIT, filtered_matches, filtering
 from vyre.std._searching.find_kernels import counted, written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Matches", "Patterns", "ResidentMatches", "find"]
 

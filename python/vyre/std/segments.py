@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from vyre import _core
+from vyre import Array, ProcedureArray, _core
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.refused import must_have, not_ascending
 from vyre.std._calls.declared import At, Unpack, argument, name_of, step
 from vyre.std._calls.host import Place, elements, one_place, refuse_empty
-from vyre.std._scanning.operators import TYPES, operator_of
+from vyre.std._scanning.operators import TYPES, Operator, operator_of
 from vyre.std._scanning.segments import segmented_reducer, segmented_scanner
-
-if TYPE_CHECKING:
-    from vyre import Array, ProcedureArray
-    from vyre.std._scanning.operators import Operator
 
 __all__ = ["segmented_reduce", "segmented_scan"]
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 import vyre
+from vyre import Array, ProcedureArray
 from vyre._base.refused import must_be
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import check_order, count_of, elements, place_of
 from vyre.std._calls.recorded import recorded
 from vyre.std._sorting.selection import selector
 from vyre.std.sorting import KEYS, flip_of, unsigned, viewed, where_of
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from vyre import Array, ProcedureArray
 
 __all__ = ["topk"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from vyre import _core
+from vyre import Array, DataType, ProcedureArray, _core
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.refused import must_be_one_of, not_ascending
 from vyre._base.types import INTEGERS
@@ -15,9 +15,6 @@ from vyre.std._calls.host import Place, elements, flag_of, one_place, place_of
 from vyre.std._sorting.sets import comparer, merger, searcher
 from vyre.std._sorting.unique import uniquer
 from vyre.std.sorting import KEYS, flip_of, unsigned, viewed
-
-if TYPE_CHECKING:
-    from vyre import Array, DataType, ProcedureArray
 
 __all__ = ["intersect1d", "searchsorted", "setdiff1d", "union1d", "unique"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import u32
+from vyre import DataType, u32
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.types import INTEGERS
 from vyre._core import Array
@@ -19,9 +19,6 @@ from vyre.std._calls.recorded import recorded
 from vyre.std._calls.routes import ROUTES
 from vyre.std._scanning.operators import TYPES
 from vyre.std._sorting.sorter import sorter
-
-if TYPE_CHECKING:
-    from vyre import DataType, ProcedureArray
 
 __all__ = ["argsort", "sort", "sort_pairs"]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import In, Out, _core, u8, u32
+from vyre import Array, In, Out, _core, u8, u32
 from vyre._base.calls import explain_calls
 from vyre._base.refused import must_have
 from vyre.errors import VyreError
@@ -16,12 +17,7 @@ from vyre.std._calls.declared import At, argument
 from vyre.std._calls.host import elements, place_of
 from vyre.std._calls.messages import Messages, _words, octets
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vyre import Array
-
-    Why = Callable[[np.ndarray, int], tuple[str, str]]
+Why = Callable[[np.ndarray, int], tuple[str, str]]
 
 __all__ = ["Batch", "DecodeError", "batch"]
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from vyre import u32
-
-if TYPE_CHECKING:
-    from vyre import Array, In
+from vyre import Array, In, u32
 
 __all__ = ["Cut", "Form", "chunk_of"]
 

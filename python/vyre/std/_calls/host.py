@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,20 +14,14 @@ from vyre._base.refused import BESIDE_RESIDENT, IN_PROCEDURE, must_be, must_have
 from vyre._base.text import as_count, shown, type_of
 from vyre._core import Array
 from vyre._default import place
-from vyre._devices import check_backend
+from vyre._devices import Device, check_backend
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.blocks import require
-from vyre._procedure.recorder import active
+from vyre._procedure.recorder import Recorder, active
 from vyre._procedure.sizes import known_difference
 from vyre.errors import ArgumentError, BindingError, VyreError
 from vyre.std._calls.declared import STEPS, At, argument, name_of
 from vyre.std._calls.recorded import RecordedArray, recorded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vyre._devices import Device
-    from vyre._procedure.recorder import Recorder
 
 __all__ = [
     "Place",

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 __all__ = ["HostWord", "HostWords"]
 

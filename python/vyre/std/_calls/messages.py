@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import In, Out, _core, _values, u32
+from vyre import Array, Device, In, Out, _core, _values, u32
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.graph import is_recording
 from vyre._base.calls import explain_calls
@@ -20,12 +21,6 @@ from vyre._default import place
 from vyre.errors import BindingError
 from vyre.std._calls.declared import At, argument, at_of
 from vyre.std._calls.host import bytes_of, elements, place_of, refuse_in_body
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from vyre import Array, Device
 
 __all__ = ["Messages", "Taken", "octets", "one_resident", "taken"]
 

@@ -5,14 +5,10 @@ A flag is the highest bit of its byte: 0x80 where something holds, else 0. Words
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import vyre
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from vyre import In, u32
+from vyre import In, u32
 
 __all__ = ["LOWS", "ONES", "TOPS", "at_least", "between", "equal", "first_flag", "kept_bytes", "load", "word_at"]
 

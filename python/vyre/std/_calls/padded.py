@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import vyre
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from vyre import In, u32
+from vyre import In, u32
 
 __all__ = ["padded_words", "word_at"]
 

@@ -7,23 +7,20 @@ and the pieces are joined in the workgroup's memory, from where whole words are 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32
+from vyre.std._calls.batches import Batch
 from vyre.std._calls.chunks import Form, chunk_of
 from vyre.std._calls.octets import load
 from vyre.std._scanning.prefixes import LANES, make_scan, scan_workgroup
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vyre.std._calls.batches import Batch
-
-    # From the words of a chunk, the words before and behind it, and the number of bytes from the chunk's beginning to
-    # the end of the string: the piece of each byte, its length, and the first malformed byte, or NOWHERE.
-    Pieces = Callable[[list[Any], Any, Any, Any], tuple[list[Any], list[Any], Any]]
+# From the words of a chunk, the words before and behind it, and the number of bytes from the chunk's beginning to
+# the end of the string: the piece of each byte, its length, and the first malformed byte, or NOWHERE.
+Pieces = Callable[[list[Any], Any, Any, Any], tuple[list[Any], list[Any], Any]]
 
 __all__ = ["CHUNK", "NOWHERE", "joined"]
 

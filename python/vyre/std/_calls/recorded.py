@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from vyre._base.types import NUMPY, OF_DTYPE
 from vyre._core import DataType
-
-if TYPE_CHECKING:
-    from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.arrays import ProcedureArray
 
 __all__ = ["RecordedArray", "recorded"]
 

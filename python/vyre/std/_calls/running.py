@@ -1,21 +1,16 @@
 """Block hashes of messages that come in pieces. Their states stay on the device from piece to piece."""
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import In, InOut, u32
+from vyre import Device, In, InOut, u32
 from vyre.std._calls.messages import Messages
-from vyre.std._hashing.algorithm import begin_words, mix_block, state_of, state_words
+from vyre.std._hashing.algorithm import Algorithm, begin_words, mix_block, state_of, state_words
 from vyre.std._hashing.block_hashes import loaded_as, whole_block
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vyre import Device
-    from vyre.std._hashing.algorithm import Algorithm
 
 __all__ = ["Running", "padding"]
 
@@ -23,7 +18,7 @@ _TURNS = 4096  # blocks of a message in one dispatch
 
 
 @cache
-def _advance(algorithm: "Algorithm", turns: int = _TURNS) -> Any:
+def _advance(algorithm: Algorithm, turns: int = _TURNS) -> Any:
     """The procedure that brings states forward by whole blocks."""
     alignment = 16 if algorithm.block % 16 == 0 else 4
     element = loaded_as(alignment)
@@ -51,7 +46,7 @@ def _advance(algorithm: "Algorithm", turns: int = _TURNS) -> Any:
     return pieces
 
 
-def padding(algorithm: "Algorithm", size: int) -> bytes:
+def padding(algorithm: Algorithm, size: int) -> bytes:
     """The bytes that follow a message of ``size`` bytes, up to the end of its last block."""
     zeros = -(size + 1 + algorithm.length) % algorithm.block
     if algorithm.length:
@@ -80,13 +75,13 @@ class Running:
     """
 
     def __init__(
-        self, algorithm: "Algorithm", count: int, *, backend: str | None = None, device: "int | Device | None" = None
+        self, algorithm: Algorithm, count: int, *, backend: str | None = None, device: int | Device | None = None
     ) -> None:
         self._algorithm, self._count = algorithm, count
         self._place: dict[str, Any] = {"backend": backend, "device": device}
         self._state = vyre.array(np.repeat(begin_words(algorithm), count), **self._place)
 
-    def take(self, pieces: "Sequence[bytes]") -> None:
+    def take(self, pieces: Sequence[bytes]) -> None:
         """Take the next piece of each message: whole blocks, or nothing of one that has ended."""
         packed = Messages.pack(list(pieces), **self._place)
         if packed.longest:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import In, InOut, u32, u64
+from vyre import Device, In, InOut, u32, u64
 from vyre.std._calls.messages import Messages
 from vyre.std._calls.padded import padded_words
-from vyre.std._calls.streams import TURNS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vyre import Device
-    from vyre.std._calls.streams import Stream
+from vyre.std._calls.streams import TURNS, Stream
 
 __all__ = ["RunningStream"]
 

@@ -6,20 +6,17 @@ block. One invocation hashes one message, and a long message is continued in fur
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import vyre
 from vyre import In, InOut, u32, u64
+from vyre.std._calls.messages import Messages
 from vyre.std._calls.padded import padded_words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vyre.std._calls.messages import Messages
 
 __all__ = ["TURNS", "Stream", "hashed", "pick"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +10,7 @@ import vyre
 from vyre import In, Out, u8, vec4u32
 from vyre._base.refused import must_have
 from vyre._core import Array
-
-if TYPE_CHECKING:
-    from vyre.std._calls.host import Place
+from vyre.std._calls.host import Place
 
 __all__ = ["padded"]
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.refused import must_be, must_have, not_ascending
+from vyre._core import Array
 from vyre.std._calls.declared import At, argument, name_of
-from vyre.std._calls.host import elements, place_of, waited
-
-if TYPE_CHECKING:
-    from vyre._core import Array
-    from vyre.std._calls.host import Place
+from vyre.std._calls.host import Place, elements, place_of, waited
 
 __all__ = ["graph_of", "sources_of"]
 

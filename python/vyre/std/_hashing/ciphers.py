@@ -9,10 +9,11 @@ keys and counter blocks are arrays of their own there.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +26,6 @@ from vyre.std._calls.declared import At, name_of
 from vyre.std._calls.host import elements, host_bytes
 from vyre.std._calls.messages import Messages, one_resident, taken
 from vyre.std._calls.routes import ROUTES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = ["UNIT", "Cipher", "Rows", "encrypted", "rows_of", "words_of"]
 

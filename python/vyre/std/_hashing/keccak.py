@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import vyre
-
-if TYPE_CHECKING:
-    from vyre import u64
+from vyre import u64
 
 __all__ = ["absorb", "permute"]
 

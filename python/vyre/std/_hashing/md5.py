@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import vyre
-
-if TYPE_CHECKING:
-    from vyre import u32
+from vyre import u32
 
 __all__ = ["MD5", "mix_md5"]
 

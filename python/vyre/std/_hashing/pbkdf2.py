@@ -7,17 +7,12 @@ only digests are hashed, whose padding is always the same, and the iterations ar
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u8, u32
-from vyre.std._hashing.algorithm import digest_of, digest_of_digest, digest_words, state_of
+from vyre.std._hashing.algorithm import Algorithm, digest_of, digest_of_digest, digest_words, state_of
 from vyre.std._hashing.hmac_kernels import hmac_digests, keyed_states
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from vyre.std._hashing.algorithm import Algorithm
 
 __all__ = ["COUNTER", "MOST_ITERATIONS", "pbkdf2"]
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import vyre
-
-if TYPE_CHECKING:
-    from vyre import u32
+from vyre import u32
 
 __all__ = ["SHA1", "mix_sha1"]
 

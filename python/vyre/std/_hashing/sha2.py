@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import vyre
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vyre import u32, u64
+from vyre import u32, u64
 
 __all__ = ["SHA224", "SHA256", "SHA384", "SHA512", "mix_sha256", "mix_sha512", "rounds_sha256", "schedule_sha256"]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import vyre
 from vyre._base.refused import must_be, must_be_one_of
 from vyre._base.text import shown
 from vyre._base.types import INTEGERS, RANGES, SCALARS
 from vyre._core import DataType, OpLaw, OpSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["NAMES", "TYPES", "Operator", "operator_of", "value_of"]
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["LANES", "make_scan", "scan_workgroup"]
 

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32
 from vyre.std._calls.chunks import Form, chunk_of
 from vyre.std._calls.octets import LOWS, ONES, TOPS, at_least, between, equal, first_flag, kept_bytes, load, word_at
 from vyre.std._scanning.operators import value_of
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 __all__ = ["BASE32", "BASE64", "BASE64_URL", "HEX", "Alphabet", "decoder", "encoder", "finish"]
 

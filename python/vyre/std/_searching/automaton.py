@@ -14,15 +14,12 @@ Source: A. Aho, M. Corasick, "Efficient string matching: an aid to bibliographic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vyre._base.refused import must_have
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["FILTER_SHARE", "FILTER_WORDS", "FOUND", "HASH", "NONE", "Automaton", "Trie"]
 

@@ -8,13 +8,10 @@ Source: V. M. Glushkov, "The abstract theory of automata", 1961.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["Positions", "bits", "positions_of"]
 

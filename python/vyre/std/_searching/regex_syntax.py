@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from vyre._base.refused import must_have
 from vyre.errors import ArgumentError
-from vyre.std._searching.regex_positions import positions_of
-
-if TYPE_CHECKING:
-    from vyre.std._searching.regex_positions import Positions
+from vyre.std._searching.regex_positions import Positions, positions_of
 
 __all__ = ["parse"]
 

@@ -16,19 +16,14 @@ Source: M. P. Schützenberger, "A remark on finite transducers", 1961; J. E. Hop
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vyre._base.refused import must_have
-from vyre.std._searching.regex_positions import bits
+from vyre.std._searching.regex_positions import Positions, bits
 from vyre.std._searching.regex_syntax import PATTERN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vyre.std._searching.regex_positions import Positions
 
 __all__ = ["BEGIN", "END", "FIRST_STATE", "STATE", "SYMBOL_SHIFT", "Tables", "earliest_tables", "longest_tables"]
 
