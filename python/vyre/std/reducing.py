@@ -20,7 +20,7 @@ from vyre.errors import BindingError
 from vyre.std._calls.declared import At, Unpack, argument, name_of, step
 from vyre.std._calls.host import check_order, count_of, elements, is_empty, place_of, refuse_empty
 from vyre.std._scanning.extremes import extreme_index
-from vyre.std._scanning.operators import NAMES, TYPES, Operator, operator_of
+from vyre.std._scanning.operators import NAMES, TYPES, operator_of
 from vyre.std._scanning.reductions import reducer
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "min", "reduce", "sum"]
@@ -199,17 +199,12 @@ def _reduced(x: Any, op: Any, identity: Any, at: At) -> Any:
     if operator.identity is None or op in ("min", "max"):
         refuse_empty(x, argument(at, "x"))
     if is_empty(x):
-        return _constant(operator.identity, x, at)
+        place, host = place_of(at, x), np.array([operator.identity], x.dtype)
+        return host[0] if place.on_host else place.array(host)
     procedure = reducer(operator)
     if key is not None:
         _known[key] = procedure, None if op in NAMES else vyre.ops.get(op).version
     return _run(procedure, x, at)
-
-
-def _constant(value: int | None, x: Any, at: At) -> Any:
-    place = place_of(at, x)
-    host = np.array([value], x.dtype)
-    return host[0] if place.on_host else place.array(host)
 
 
 def _run(procedure: Any, x: Any, at: At) -> Any:
@@ -221,16 +216,13 @@ def _run(procedure: Any, x: Any, at: At) -> Any:
 def _truth(op: str, x: Any, at: At) -> Any:
     where = argument(at, "x")
     x = numpy_of(x, where, BindingError)
-    if isinstance(x, np.ndarray) and x.dtype == bool:
-        x = x.astype(np.uint32)
-    elif isinstance(x, Array) and x.dtype == bool:
+    if isinstance(x, (np.ndarray, Array)) and x.dtype == bool:
         x = x.astype(np.uint32)
     elif isinstance(x, ProcedureArray) and x.dtype is DataType.Bool:
         x = x.view(u32)
     x = elements(x, where, [*TYPES])
-    operator: Operator = operator_of(op, u32, None, "")
     place = place_of(at, x)
-    result = reducer(operator, TYPES[dtype_name(x.dtype)], truth=True)(place.array(x))
+    result = reducer(operator_of(op, u32, None, ""), TYPES[dtype_name(x.dtype)], truth=True)(place.array(x))
     return bool(result.numpy()[0]) if place.on_host else _as_truth(result)
 
 

@@ -155,23 +155,16 @@ class Patterns:
     def __reduce__(self) -> Any:
         return Patterns, (self._patterns,)
 
-    def _on(self, made: Automaton | Trie, where: tuple[str, int]) -> tuple[Array, ...]:
-        """The tables on a device: classes, rows, chains or links, and the filter if there is one."""
-        key = type(made), *where
+    def _on(self, made: Automaton | Trie, where: tuple[str, int], links: bool = False) -> tuple[Array, ...]:
+        """The tables on a device: classes, rows, chains, and the filter if there is one; or the links of the chains."""
+        key = links, type(made), *where
         known = self._tables.get(key)
         if known is None:
-            place = Place(*where, True)
             tables = [made.classes, made.table, made.chains, *([made.filter] if isinstance(made, Trie) else [])]
-            known = self._tables[key] = tuple(place.array(each) for each in tables)
+            if links:
+                tables = [self._automaton.links.reshape(-1, 4)]
+            known = self._tables[key] = tuple(map(Place(*where, True).array, tables))
         return known
-
-    def _links_on(self, where: tuple[str, int]) -> Array:
-        """The links of the automaton's chains on a device."""
-        key = "links", *where
-        known = self._tables.get(key)
-        if known is None:
-            known = self._tables[key] = (Place(*where, True).array(self._automaton.links.reshape(-1, 4)),)
-        return known[0]
 
     def _chosen(self, backend: str) -> Automaton | Trie:
         """What is faster on a backend, and has no place of the text that takes an invocation too many turns."""
@@ -221,7 +214,7 @@ class Patterns:
             if piece * (1 + 16 * (made.most + 1)) + lead + 1 <= _MOST_TURNS:
                 found = written(vectors, classes, table, chains, counts, offsets, *walk, most)
             else:
-                links = self._links_on((vectors.backend, vectors.device))
+                (links,) = self._on(made, (vectors.backend, vectors.device), links=True)
                 found = spread(vectors, classes, table, links, counts, offsets, total, *walk, most)
         if not place.on_host:
             return ResidentMatches(found.reshape(most, 3), total)

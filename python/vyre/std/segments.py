@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from vyre import Array, ProcedureArray, _core
+from vyre import Array, ProcedureArray
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.refused import must_have, not_ascending
+from vyre._base.refused import must_have
 from vyre.std._calls.declared import At, Unpack, argument, name_of, step
-from vyre.std._calls.host import Place, elements, one_place, refuse_empty
+from vyre.std._calls.host import Place, elements, one_place, refuse_descent, refuse_empty
 from vyre.std._scanning.operators import TYPES, Operator, operator_of
 from vyre.std._scanning.segments import segmented_reducer, segmented_scanner
 
@@ -85,8 +85,6 @@ def _arguments(x: Any, offsets: Any, op: Any, at: At) -> tuple[Place, Operator, 
 
 
 def _check(offsets: np.ndarray, size: int, where: str) -> None:
-    at = _core._first_descent(offsets)
-    if at is not None:
-        raise not_ascending(f"argument `offsets` of {where}", offsets[at - 1], offsets[at], at)
+    refuse_descent(offsets, f"argument `offsets` of {where}")
     if offsets[-1] > size:
         raise must_have(f"argument `offsets` of {where}", f"a last element of at most {size}", offsets[-1])

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from vyre import Array, DataType, ProcedureArray, _core
+from vyre import Array, DataType, ProcedureArray
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.refused import must_be_one_of, not_ascending
+from vyre._base.refused import must_be_one_of
 from vyre._base.types import INTEGERS
 from vyre.std._calls.declared import At, Unpack, argument, step
-from vyre.std._calls.host import Place, elements, flag_of, one_place, place_of
+from vyre.std._calls.host import Place, elements, flag_of, one_place, place_of, refuse_descent
 from vyre.std._sorting.sets import comparer, merger, searcher
 from vyre.std._sorting.unique import uniquer
 from vyre.std.sorting import KEYS, flip_of, unsigned, viewed
@@ -158,11 +158,5 @@ def _both(names: tuple[str, str], a: Any, b: Any, at: At) -> tuple[Place, DataTy
     if place.on_host:
         for name, each in zip(names, (a, b), strict=True):
             if name != "v":
-                _check_ascending(each, name, at)
+                refuse_descent(each, argument(at, name))
     return place, INTEGERS[dtype_name(a.dtype)], [place.array(each) for each in (a, b)]
-
-
-def _check_ascending(x: np.ndarray, name: str, at: At) -> None:
-    k = _core._first_descent(x)
-    if k is not None:
-        raise not_ascending(argument(at, name), x[k - 1], x[k], k)

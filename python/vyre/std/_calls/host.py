@@ -10,7 +10,7 @@ import numpy as np
 from vyre import _core
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.given import check_array
-from vyre._base.refused import BESIDE_RESIDENT, IN_PROCEDURE, must_be, must_have, no_place, other_device
+from vyre._base.refused import BESIDE_RESIDENT, IN_PROCEDURE, must_be, must_have, no_place, not_ascending, other_device
 from vyre._base.text import as_count, shown, type_of
 from vyre._core import Array
 from vyre._default import place
@@ -34,6 +34,7 @@ __all__ = [
     "is_empty",
     "one_place",
     "place_of",
+    "refuse_descent",
     "refuse_empty",
     "refuse_in_body",
     "refuse_other_length",
@@ -141,6 +142,13 @@ def refuse_empty(x: Any, where: str) -> None:
         raise error
     if not isinstance(x.shape[0], int):
         require(x.shape[0] > 0, str(error))
+
+
+def refuse_descent(x: np.ndarray, where: str) -> None:
+    """Refuse numbers that do not ascend with an ArgumentError that tells the first two that fall."""
+    k = _core._first_descent(x)
+    if k is not None:
+        raise not_ascending(where, x[k - 1], x[k], k)
 
 
 def refuse_other_length(x: Any, axis: int, extent: int, where: str, wanted: str) -> None:

@@ -16,11 +16,11 @@ from vyre import Array, Device, In, Out, _core, _values, u32
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.graph import is_recording
 from vyre._base.calls import explain_calls
-from vyre._base.refused import must_be, must_have, no_memory, not_ascending
+from vyre._base.refused import must_be, must_have, no_memory
 from vyre._default import place
 from vyre.errors import BindingError
 from vyre.std._calls.declared import At, argument, at_of
-from vyre.std._calls.host import bytes_of, elements, place_of, refuse_in_body
+from vyre.std._calls.host import bytes_of, elements, place_of, refuse_descent, refuse_in_body
 
 __all__ = ["Messages", "Taken", "octets", "one_resident", "taken"]
 
@@ -302,9 +302,7 @@ def _bounds(offsets: Any, size: int, where: str) -> np.ndarray:
     if bounds.ndim != 1 or not len(bounds):
         raise must_have(where, "one axis and one element more than there are messages", f"shape {bounds.shape}")
     bounds = np.ascontiguousarray(bounds)
-    k = _core._first_descent(bounds)
-    if k is not None:
-        raise not_ascending(where, bounds[k - 1], bounds[k], k)
+    refuse_descent(bounds, where)
     if bounds[-1] > size:
         raise must_have(where, f"a last element of at most {size}", bounds[-1])
     return bounds
