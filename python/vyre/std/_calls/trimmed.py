@@ -10,7 +10,6 @@ __all__ = ["trimmed"]
 
 @vyre.kernel
 def trim(rows: In[u8], wide: u32, narrow: u32, output: Out[u8]) -> None:
-    """Keep the first ``narrow`` of each ``wide`` bytes."""
     i = vyre.gid(0)
     if i < len(output):
         output[i] = u32(rows[i // narrow * wide + i % narrow])

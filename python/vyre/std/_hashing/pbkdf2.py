@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any
 
 import vyre
-from vyre import In, InOut, Out, u8, u32
+from vyre import In, InOut, Out, u32
+from vyre.std._calls.trimmed import trimmed
 from vyre.std._hashing.algorithm import Algorithm, digest_of, digest_of_digest, digest_words, state_of
 from vyre.std._hashing.hmac_kernels import hmac_digests, keyed_states
 
@@ -101,14 +102,6 @@ def copied(x: In[u32], y: Out[u32]) -> None:
     y[i] = x[i]
 
 
-@vyre.kernel
-def cut_rows(rows: In[u8], size: u32, kept: u32, keys: Out[u8]) -> None:
-    """Keep the first ``kept`` bytes of each row of ``size`` bytes."""
-    i = vyre.gid(0)
-    if i < len(keys):
-        keys[i] = rows[i // kept * size + i % kept]
-
-
 @cache
 def pbkdf2(algorithm: Algorithm, alignment: int) -> Any:
     """The procedure that derives keys of ``size`` bytes, one after the other, from passwords and salts.
@@ -130,7 +123,7 @@ def pbkdf2(algorithm: Algorithm, alignment: int) -> Any:
         longest_salt: u32,
         iterations: u32,
         size: u32,
-    ) -> vyre.ProcedureArray:
+    ) -> Any:
         keys, salts = starts.length, salt_starts.length
         count = vyre.size_select(keys * salts == 0, 0, vyre.size_max(keys, salts))
         blocks = vyre.ceil_div(size, algorithm.digest)
@@ -159,8 +152,6 @@ def pbkdf2(algorithm: Algorithm, alignment: int) -> Any:
         for part in vyre.times(vyre.ceil_div(iterations - 1, turns)):
             left = iterations - 1 - part * turns
             iterate(inner, outer, per, vyre.size_min(turns, left), last, total, grid=items)
-        found = vyre.scratch(u8, count * size, name="keys")
-        cut_rows(total.view(u8), blocks * algorithm.digest, size, found, grid=count * size)
-        return found
+        return trimmed(total, blocks * algorithm.digest, size)
 
     return pbkdf2
