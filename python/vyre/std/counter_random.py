@@ -71,7 +71,6 @@ def philox_end(low: u32, high: u32, block: u32, numbers: Out[u32]) -> None:
 
 @vyre.kernel
 def philox_end_of(key: In[u32], block: u32, numbers: Out[u32]) -> None:
-    """The first words of a counter, as many as there are elements, at most three."""
     i = vyre.gid(0)
     if i < len(numbers):
         numbers[i] = _word_of(_words_at(block, key[0], key[1]), i)

@@ -21,8 +21,6 @@ def joined(words: Any, k: int) -> u64:
 
 
 def _fnv(name: str, wide: bool, offset: int, prime: int) -> Stream:
-    """FNV-1a: Fowler, Noll and Vo."""
-
     def begin(parameters: Any, length: u32) -> list[Any]:
         return [u64(offset) if wide else u32(offset)]
 
@@ -43,8 +41,6 @@ def _fnv(name: str, wide: bool, offset: int, prime: int) -> Stream:
 
 
 def _murmur3() -> Stream:
-    """MurmurHash3_x86_32: Appleby."""
-
     def scrambled(word: u32) -> u32:
         return (word * 0xCC9E2D51).rotl(15) * 0x1B873593
 
@@ -70,7 +66,6 @@ def _at_least(size: int, length: u32, high: Any) -> Any:
 
 
 def _xxhash32() -> Stream:
-    """XXH32: Collet, "xxHash fast digest algorithm", 0.1.1."""
     primes = [0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1]
 
     def begin(parameters: Any, length: u32) -> list[u32]:
@@ -101,7 +96,6 @@ def _xxhash32() -> Stream:
 
 
 def _xxhash64() -> Stream:
-    """XXH64: Collet, "xxHash fast digest algorithm", 0.1.1."""
     primes = [0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5]
 
     def begin(parameters: Any, length: u32) -> list[u64]:
@@ -140,7 +134,6 @@ def _xxhash64() -> Stream:
 
 
 def _siphash24() -> Stream:
-    """SipHash-2-4: Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012."""
     constants = [0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573]
 
     def begin(parameters: Any, length: u32) -> list[u64]:

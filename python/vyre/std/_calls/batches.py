@@ -83,7 +83,6 @@ class Batch:
         return Cut(table, 0, int(counts.sum()), len(counts))
 
     def table(self, *columns: np.ndarray) -> Array:
-        """A resident array of rows."""
         return vyre.array(np.stack(columns, axis=1).astype(np.uint32).ravel(), **self.place)
 
     def firsts(self, size: int) -> np.ndarray:
@@ -132,13 +131,7 @@ class Batch:
 
 
 def batch(data: Any, at: At, name: str = "data") -> Batch:
-    """The byte strings that a host call got as an argument.
-
-    Args:
-        data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
-        at: of the call. Data of the host goes there; what is resident stays where it is.
-        name: the argument's name, for messages.
-    """
+    """The byte strings that a host call got as an argument; arguments are those of ``taken``."""
     where, backend, device = argument(at, name), at["backend"], at["device"]
     if isinstance(data, Messages):
         place_of(at, data.words)

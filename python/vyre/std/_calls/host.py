@@ -81,10 +81,6 @@ class Place(NamedTuple):
 def place_of(at: At, *values: Any) -> Place:
     """Where a call runs: with the first resident array among its arguments, else where it says.
 
-    Args:
-        at: of the call.
-        values: the arrays that it got.
-
     Raises: BindingError for arrays of two devices, ArgumentError for a place beside resident arrays, and in the body
         of a procedure for calls that cannot be steps.
     """

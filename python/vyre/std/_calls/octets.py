@@ -52,11 +52,7 @@ def kept_bytes(count: Any, index: int) -> Any:
 
 
 def load(words: In[u32], byte: u32, count: int, left: Any, aligned: bool) -> list[Any]:
-    """The ``count`` words from a position on, with zeros behind the first ``left`` bytes.
-
-    Args:
-        aligned: whether the position is known to be a multiple of 4.
-    """
+    """The ``count`` words from a position on, with zeros behind the first ``left`` bytes."""
     at, shift = byte >> 2, byte % 4 * 8
     if aligned:
         found = [words[at + k] for k in range(count)]

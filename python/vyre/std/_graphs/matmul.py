@@ -108,7 +108,6 @@ def _places(rows: int, columns: int, across: int, t: Any, n: Any) -> tuple[Any, 
 
 
 def _add_products(sums: list[Any], own_a: list[Any], own_b: list[Any]) -> None:
-    """Add each product of an element of the invocation's rows and one of its columns."""
     for i in vyre.unroll(range(len(own_a))):
         for j in vyre.unroll(range(len(own_b))):
             sums[i * len(own_b) + j] += own_a[i] * own_b[j]

@@ -89,7 +89,6 @@ def begin_words(algorithm: Algorithm) -> np.ndarray:
 
 
 def state_words(h: list[Any], algorithm: Algorithm) -> list[u32]:
-    """A state as u32 words."""
     return [half for word in h for half in (word.lo, word.hi)] if algorithm.wide else list(h)
 
 

@@ -55,10 +55,7 @@ def mixed(h: list[u32], m: list[u32], counter: u32, high: u32, length: u32, flag
 
 
 def compress(h: list[u32], m: list[u32], counter: Any, length: Any, flags: u32, one: Any = 1) -> None:
-    """Replace the chaining value by the one after a block.
-
-    `one` is a number that is 1, which the compiler does not know (see routes.py).
-    """
+    """Replace the chaining value by the one after a block."""
     v = mixed(h, m, counter, u32(0), length, flags, one)
     for k in vyre.unroll(range(8)):
         h[k] = v[k] ^ v[k + 8]
@@ -73,7 +70,6 @@ def join_pair(right: list[Any], left: list[Any], key: list[u32], flags: u32, one
 
 
 def chunk_flags(block: Any, blocks: Any, flags: u32) -> u32:
-    """Give the flags of a block of a chunk."""
     return flags | (CHUNK_START if block == 0 else 0) | (CHUNK_END if block + 1 == blocks else 0)
 
 

@@ -102,7 +102,6 @@ def compress(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> vyre.
         """Bring the hash of each message forward from block ``first`` on, and write the digests of those that end.
 
         Args:
-            words, starts, lengths: as Messages have them.
             begin: states before the first block.
             per: how many messages in a row begin with one of these states; 0 if all begin with the only one.
             before: the bits that this state has already taken in.

@@ -196,8 +196,6 @@ def rows_of(value: Any, sizes: Sequence[int], where: str) -> Rows:
 
     Args:
         sizes: the bytes that each may have.
-
-    Raises: ArgumentError, BindingError.
     """
     value = numpy_of(value, where, BindingError)
     is_list = True
@@ -263,12 +261,7 @@ def _check_apart(cipher: Cipher, function: str, key: Rows, blocks: Rows, lengths
 
 
 def encrypted(cipher: Cipher, data: Any, key: Rows, blocks: Rows, most_units: int, at: At) -> Any:
-    """Add the keystream to the data.
-
-    Args:
-        blocks: the counter blocks, of 16 bytes.
-        most_units: the most units of a message.
-    """
+    """Add the keystream to the data; ``blocks`` are counter blocks of 16 bytes."""
     function = name_of(at)
     if isinstance(data, Messages):
         raise must_be(

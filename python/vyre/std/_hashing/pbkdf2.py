@@ -97,7 +97,6 @@ def _iterate(algorithm: Algorithm) -> vyre.Kernel:
 
 @vyre.kernel
 def copied(x: In[u32], y: Out[u32]) -> None:
-    """Copy words."""
     i = vyre.gid(0)
     y[i] = x[i]
 

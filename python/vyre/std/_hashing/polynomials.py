@@ -37,7 +37,6 @@ def taps(modulus: Modulus) -> list[int]:
 
 
 def product(modulus: Modulus, a: int, b: int) -> int:
-    """Multiply a by b."""
     result = 0
     for power in range(32):
         if a >> (31 - power) & 1:

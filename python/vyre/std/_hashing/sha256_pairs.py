@@ -20,10 +20,7 @@ _PADDING = schedule_sha256([0x80000000, *[0] * 14, 8 * BYTES])
 
 
 def hash_pair(words: Any, starts: Any, digests: Any, one: Any) -> None:
-    """Write the digest of each message; one begins at a multiple of 16 bytes.
-
-    `one` is a number that is 1, which the compiler does not know (see routes.py).
-    """
+    """Write the digest of each message; one begins at a multiple of 16 bytes. For `one` see ``mix_sha256``."""
     i = vyre.gid(0)
     if i < len(starts):
         first = starts[i] >> 4

@@ -242,10 +242,7 @@ def _joined(items: list[list[int | str]]) -> list[int | str]:
 
 
 def parse(pattern: bytes) -> Positions:
-    """The positions of a pattern.
-
-    Raises: ArgumentError for what is no pattern, and for what is left out.
-    """
+    """The positions of a pattern; an ArgumentError says what is no pattern or is left out."""
     if len(pattern) > _MOST_BYTES:
         raise must_have(PATTERN, f"at most {_MOST_BYTES} bytes", len(pattern))
     parser = _Parser(pattern)

@@ -146,8 +146,6 @@ def uniquer(key: DataType, index: bool, inverse: bool, counts: bool, alone: int 
     """The procedure `procedure(x, flip)` for unsigned keys, sorted by their exclusive or with `flip`.
 
     Args:
-        key: the type of the keys.
-        index, inverse, counts: what is asked for.
         alone: keys up to which one workgroup does all behind the sort, ALONE or fewer; the result does not depend on
             it.
 
