@@ -29,6 +29,7 @@ enum : OpcodeFlags {
   kCloses = 1 << 8,         // ends a region
   kJumps = 1 << 9,          // the code after it may be skipped, or run more than once
   kOptional = 1 << 10,      // a target may lack it (lower/target.hpp); lowering then expands it
+  kCommutes = 1 << 11,      // op(a, b) = op(b, a)
 
   kLoad = kAccess,
   kStore = kAccess | kEffect | kChanges,
@@ -76,6 +77,7 @@ constexpr bool is_atomic(Opcode op) { return (info(op).flags & kReadsModifies) !
 constexpr bool opens(Opcode op) { return (info(op).flags & kOpens) != 0; }
 constexpr bool closes(Opcode op) { return (info(op).flags & kCloses) != 0; }
 constexpr bool jumps(Opcode op) { return (info(op).flags & kJumps) != 0; }
+constexpr bool commutes(Opcode op) { return (info(op).flags & kCommutes) != 0; }
 constexpr bool is_optional(Opcode op) { return (info(op).flags & kOptional) != 0; }
 
 }  // namespace vyre::lower

@@ -10,16 +10,17 @@
 namespace vyre::run::cpu::native {
 namespace {
 
-// The operations that are one instruction of the processor each.
-struct Simple {
-  lower::Opcode op;
-  void (Assembler::*emit)(const Xbyak::Xmm&, const Xbyak::Xmm&, const Xbyak::Operand&);
-};
-constexpr Simple kSimple[] = {
-    {lower::Opcode::Add, &Assembler::vpaddd},   {lower::Opcode::Sub, &Assembler::vpsubd},  {lower::Opcode::Mul, &Assembler::vpmulld},
-    {lower::Opcode::And, &Assembler::bit_and},  {lower::Opcode::Or, &Assembler::bit_or},   {lower::Opcode::Xor, &Assembler::bit_xor},
-    {lower::Opcode::Min, &Assembler::vpminud},  {lower::Opcode::Max, &Assembler::vpmaxud}, {lower::Opcode::SMin, &Assembler::vpminsd},
-    {lower::Opcode::SMax, &Assembler::vpmaxsd},
+using A = Assembler;
+// The one instruction of the processor that computes a value, if there is one.
+using OnVectors = void (A::*)(const Xbyak::Xmm&, const Xbyak::Xmm&, const Xbyak::Operand&);
+constexpr OnVectors one(OnVectors instruction) { return instruction; }
+
+// The `vector` column of opcodes.def.
+constexpr OnVectors kOnVectors[] = {
+#define VYRE_OPCODE(...) {},
+#define VYRE_UNARY(op, name, flags, forms, spirv, wgsl, ptx, value, word, vector) vector,
+#define VYRE_BINARY VYRE_UNARY
+#include "vyre/lower/opcodes.def"
 };
 
 constexpr std::array<std::uint8_t, 16> kReversedBytes = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
@@ -85,17 +86,16 @@ void Translator::vector_lanewise(std::uint32_t position, int part) {
 
 // Emits an operation that is one instruction of the processor. Returns false for any other.
 bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
-  const auto* row = std::ranges::find(kSimple, i.op, &Simple::op);
-  if (row == std::end(kSimple)) return false;
+  const OnVectors instruction = kOnVectors[static_cast<std::size_t>(i.op)];
+  if (instruction == nullptr) return false;
   CellId first = cell_of(i.a), second = cell_of(i.b);
   // The second operand may be in memory.
-  const bool commutes = i.op != Opcode::Sub;
-  if (commutes && (!cell(first).varying || !in_register(first))) std::swap(first, second);
+  if (lower::commutes(i.op) && (!cell(first).varying || !in_register(first))) std::swap(first, second);
   const Source b = source(second, part, 1);
   const Xmm to = target(dest, part, 0);
   // SSE4.1 overwrites the first operand, so it is loaded to where the result goes.
   const bool free = a_.narrow() && (b.in_memory || b.reg.getIdx() != to.getIdx());
-  (a_.*row->emit)(to, in(first, part, free ? to.getIdx() : 0), b);
+  (a_.*instruction)(to, in(first, part, free ? to.getIdx() : 0), b);
   out(dest, part, to);
   return true;
 }
@@ -294,7 +294,7 @@ void Translator::vector_bits(const Instruction& i, CellId dest, int part) {
 // `scratch` is as for Assembler::compare. Vectors 0 and 1 are scratch, too.
 Mask Translator::comparison(const Instruction& i, int part, int scratch) {
   CellId first = cell_of(i.a), second = cell_of(i.b);
-  if ((i.op == Opcode::Eq || i.op == Opcode::Ne) && (!cell(first).varying || !in_register(first))) std::swap(first, second);
+  if (lower::commutes(i.op) && (!cell(first).varying || !in_register(first))) std::swap(first, second);
   const Xmm a = in(first, part, 0);
   const Source b = source(second, part, 1);
   return a_.compare(i.op, a, b, b.in_memory ? nullptr : &b.reg, scratch);

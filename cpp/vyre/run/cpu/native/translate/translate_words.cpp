@@ -1,37 +1,57 @@
 // Translates instructions on uniform values, each of which is one word for all lanes, and accesses to variables. Sums, bitwise operations
 // and shifts by constants are computed in the register of the result. Other operations compute in eax and move the value to its home.
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <utility>
+#include <variant>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/base/overloaded.hpp"
 #include "vyre/run/cpu/native/translate/translator.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
 
 using G = Xbyak::CodeGenerator;
+using Xbyak::Operand;
 
-struct Combination {
-  lower::Opcode op;
-  bool commutes;
-  void (G::*with)(const Xbyak::Operand&, const Xbyak::Operand&);
-  void (G::*with_constant)(const Xbyak::Operand&, std::uint32_t);
+// Computes the result in the register of the first operand.
+struct Combines {
+  void (G::*with)(const Operand&, const Operand&);
+  void (G::*with_constant)(const Operand&, std::uint32_t);
 };
-constexpr Combination kCombinations[] = {
-    {lower::Opcode::Add, true, &G::add, &G::add},   {lower::Opcode::Sub, false, &G::sub, &G::sub},
-    {lower::Opcode::And, true, &G::and_, &G::and_}, {lower::Opcode::Or, true, &G::or_, &G::or_},
-    {lower::Opcode::Xor, true, &G::xor_, &G::xor_},
+struct Shifts {
+  void (G::*by)(const Operand&, int);
+  void (G::*by_amount)(const Operand&, const Xbyak::Reg8&);
 };
+// These compute eax, from eax and ecx.
+struct Changes {
+  void (G::*change)(const Operand&);
+};
+struct Sets {  // the truth of a comparison
+  void (G::*set)(const Operand&);
+};
+struct Chooses {  // ecx, by how it compares with eax
+  void (G::*move)(const Xbyak::Reg&, const Operand&);
+};
+struct Own {};
+using OnWords = std::variant<Own, Combines, Shifts, Changes, Sets, Chooses>;
 
-struct Shift {
-  lower::Opcode op;
-  void (G::*by)(const Xbyak::Operand&, int);
-};
-constexpr Shift kShifts[] = {
-    {lower::Opcode::Shl, &G::shl},        {lower::Opcode::Shr, &G::shr},         {lower::Opcode::SShr, &G::sar},
-    {lower::Opcode::RotateLeft, &G::rol}, {lower::Opcode::RotateRight, &G::ror},
+constexpr OnWords combines(void (G::*with)(const Operand&, const Operand&), void (G::*with_constant)(const Operand&, std::uint32_t)) {
+  return Combines{with, with_constant};
+}
+constexpr OnWords shifts(void (G::*by)(const Operand&, int), void (G::*by_amount)(const Operand&, const Xbyak::Reg8&)) {
+  return Shifts{by, by_amount};
+}
+constexpr OnWords changes(void (G::*change)(const Operand&)) { return Changes{change}; }
+constexpr OnWords sets(void (G::*set)(const Operand&)) { return Sets{set}; }
+constexpr OnWords chooses(void (G::*move)(const Xbyak::Reg&, const Operand&)) { return Chooses{move}; }
+
+// How each opcode computes a uniform value: the `word` column of opcodes.def.
+constexpr OnWords kOnWords[] = {
+#define VYRE_OPCODE(...) {},
+#define VYRE_UNARY(op, name, flags, forms, spirv, wgsl, ptx, value, word, vector) word,
+#define VYRE_BINARY VYRE_UNARY
+#include "vyre/lower/opcodes.def"
 };
 
 }  // namespace
@@ -39,17 +59,17 @@ constexpr Shift kShifts[] = {
 // Computes sums, differences, bitwise operations, and shifts by constants. Returns false for other opcodes.
 bool Translator::scalar_simple(Opcode op, CellId dest, CellId a, CellId b) {
   Reg32 to = word_target(dest, a_.eax);
-  const auto* const shift = std::ranges::find(kShifts, op, &Shift::op);
-  if (shift != std::end(kShifts) && cell(b).constant) {
+  const OnWords& word = kOnWords[static_cast<std::size_t>(op)];
+  if (const auto* const shift = std::get_if<Shifts>(&word); shift != nullptr && cell(b).constant) {
     get(to, a);
     (a_.*shift->by)(to, static_cast<int>(at(cell(b).value).imm % 32));
     put(dest, to);
     return true;
   }
-  const auto* const combination = std::ranges::find(kCombinations, op, &Combination::op);
-  if (combination == std::end(kCombinations)) return false;
+  const auto* const combination = std::get_if<Combines>(&word);
+  if (combination == nullptr) return false;
   const auto is_target = [&](CellId id) { return in_register(id) && homes_.of[id].reg == to.getIdx(); };
-  if (combination->commutes && (cell(a).constant || is_target(b))) std::swap(a, b);
+  if (lower::commutes(op) && (cell(a).constant || is_target(b))) std::swap(a, b);
   if (is_target(b)) to = a_.eax;
   get(to, a);
   if (cell(b).constant) {
@@ -70,96 +90,47 @@ void Translator::scalar_lanewise(std::uint32_t position) {
   if (i.b.valid() && scalar_simple(i.op, dest, cell_of(i.a), cell_of(i.b))) return;
   get(a_.eax, cell_of(i.a));
   if (i.b.valid()) get(a_.ecx, cell_of(i.b));
+  match(
+      kOnWords[static_cast<std::size_t>(i.op)], [&](const Own&) { own_word(i); },
+      [&](const Combines& it) { (a_.*it.with)(a_.eax, a_.ecx); }, [&](const Shifts& it) { (a_.*it.by_amount)(a_.eax, a_.cl); },
+      [&](const Changes& it) { (a_.*it.change)(a_.eax); },
+      [&](const Sets& it) {
+        a_.cmp(a_.eax, a_.ecx);
+        (a_.*it.set)(a_.al);
+        a_.movzx(a_.eax, a_.al);
+      },
+      [&](const Chooses& it) {
+        a_.cmp(a_.ecx, a_.eax);
+        (a_.*it.move)(a_.eax, a_.ecx);
+      });
+  put(dest, a_.eax);
+}
+
+// The opcodes that have no `word`.
+void Translator::own_word(const Instruction& i) {
   switch (i.op) {
     case Opcode::Mul:
-      a_.imul(a_.eax, a_.ecx);
-      break;
+      return a_.imul(a_.eax, a_.ecx);
     case Opcode::MulHigh:
       a_.imul(a_.rax, a_.rcx);  // both factors are zero-extended, so their product has at most 64 bits
-      a_.shr(a_.rax, 32);
-      break;
-    case Opcode::Not:
-      a_.not_(a_.eax);
-      break;
-    case Opcode::Neg:
-      a_.neg(a_.eax);
-      break;
-    case Opcode::Shl:
-      a_.shl(a_.eax, a_.cl);
-      break;
-    case Opcode::Shr:
-      a_.shr(a_.eax, a_.cl);
-      break;
-    case Opcode::SShr:
-      a_.sar(a_.eax, a_.cl);
-      break;
-    case Opcode::RotateLeft:
-      a_.rol(a_.eax, a_.cl);
-      break;
-    case Opcode::RotateRight:
-      a_.ror(a_.eax, a_.cl);
-      break;
+      return a_.shr(a_.rax, 32);
     case Opcode::AddSat:
       a_.mov(a_.edx, 0xFFFFFFFFu);
       a_.add(a_.eax, a_.ecx);
-      a_.cmovc(a_.eax, a_.edx);
-      break;
+      return a_.cmovc(a_.eax, a_.edx);
     case Opcode::Popcount:
-      a_.count_ones();
-      break;
+      return a_.count_ones();
     case Opcode::Clz:
-      a_.count_leading_zeros();
-      break;
+      return a_.count_leading_zeros();
     case Opcode::Ctz:
-      a_.count_trailing_zeros();
-      break;
+      return a_.count_trailing_zeros();
     case Opcode::ReverseBits:
-      scalar_reverse();
-      break;
+      return scalar_reverse();
     case Opcode::Div:
     case Opcode::Mod:
     case Opcode::SDiv:
     case Opcode::SMod:
-      scalar_divide(i);
-      break;
-    default:
-      scalar_compare(i.op);
-  }
-  put(dest, a_.eax);
-}
-
-// eax = the comparison, minimum or maximum of eax and ecx.
-void Translator::scalar_compare(Opcode op) {
-  const auto truth = [&](void (G::*set)(const Operand&)) {
-    a_.cmp(a_.eax, a_.ecx);
-    (a_.*set)(a_.al);
-    a_.movzx(a_.eax, a_.al);
-  };
-  const auto choose = [&](void (G::*move)(const Xbyak::Reg&, const Operand&)) {
-    a_.cmp(a_.ecx, a_.eax);
-    (a_.*move)(a_.eax, a_.ecx);
-  };
-  switch (op) {
-    case Opcode::Min:
-      return choose(&G::cmovb);
-    case Opcode::Max:
-      return choose(&G::cmova);
-    case Opcode::SMin:
-      return choose(&G::cmovl);
-    case Opcode::SMax:
-      return choose(&G::cmovg);
-    case Opcode::Eq:
-      return truth(&G::sete);
-    case Opcode::Ne:
-      return truth(&G::setne);
-    case Opcode::Lt:
-      return truth(&G::setb);
-    case Opcode::Le:
-      return truth(&G::setbe);
-    case Opcode::SLt:
-      return truth(&G::setl);
-    case Opcode::SLe:
-      return truth(&G::setle);
+      return scalar_divide(i);
     default:
       VYRE_ASSERT(!"a lanewise opcode");
   }

@@ -114,7 +114,7 @@ class Translator : KernelReader {
   void vector_id(std::uint32_t position, int part);
   void scalar_lanewise(std::uint32_t position);  // translate_words.cpp
   bool scalar_simple(Opcode op, CellId dest, CellId a, CellId b);
-  void scalar_compare(Opcode op);
+  void own_word(const Instruction& i);
   void scalar_divide(const Instruction& i);
   void scalar_reverse();
   void scalar_select(std::uint32_t position);
