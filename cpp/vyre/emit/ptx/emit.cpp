@@ -25,7 +25,7 @@ constexpr std::string_view kSpellings[] = {
 static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& row) {
   const auto index = static_cast<std::size_t>(&row - lower::kOpcodes);
   const auto op = static_cast<Opcode>(index);
-  return lower::kPtxTarget.has(op) && kSpellings[index].empty() == !(is_lanewise(op) || is_atomic(op));
+  return lower::kPtxTarget.has(op) && !(kSpellings[index].empty() && (is_lanewise(op) || is_atomic(op)));
 }));
 
 bool is_minimum_or_maximum(const Instruction& code) {
@@ -218,65 +218,69 @@ bool Emitter::is_negation(const Instruction& code) const {
   return code.op == Opcode::Neg || code.op == Opcode::SDiv;
 }
 
-// An opcode whose instructions are written in opcodes.def.
+// An opcode whose instructions are written in opcodes.def, once for each lane.
 void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
   const Instruction& code = kernel_.code[at];
-  const bool gives_truth = uses_.is_boolean(at), takes_truths = uses_.forms(at).a == lower::Form::Truth;
+  const lower::Forms& forms = uses_.forms(at);
+  const bool gives_truth = forms.result == lower::Form::Truth;
   const Element place = is_atomic(code.op) ? element(code) : Element{};
   const std::uint32_t predicate = gives_truth ? fresh_predicate() : 0;
-  const Word word = gives_truth ? Word{} : fresh();
+  const Words words = gives_truth ? Words{} : fresh_words(code.lanes);
   const bool hides = !shifts_of_known_signs_.empty() && shifts_of_known_signs_[at];
   const Word hidden = hides ? fresh() : Word{};
   if (hides) line("and.b32 {}, {}, {}", text(hidden), text(bits(code.a)), text(unknown_ones()));
-  if (!place.guard.empty()) line("mov.u32 {}, 0", text(word));
-  body_ += "  " + place.guard;
-  const auto operand = [&](ValueId value) {
-    if (takes_truths) return fmt::format("%p{}", this->predicate(value));
-    const Word word = bits(value);
-    return text(code.op == Opcode::Xor && word.is_literal && word.number == ~0u ? unknown_ones() : word);
-  };
-  for (std::size_t end; (end = spelling.find_first_of("$;")) != std::string_view::npos;) {
-    body_ += spelling.substr(0, end);
-    if (spelling[end] == ';') {
-      body_ += ";\n ";
-      spelling.remove_prefix(end + 1);
-      continue;
+  if (!place.guard.empty()) line("mov.u32 {}, 0", text(words[0]));
+  for (std::uint32_t lane = 0; lane < code.lanes; ++lane) {
+    body_ += "  " + place.guard;
+    const auto operand = [&](ValueId value, lower::Form form) {
+      if (form == lower::Form::Truth) return fmt::format("%p{}", this->predicate(value));
+      const Word word = values_[value.index].bits[lane];
+      return text(code.op == Opcode::Xor && word.is_literal && word.number == ~0u ? unknown_ones() : word);
+    };
+    std::string_view rest = spelling;
+    for (std::size_t end; (end = rest.find_first_of("$;")) != std::string_view::npos;) {
+      body_ += rest.substr(0, end);
+      if (rest[end] == ';') {
+        body_ += ";\n ";
+        rest.remove_prefix(end + 1);
+        continue;
+      }
+      switch (rest[end + 1]) {
+        case 'd':
+          body_ += gives_truth ? fmt::format("%p{}", predicate) : text(words[lane]);
+          break;
+        case 'a':
+          body_ += hides ? text(hidden) : operand(code.a, forms.a);
+          break;
+        case 'b':
+          body_ += operand(code.b, forms.others);
+          break;
+        case 'c':
+          body_ += operand(code.c, forms.others);
+          break;
+        case '1':
+          body_ += text(unknown_ones());
+          break;
+        case 't':
+          body_ += forms.a == lower::Form::Truth ? "pred" : "b32";
+          break;
+        case 's':
+          body_ += code.shared ? "relaxed.cta.shared" : "relaxed.gpu.global";
+          break;
+        case 'm':
+          body_ += place.address;
+          break;
+        default:
+          VYRE_ASSERT(false);  // no such operand
+      }
+      rest.remove_prefix(end + 2);
     }
-    switch (spelling[end + 1]) {
-      case 'd':
-        body_ += gives_truth ? fmt::format("%p{}", predicate) : text(word);
-        break;
-      case 'a':
-        body_ += hides ? text(hidden) : operand(code.a);
-        break;
-      case 'b':
-        body_ += operand(code.b);
-        break;
-      case 'c':
-        body_ += operand(code.c);
-        break;
-      case '1':
-        body_ += text(unknown_ones());
-        break;
-      case 't':
-        body_ += takes_truths ? "pred" : "b32";
-        break;
-      case 's':
-        body_ += code.shared ? "relaxed.cta.shared" : "relaxed.gpu.global";
-        break;
-      case 'm':
-        body_ += place.address;
-        break;
-      default:
-        VYRE_ASSERT(false);  // no such operand
-    }
-    spelling.remove_prefix(end + 2);
+    body_ += rest;
+    body_ += ";\n";
   }
-  body_ += spelling;
-  body_ += ";\n";
   if (gives_truth) return define_truth(at, predicate);
-  if (has_minima_ && is_negation(code)) line("add.u32 {0}, {0}, {1}", text(word), text(unknown_zero()));
-  define_bits(at, {word});
+  if (has_minima_ && is_negation(code)) line("add.u32 {0}, {0}, {1}", text(words[0]), text(unknown_zero()));
+  define_bits(at, words);
 }
 
 // The opcodes without a spelling.
@@ -293,8 +297,6 @@ void Emitter::own_instruction(std::uint32_t at) {
       return define_bits(at, {invocation_id(code.imm)});
     case Opcode::Length:
       return define_bits(at, {length(code.imm)});
-    case Opcode::Select:
-      return select(at);
     case Opcode::Lane:
       return define_bits(at, {values_[code.a.index].bits[code.imm]});
     case Opcode::Pack:
@@ -364,16 +366,6 @@ void Emitter::write_variable(const Instruction& code) {
       line("{}mov.u32 {}, {}", only_if(), text(variables_[code.imm][lane]), text(value));
     }
   }
-}
-
-void Emitter::select(std::uint32_t at) {
-  const Instruction& code = kernel_.code[at];
-  const Words words = fresh_words(code.lanes);
-  for (std::uint32_t lane = 0; lane < code.lanes; ++lane) {
-    line("selp.b32 {}, {}, {}, %p{}", text(words[lane]), text(values_[code.b.index].bits[lane]), text(values_[code.c.index].bits[lane]),
-         predicate(code.a));
-  }
-  define_bits(at, words);
 }
 
 // Turns are counted from 0, as spirv/control_flow.cpp says.

@@ -66,7 +66,6 @@ class Emitter {
   void spelled(std::uint32_t at, std::string_view spelling);
   void define_truth(std::uint32_t at, std::uint32_t predicate);
   void define_bits(std::uint32_t at, const Words& words);
-  void select(std::uint32_t at);
   void write_variable(const Instruction& code);
   // Whether the body of an If is emitted without a branch: it is short, has no Else and nothing but cheap values, writes and accesses.
   bool is_short(std::uint32_t at) const;

@@ -125,6 +125,13 @@ void Emitter::instruction(std::uint32_t at) {
   const Spelling& spelling = kSpellings[static_cast<std::size_t>(code.op)];
   const lower::Forms& forms = uses_.forms(at);
   const auto op = static_cast<spv::Op>(forms.others == Form::Truth ? spelling.of_truths : spelling.op);
+  const auto with_operands = [&](const auto& made) {
+    using Words = std::initializer_list<Word>;
+    const Word a = as(forms.a, code.a);
+    if (!code.b.valid()) return define(at, made(Words{a}));
+    const Word b = as(forms.others, code.b);
+    define(at, code.c.valid() ? made(Words{a, b, as(forms.others, code.c)}) : made(Words{a, b}));
+  };
   switch (spelling.how) {
     case How::Own:
       return own_instruction(at, volatility);
@@ -132,11 +139,11 @@ void Emitter::instruction(std::uint32_t at) {
       VYRE_ASSERT(!"an opcode of SPIR-V");
       return;
     case How::Plain: {
-      const Word type = forms.result == Form::Truth ? boolean() : uint(), a = as(forms.a, code.a);
-      return define(at, code.b.valid() ? result(op, type, {a, as(forms.others, code.b)}) : result(op, type, {a}));
+      const Word type = forms.result == Form::Truth ? boolean() : module_.uints(code.lanes);
+      return with_operands([&](auto operands) { return result(op, type, operands); });
     }
     case How::Function:
-      return define(at, extended(static_cast<GLSLstd450>(spelling.op), uint(), {bits(code.a), bits(code.b)}));
+      return with_operands([&](auto operands) { return extended(static_cast<GLSLstd450>(spelling.op), uint(), operands); });
     case How::SignedFunction: {
       // On signed types: SwiftShader folds literals by the sign of their type, whatever the function says.
       const Word type = module_.type(spv::OpTypeInt, {32, 1});
@@ -219,8 +226,6 @@ void Emitter::own_instruction(std::uint32_t at, Word volatility) {
       return define(at, result(spv::OpISub, uint(), {constant(31), extended(GLSLstd450FindUMsb, uint(), {bits(code.a)})}));
     case Opcode::Ctz:
       return define(at, extended(GLSLstd450FindILsb, uint(), {bits(code.a)}));
-    case Opcode::Select:
-      return define(at, result(spv::OpSelect, module_.uints(code.lanes), {truth(code.a), bits(code.b), bits(code.c)}));
     case Opcode::Lane:
       return define(at, result(spv::OpCompositeExtract, uint(), {bits(code.a), code.imm}));
     case Opcode::Pack: {

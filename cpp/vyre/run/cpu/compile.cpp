@@ -92,7 +92,7 @@ class Compiler : KernelReader {
 
   void emit(std::uint32_t position) {
     const KernelInstruction& instruction = at(position);
-    if (lower::is_lanewise(instruction.op)) return emit_lanewise(position);
+    if (lower::is_lanewise(instruction.op)) return instruction.c.valid() ? emit_ternary(position) : emit_lanewise(position);
     if (lower::is_atomic(instruction.op)) return emit_atomic(position);
     switch (instruction.op) {
       case Opcode::Constant:
@@ -106,7 +106,7 @@ class Compiler : KernelReader {
       case Opcode::InvocationId:
         return emit_id(position);
       case Opcode::Select:
-        return emit_select(position);
+        return emit_ternary(position);
       case Opcode::Lane:
         registers_.assign(position, registers_.of(instruction.a) + instruction.imm);
         return;
@@ -181,18 +181,18 @@ class Compiler : KernelReader {
     result_.ids.push_back({instruction.op, instruction.imm, reg});
   }
 
-  void emit_select(std::uint32_t position) {
+  void emit_ternary(std::uint32_t position) {
     const KernelInstruction& instruction = at(position);
     const std::uint32_t b = registers_.of(instruction.b), c = registers_.of(instruction.c);
-    std::uint32_t condition = registers_.of(instruction.a);
-    if (varies(position)) condition = as_vector(condition, position);
+    std::uint32_t a = registers_.of(instruction.a);
+    if (varies(position)) a = as_vector(a, position);
     const std::uint32_t dest = define(position);
-    const auto form = static_cast<std::uint8_t>((is_scalar(b) ? 1 : 0) | (is_scalar(c) ? 2 : 0));
     for (std::uint32_t lane = 0; lane < instruction.lanes; ++lane) {
-      add({.op = varies(position) ? Op::VectorSelect : Op::ScalarSelect,
-           .form = form,
+      add({.op = varies(position) ? Op::Vector3 : Op::Scalar3,
+           .function = static_cast<std::uint8_t>(instruction.op),
+           .form = static_cast<std::uint8_t>((is_scalar(b) ? 1 : 0) | (is_scalar(c) ? 2 : 0)),
            .dest = dest + lane,
-           .a = condition,
+           .a = a,
            .b = b + lane,
            .c = c + lane});
     }

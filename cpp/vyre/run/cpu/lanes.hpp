@@ -32,14 +32,14 @@ struct Any {
 struct Lanes {
   using Binary = void (*)(Word* dest, const Word* a, const Word* b, std::size_t count);
   using Unary = void (*)(Word* dest, const Word* a, std::size_t count);
-  using Select = void (*)(Word* dest, const Word* condition, const Word* b, const Word* c, std::size_t count);
+  using Ternary = void (*)(Word* dest, const Word* a, const Word* b, const Word* c, std::size_t count);
 
   std::string_view name;
-  // By opcode. An entry is null when the opcode is not lanewise with that number of operands.
+  // By opcode. An entry is null when the opcode is no operator with that number of operands.
   Binary binary[lower::kOpcodeCount][kForms];
   Unary unary[lower::kOpcodeCount];
-  Word (*one[lower::kOpcodeCount])(Word a, Word b);  // the same for one lane; unary ones ignore b
-  Select select[2][2];                               // by whether b, and whether c, is a scalar
+  Ternary ternary[lower::kOpcodeCount][4];                   // + 1 if b, + 2 if c is a scalar
+  Word (*one[lower::kOpcodeCount])(Word a, Word b, Word c);  // the same for one lane; others than ternary ones ignore c, unary ones b
 
   // dest = value where the mask is set.
   void (*blend)(Word* dest, const Word* value, const Word* mask, std::size_t count);

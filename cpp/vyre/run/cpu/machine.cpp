@@ -69,16 +69,16 @@ void Machine::run(const std::size_t lanes) {
         lanes_.binary[i.function][i.form](vector(i.dest), address(i.a), address(i.b), count);
         break;
       case Op::Scalar1:
-        scalar(i.dest) = lanes_.one[i.function](scalar(i.a), 0);
+        scalar(i.dest) = lanes_.one[i.function](scalar(i.a), 0, 0);
         break;
       case Op::Scalar2:
-        scalar(i.dest) = lanes_.one[i.function](scalar(i.a), scalar(i.b));
+        scalar(i.dest) = lanes_.one[i.function](scalar(i.a), scalar(i.b), 0);
         break;
-      case Op::VectorSelect:
-        lanes_.select[i.form & 1][i.form >> 1](vector(i.dest), vector(i.a), address(i.b), address(i.c), count);
+      case Op::Vector3:
+        lanes_.ternary[i.function][i.form](vector(i.dest), vector(i.a), address(i.b), address(i.c), count);
         break;
-      case Op::ScalarSelect:
-        scalar(i.dest) = scalar(i.a) != 0 ? scalar(i.b) : scalar(i.c);
+      case Op::Scalar3:
+        scalar(i.dest) = lanes_.one[i.function](scalar(i.a), scalar(i.b), scalar(i.c));
         break;
       case Op::VectorCopy:
         if (is_scalar(i.a)) {
