@@ -77,6 +77,11 @@ void bind_types(py::module_& m) {
   }
   tables["unary"] = py::tuple(rows);
   rows = py::list();
+#define TERNOP(enumerator, text, number, name_a, name_b, name_c, a, b, c, result, rule, value, laws, meaning) \
+  rows.append(py::make_tuple(#enumerator, text, number, #a, #b, #c, #result, meaning));
+#include "vyre/ir/ternary.def"
+  tables["ternary"] = py::tuple(rows);
+  rows = py::list();
   for (const ir::AtomicOpInfo& row : ir::kAtomicOps) rows.append(py::make_tuple(row.name, row.text, row.meaning));
   tables["atomic"] = py::tuple(rows);
   m.attr("_tables") = tables;

@@ -19,8 +19,9 @@ __all__ = ["LITERALS", "Statement", "Wire", "read_wire"]
 
 # The kinds of expressions by their numbers in the binary form.
 LITERALS = {info.literal: info.text for info in TYPES.values() if info.literal is not None}
-_OTHERS = ("var", "load", "len", "id", "binary", "unary", "select", "cast", "call", "lane", "pack", "atomic")
-_KINDS = LITERALS | dict(enumerate(_OTHERS, 4))
+_TERNARY = {row[2]: row[0] for row in _core._tables["ternary"]}
+_OTHERS = ("var", "load", "len", "id", "binary", "unary", "", "cast", "call", "lane", "pack", "atomic")
+_KINDS = LITERALS | dict(enumerate(_OTHERS, 4)) | dict.fromkeys(_TERNARY, "ternary")
 _STATEMENTS = ("let", "assign", "store", "if", "else", "loop", "block", "end", "barrier", "return", "break")
 _IDS = ("gid", "wid", "lid")
 
@@ -90,7 +91,8 @@ def read_wire(program: Program) -> Wire:
 
 
 def _expression(data: _Bytes, names: list[str], at: int) -> Expression:
-    kind = _KINDS[data.number()]
+    number = data.number()
+    kind = _KINDS[number]
 
     def operands(count: int) -> tuple[int, ...]:
         return tuple(at - data.number() for _ in range(count))
@@ -111,8 +113,8 @@ def _expression(data: _Bytes, names: list[str], at: int) -> Expression:
     if kind in ("binary", "unary"):
         name = table(kind)
         return Expression(kind, name, operands(2 if kind == "binary" else 1))
-    if kind == "select":
-        return Expression(kind, "", operands(3))
+    if kind == "ternary":
+        return Expression(kind, _TERNARY[number], operands(3))
     if kind == "cast":
         name = table("types")
         return Expression(kind, name, operands(1))

@@ -75,6 +75,17 @@ def _operators() -> str:
         )
         for number, (name, text, operand, result, meaning) in enumerate(_core._tables["unary"])
     ]
+    ternary = [
+        (
+            _code(text),
+            "",
+            number,
+            _code(f"{text}(a, b, c)"),
+            "U32 or Bool, any, the same -> the same" if name == "Select" else f"{a}, {b}, {c} -> {result}",
+            meaning,
+        )
+        for name, text, number, a, b, c, result, meaning in _core._tables["ternary"]
+    ]
     atomic = [
         (_code(text), _code(f"AtomicOp.{name}"), number, _code(_atomic(name, text)), meaning)
         for number, (name, text, meaning) in enumerate(_core._tables["atomic"])
@@ -99,6 +110,8 @@ def _operators() -> str:
         + _table(head, binary)
         + "\n"
         + _table(head, unary)
+        + "\nThe numbers of those with three operands are those of their kinds in the binary form.\n\n"
+        + _table(head, ternary)
         + "\n## Atomics\n\nOn ReadWrite buffers of U32; each gives the value held before.\n\n"
         + _table(("name", "operator", "number", "in text", "new value"), atomic)
     )

@@ -11,6 +11,7 @@ import pytest
 import vyre
 from conftest import refusals, refused
 from vyre import BinOp, DataType, Expr, Node, Program, UnOp, _core
+from vyre._tools.reference import reference
 
 a, b = Expr.var("a"), Expr.var("b")
 s, t = Expr.i32(-8), Expr.i32(3)
@@ -89,6 +90,15 @@ def test_every_operator_is_a_function_of_class_and_module():
         assert callable(getattr(vyre, name)), name
     assert same(vyre.rotl(a, 3), Expr.binop(BinOp.RotateLeft, a, 3))
     assert same(vyre.popcount(a), Expr.unop(UnOp.Popcount, a))
+
+
+def test_the_table_has_the_operators_with_three_operands():
+    """The numbers are those of their kinds in the binary form."""
+    assert [row[:3] for row in _core._tables["ternary"]] == [("Select", "select", 10)]
+    for _, text, *_, meaning in _core._tables["ternary"]:
+        assert callable(getattr(Expr, text))
+        assert f"`{text}(a, b, c)`" in reference()
+        assert meaning in reference()
 
 
 def test_ids():

@@ -271,7 +271,7 @@ class Walk:
             return self._loaded(each.name, operands[0])
         if each.kind.startswith("atomic "):
             return ANY
-        if each.kind == "select":
+        if each.name == "Select" and each.kind == "ternary":
             condition, yes, no = operands
             if condition is not None and condition.low > 0:
                 return yes
@@ -314,7 +314,7 @@ def _first(row: Sequence[Any]) -> int:
 
 
 def _name(kind: str, name: str) -> str:
-    if kind in ("select", "cast"):
+    if kind == "cast":
         return kind
     if kind == "call":
         return name
