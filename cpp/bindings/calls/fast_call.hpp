@@ -42,25 +42,15 @@ inline bool is_same_text(PyObject* a, PyObject* b) {
   return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
 }
 
-// The values that a scalar parameter takes: integers from `least` to `most`, or bools.
-struct NumberRange {
-  std::int64_t least = 0;
-  std::uint64_t most = 0;
-  bool is_truth = false;
-};
+// Returns the bits of a Python or numpy number that is a value of the type, as literals have them, and nothing for any other object.
+std::optional<std::uint64_t> number_in(py::handle value, ir::DataType type);
 
-NumberRange range_of(ir::DataType type);
-
-// Returns the low 64 bits of a Python or numpy number that lies in the range, and nothing for any other object.
-std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range);
-
-// Returns the low 64 bits of anything that is a number of the type: also of other integers than number_in() takes, whose `__index__` is
-// called.
+// Returns the bits of anything that is a number of the type: also of other integers than number_in() takes, whose `__index__` is called.
 std::optional<std::uint64_t> bits_given(ir::DataType type, py::handle value);
 
-// The condition on an argument that is no array: it must be a number in `range` or, if `same` is set, equal to `same`.
+// The condition on an argument that is no array: it must be a number of the type or, if `same` is set, equal to `same`.
 struct Expected {
-  NumberRange range;
+  ir::DataType type = ir::kU32;
   py::object same;
 
   bool is_number() const { return !same; }

@@ -163,12 +163,12 @@ void check_place_is_free(py::handle backend, py::handle device, const std::strin
   });
 }
 
-// One parameter of a ProcedureLaunch, the fast path for repeated calls: a resident array with `axes` axes, or a number in `range`.
+// One parameter of a ProcedureLaunch, the fast path for repeated calls: a resident array with `axes` axes, or a number.
 struct Parameter {
   const ElementType* element = nullptr;  // null for a number
   std::size_t axes = 0;                  // includes the axis of a vector's lanes
   std::uint32_t lanes = 0;
-  NumberRange range;
+  ir::DataType number = ir::kU32;
 
   bool is_of(const ir::ArrayDecl& decl) const {
     return element == &element_type(decl.element) && lanes == vector_lanes(decl.element) && axes == decl.axes + (lanes == 0 ? 0u : 1u);
@@ -212,9 +212,9 @@ class ProcedureLaunch {
       const Parameter& parameter = parameters_[k];
       const py::handle value = PyTuple_GET_ITEM(given.ptr(), static_cast<Py_ssize_t>(k + 1));
       if (parameter.element == nullptr) {
-        const auto number = number_in(value, parameter.range);
+        const auto number = number_in(value, parameter.number);
         if (!number) return {};
-        numbers.push_back(parameter.range.least < 0 ? *number & 0xFFFFFFFF : *number);
+        numbers.push_back(*number);
         continue;
       }
       if (!is<PyArray>(value)) return {};
@@ -250,7 +250,7 @@ Parameter parameter_of(py::handle told) {
   const auto pair = told.cast<std::pair<py::object, py::object>>();
   const ir::DataType element = to_type(pair.first, "a parameter of _procedure_launch");
   if (pair.second.is_none()) {
-    made.range = range_of(element);
+    made.number = element;
     return made;
   }
   made.element = &element_type(element);

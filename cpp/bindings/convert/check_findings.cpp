@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bindings/convert/convert.hpp"
+#include "bindings/convert/literals.hpp"
 #include "bindings/without_gil.hpp"
 #include "vyre/advise/hints.hpp"
 #include "vyre/base/error.hpp"
@@ -82,7 +83,7 @@ validate::ValidProgram valid_but_for_barriers(const ir::Program& program) {
 
 namespace {
 
-// Makes tuples of findings. Values of I32 lanes are shown with their sign.
+// Makes tuples of findings.
 class Describe {
  public:
   Describe(const ir::Program& program, const std::vector<Finding>& findings) : program_(program) {
@@ -147,8 +148,10 @@ class Describe {
   py::object lane(BufferId id, std::uint32_t lane) const {
     return ir::lanes(decl(id).element) > 1 ? py::object(py::int_(lane)) : py::object(py::none());
   }
-  py::int_ value(BufferId id, std::uint32_t bits) const {
-    return ir::is_signed(decl(id).element) ? py::int_(static_cast<std::int32_t>(bits)) : py::int_(bits);
+  // A lane as a number; those of a wide type or a vector are words.
+  py::object value(BufferId id, std::uint32_t bits) const {
+    const ir::DataType element = decl(id).element;
+    return to_python(ir::Number::of({ir::lanes(element) == 1 ? ir::value_type(element) : ir::kU32, bits, 0}));
   }
   static py::tuple id(const Id& id) { return py::make_tuple(id[0], id[1], id[2]); }
 

@@ -121,8 +121,18 @@ py::int_ to_int(py::handle object) {
   return py::reinterpret_steal<py::int_>(number);
 }
 
-std::optional<ir::Number> to_number(py::handle integer) {
-  const py::int_ value = to_int(integer);
+py::object index_of(py::handle object) {
+  PyObject* const number = PyNumber_Index(object.ptr());
+  if (number == nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+  }
+  return py::reinterpret_steal<py::object>(number);
+}
+
+std::optional<ir::Number> to_number(py::handle object) {
+  const py::object value = is_integer(object) ? index_of(object) : py::object();
+  if (!value) return std::nullopt;
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   if (overflow == 0) return ir::Number::of(static_cast<std::uint64_t>(number), number < 0);
@@ -133,13 +143,13 @@ std::optional<ir::Number> to_number(py::handle integer) {
 }
 
 std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where) {
-  const std::optional<ir::Number> number = is_integer(object) ? to_number(object) : std::nullopt;
+  const std::optional<ir::Number> number = to_number(object);
   if (!number || number->negative || number->magnitude > last) reject(where, fmt::format("an integer from 0 to {}", last), object);
   return number->magnitude;
 }
 
 ir::Number to_number(py::handle object, ir::DataType type, const std::string& where) {
-  const std::optional<ir::Number> number = is_integer(object) ? to_number(object) : std::nullopt;
+  const std::optional<ir::Number> number = to_number(object);
   if (!number || !number->fits(type)) reject(where, fmt::format("an integer from {}", ir::range_text(type)), object);
   return *number;
 }
@@ -193,7 +203,7 @@ ir::ExprHandle to_adapting(py::handle object, const std::string& where) {
 ir::ExprHandle to_expr(py::handle object, const std::string& where) {
   if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
   if (is_boolean(object)) return ir::expr::boolean(PyObject_IsTrue(object.ptr()) == 1, caller());
-  const std::optional<ir::Number> number = is_integer(object) ? to_number(object) : std::nullopt;
+  const std::optional<ir::Number> number = to_number(object);
   if (!number || !number->fits(ir::DataType::U32)) reject(where, "an Expr, an integer from 0 to 4294967295 or a bool", object);
   return ir::expr::literal(number->literal(ir::DataType::U32), caller());
 }

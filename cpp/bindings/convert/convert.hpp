@@ -30,11 +30,13 @@ bool is_masked(py::handle object);
 bool is_boolean(py::handle object);
 // Converts what is_integer accepts to a Python int. An exception that a user's class raises in `__index__` is passed on.
 py::int_ to_int(py::handle object);
-// Converts what is_integer accepts to a Number. Returns nothing for an integer below -2^63 or above 2^64 - 1.
-std::optional<ir::Number> to_number(py::handle integer);
+// What `__index__` gives; a null object for an object without it.
+py::object index_of(py::handle object);
+// Converts what is_integer accepts. Returns nothing for other objects, and for an integer below -2^63 or above 2^64 - 1.
+std::optional<ir::Number> to_number(py::handle object);
 
 std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where);
-// A number of the type, which has integers.
+// A number of the type, which has numbers.
 ir::Number to_number(py::handle object, ir::DataType type, const std::string& where);
 inline std::uint32_t to_u32(py::handle object, const std::string& where) {
   return static_cast<std::uint32_t>(to_unsigned(object, 0xFFFFFFFFu, where));

@@ -53,8 +53,8 @@ Expr(u64(1099511627776)))"},
 
 bool holds(DataType element, py::handle number) {
   if (ir::info(element).kind == ir::TypeKind::Boolean) return is_boolean(number);
-  const std::optional<ir::Number> integer = is_integer(number) ? to_number(number) : std::nullopt;
-  return integer && integer->fits(element);
+  const std::optional<ir::Number> value = to_number(number);
+  return value && value->fits(element);
 }
 
 std::string numbers_of(DataType element) {
@@ -71,7 +71,10 @@ py::object to_python(const ir::Value& value, DataType type) {
     return result;
   }
   if (row.kind == ir::TypeKind::Boolean) return py::bool_(lanes[0] != 0);
-  const auto number = ir::Number::of(ir::Literal{type, lanes[0], row.lanes == 2 ? lanes[1] : 0});
+  return to_python(ir::Number::of(ir::Literal{type, lanes[0], row.lanes == 2 ? lanes[1] : 0}));
+}
+
+py::object to_python(const ir::Number& number) {
   return number.negative ? py::int_(static_cast<std::int64_t>(number.bits())) : py::int_(number.magnitude);
 }
 
@@ -100,7 +103,7 @@ void bind_literals(py::class_<PyExpr>& expr) {
         [&row](py::handle given) {
           const std::string function = fmt::format("Expr.{}", ir::text(row.type)), where = fmt::format("argument `value` of {}", function);
           // A literal takes a constant. An expression needs a cast instead.
-          if (ir::has_integers(row.type) && py::isinstance<PyExpr>(given)) {
+          if (ir::has_numbers(row.type) && py::isinstance<PyExpr>(given)) {
             reject(where, "an integer", given);
           }
           const ir::Value value = to_value(given, row.type, where);

@@ -4,12 +4,14 @@
 #include <string>
 
 #include "bindings/bindings.hpp"
+#include "vyre/ir/number.hpp"
 #include "vyre/ir/value.hpp"
 
 namespace vyre::python {
 
 // The value as Python writes it: an int, a bool, or a tuple of lanes.
 py::object to_python(const ir::Value& value, ir::DataType type);
+py::object to_python(const ir::Number& number);
 // The reverse conversion. `fix` is the Fix for a number that the type does not hold.
 ir::Value to_value(py::handle object, ir::DataType type, const std::string& where);
 

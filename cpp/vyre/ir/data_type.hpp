@@ -74,8 +74,8 @@ constexpr bool has_literals(DataType type) { return info(type).literal.has_value
 constexpr bool is_signed(DataType type) { return info(type).kind == TypeKind::Signed; }
 // A value of several components, each a u32.
 constexpr bool is_vector(DataType type) { return info(type).components > 1; }
-// A type whose values, or whose elements, are single integers.
-constexpr bool has_integers(DataType type) {
+// A type whose values, or whose elements, are single numbers.
+constexpr bool has_numbers(DataType type) {
   return !is_vector(type) && (info(type).kind == TypeKind::Unsigned || info(type).kind == TypeKind::Signed);
 }
 std::optional<DataType> parse_type(std::string_view text);

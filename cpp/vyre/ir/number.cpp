@@ -14,7 +14,7 @@ Number Number::of(const Literal& literal) {
 }
 
 bool Number::fits(DataType type) const {
-  if (!has_integers(info(type).component)) return false;
+  if (!has_numbers(info(type).component)) return false;
   const auto [least, greatest] = range(type);
   return magnitude <= (negative ? least : greatest).magnitude;
 }

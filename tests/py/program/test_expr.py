@@ -101,6 +101,13 @@ def test_the_table_has_the_operators_with_three_operands():
         assert meaning in reference()
 
 
+@pytest.mark.parametrize("make", [Expr.u32, lambda value: a + value, lambda value: Expr.load("x", value)])
+def test_a_timedelta_is_no_integer(make):
+    """Although numpy says that it is one."""
+    with pytest.raises(vyre.ArgumentError, match="timedelta64"):
+        make(np.timedelta64(3))
+
+
 def test_ids():
     for axis, name in enumerate("xyz"):
         assert same(getattr(Expr, f"gid_{name}")(), Expr.invocation_id(axis))

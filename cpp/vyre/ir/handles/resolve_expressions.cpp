@@ -283,7 +283,7 @@ Made Expressions::spelled_integer(const ExprData& data) {
 
 Made Expressions::literal(const ExprData& data, DataType type, std::optional<Infix> op, bool on_the_left) {
   if (surroundings_.spelled) return spelled_integer(data);
-  if (!has_integers(type)) type = DataType::U32;
+  if (!has_numbers(type)) type = DataType::U32;
   const Number value = data.number();
   const ExprId id = builder_.add(value.literal(type), data.place);
   if (!value.fits(type)) {

@@ -137,7 +137,7 @@ Expr Lexer::literal() {
   const std::string_view suffix = word_at(at_);
   const std::string_view spelt = text_.substr(start, at_ - start);
   at_ += suffix.size();
-  const auto has_suffix = [&](const TypeInfo& row) { return row.text == suffix && row.literal && has_integers(row.type); };
+  const auto has_suffix = [&](const TypeInfo& row) { return row.text == suffix && row.literal && has_numbers(row.type); };
   const TypeInfo* const row = suffix.empty() ? &info(DataType::U32) : std::ranges::find_if(kTypes, has_suffix);
   if (row == kTypes.end()) {
     fail(start + spelt.size(), fmt::format("unknown suffix {} of a number", shown(suffix)), "use i32, u64, or none for u32");
