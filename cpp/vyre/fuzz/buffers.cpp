@@ -61,12 +61,17 @@ void Generator::choose_sizes() {
 DataType Generator::any_element(bool with_bytes) {
   // U32 is what most operators take.
   if (random_.chance(35)) return DataType::U32;
-  // perhaps_narrow() chooses the narrow ones, which stand last.
-  constexpr auto kWide =
-      static_cast<std::size_t>(std::ranges::count_if(ir::kTypes, [](const ir::TypeInfo& row) { return !ir::is_narrow(row.type); }));
+  // perhaps_narrow() chooses the narrow ones.
+  static const auto wide = [] {
+    std::vector<DataType> types;
+    for (const ir::TypeInfo& row : ir::kTypes) {
+      if (!ir::is_narrow(row.type)) types.push_back(row.type);
+    }
+    return types;
+  }();
   for (;;) {
-    const ir::TypeInfo& row = ir::kTypes[random_.below(kWide)];
-    if (row.lanes != 0 || with_bytes) return row.type;
+    const DataType type = random_.pick(wide);
+    if (ir::lanes(type) != 0 || with_bytes) return type;
   }
 }
 
