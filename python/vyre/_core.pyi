@@ -437,6 +437,7 @@ class Expr:
         """
 
     # end of what is generated
+    def _literal(self) -> tuple[DataType, Any] | None: ...
     @staticmethod
     def binop(op: BinOp, left: _ExprLike, right: _ExprLike) -> Expr: ...
     @staticmethod

@@ -97,6 +97,13 @@ ir::Value to_value(py::handle object, DataType type, const std::string& where) {
 }
 
 void bind_literals(py::class_<PyExpr>& expr) {
+  // The type and the value of a literal; None of another expression.
+  expr.def("_literal", [](const PyExpr& self) -> py::object {
+    const ir::ExprData& data = *self.handle;
+    if (data.kind != ir::ExprKind::Literal || data.adapts) return py::none();
+    const auto literal = ir::Literal::of(static_cast<DataType>(data.op), data.bits);
+    return py::make_tuple(literal.type, to_python({{literal.low, literal.high}}, literal.type));
+  });
   for (const Constructor& row : kConstructors) {
     expr.def_static(
         ir::text(row.type).data(),

@@ -19,7 +19,7 @@ from vyre import _core
 from vyre._base.calls import explain_methods
 from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
-from vyre._base.types import OF_DTYPE, TYPES
+from vyre._base.types import OF_DTYPE, TYPES, number_of
 from vyre._core import Array, BufferDecl, DataType, Expr, Node, Program
 from vyre.errors import ArgumentError, BindingError
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from vyre._base.types import TypeInfo
 
-__all__ = ["AMOUNTS", "MEMBERS", "Form", "Operator", "integer_of"]
+__all__ = ["AMOUNTS", "MEMBERS", "Form", "Operator"]
 
 _WORKGROUP = 256
 _MOST_AXES = 32
@@ -86,8 +86,7 @@ class Form(NamedTuple):
 
     program: Program
     dtype: np.dtype[Any]  # of the other operand, if it is an array
-    least: int  # of the other operand, if it is an integer
-    greatest: int
+    element: TypeInfo  # of the other operand, if it is a number
 
 
 def _element(array: Array, symbol: str, on_bool: bool = True) -> TypeInfo:
@@ -159,7 +158,7 @@ class _Forms:
         function = _truth(row.function, own) if row.kind == "compare" else row.function
         operands = [("left", self._values == "left", own), ("right", self._values == "right", other)]
         into = None if self._in_place else _ELEMENTS["bool"] if row.kind == "compare" else own
-        return Form(_program(function, operands, into), dtype, other.least, other.greatest)
+        return Form(_program(function, operands, into), dtype, other)
 
 
 def _groups(array: Array) -> int:
@@ -276,22 +275,12 @@ def _is_operand(other: Any) -> bool:
 
 def _value(row: Operator, array: Array, other: Any, form: Form, is_left: bool) -> Any:
     """The integer, or the True or False, that a Program takes for ``other``."""
-    if form.greatest == 1:
-        if isinstance(other, bool) or type(other).__name__ in ("bool", "bool_"):
-            return bool(other)
-    else:
-        count = other if type(other) is int else integer_of(other)
-        if count is not None and form.least <= count <= form.greatest:
-            return count
+    number = number_of(form.element.element, other)
+    if number is not None:
+        return number
     from vyre._arrays.refused_operands import refuse_value
 
     refuse_value(row, array, other, form, is_left)
-
-
-def integer_of(other: Any) -> int | None:
-    import numpy as np
-
-    return as_count(other) if isinstance(other, (int, np.integer)) else None
 
 
 # Methods.

@@ -10,7 +10,7 @@ from vyre import _core
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.refused import must_be, must_have
 from vyre._base.text import shown, type_of
-from vyre._base.types import RANGES, bits_of
+from vyre._base.types import TYPES
 from vyre._core import Array, DataType
 from vyre.errors import BindingError
 
@@ -61,8 +61,8 @@ def check_writable(where: str, array: np.ndarray) -> None:
         raise BindingError(f"{where} is written, and the array is {how}. Fix: pass a writable, C-contiguous array.")
 
 
-def bits_given(where: str, element: DataType | None, value: Any) -> int:
-    """The bits of a number of an element type.
+def bits_given(where: str, element: DataType | None, value: Any, or_else: str = "") -> int:
+    """The bits of a number of an element type; ``or_else`` is what messages say may be given besides.
 
     Raises: BindingError for a value that the type does not hold, and for a truth value that is meant as a number or
         the reverse.
@@ -70,7 +70,5 @@ def bits_given(where: str, element: DataType | None, value: Any) -> int:
     assert element is not None
     bits = _core._bits_given(element, value)
     if bits is None:
-        low, high = RANGES[element]
-        wanted = "True or False" if element is DataType.Bool else f"an integer from {low} to {high}"
-        raise must_be(where, wanted, shown(value), BindingError)
-    return bits_of(element, bits)
+        raise must_be(where, or_else + TYPES[element].wanted, shown(value), BindingError)
+    return bits

@@ -29,7 +29,7 @@ def refuse_value(row: Operator, array: Array, other: Any, form: Form, is_left: b
             f"{start} a {what}, which lies on the host. "
             f"Fix: write vyre.array(x, dtype=np.{_code(wanted)}, {_where(array)})."
         )
-    wants = "True or False" if form.greatest == 1 else f"an integer from {form.least} to {form.greatest}"
+    wants = form.element.wanted
     raise ArgumentError(f"{start} {shown(other)}, which is not {wants}. Fix: write {wants}.")
 
 

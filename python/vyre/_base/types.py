@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vyre._core import DataType, _tables
+from vyre._core import DataType, _bits_given, _tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *["INTEGERS", "NUMPY", "OF_DTYPE", "RANGES", "SCALARS", "TYPES", "TypeInfo"],
-    *["bits_of", "number_of_bits", "value_of_words", "word_of"],
+    *["bits_of", "number_of", "number_of_bits", "value_of_words", "word_of"],
 ]
 
 
@@ -30,6 +30,7 @@ class TypeInfo:
         axes: those that one element adds to an array of numpy.
         bound: the dtype of an array with all bytes of its elements: a Bool has those of a word.
         least, greatest: of its integers, in a vector its components; 0 and 0 without any.
+        wanted: what messages ask for where one of its numbers or truths is meant.
     """
 
     def __init__(self, row: Any) -> None:
@@ -45,6 +46,9 @@ class TypeInfo:
         self.axes: tuple[int, ...] = (row.components,) if row.components > 1 else ()
         self.bound: str = "uint32" if row.kind == "boolean" else row.dtype
         self.least, self.greatest = _range(row.kind, 8 * row.bytes // row.components)
+        self.wanted: str = (
+            "True or False" if row.kind == "boolean" else f"an integer from {self.least} to {self.greatest}"
+        )
 
 
 def _range(kind: str, bits: int) -> tuple[int, int]:
@@ -72,13 +76,25 @@ def bits_of(element: DataType, number: int) -> int:
 
 
 def number_of_bits(element: DataType, bits: int) -> int:
-    """The number of a type that has these bits.
+    """The number or truth of a type that has these bits.
 
-    >>> number_of_bits(DataType.I32, 2**32 - 1)
-    -1
+    >>> number_of_bits(DataType.I32, 2**32 - 1), number_of_bits(DataType.Bool, 1)
+    (-1, True)
     """
     info = TYPES[element]
+    if info.kind == "boolean":
+        return bool(bits)
     return bits - (1 << 8 * info.bytes) if info.kind == "signed" and bits > info.greatest else bits
+
+
+def number_of(element: DataType, value: Any) -> int | None:
+    """The number of an element type that a value is; None for a value that the type does not hold.
+
+    >>> number_of(DataType.U32, -1), number_of(DataType.I32, -1)
+    (None, -1)
+    """
+    bits = _bits_given(element, value)
+    return None if bits is None else number_of_bits(element, bits_of(element, bits))
 
 
 def word_of(number: int, part: int) -> int:

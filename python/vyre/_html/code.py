@@ -37,12 +37,13 @@ _TEXT_FORM = re.compile(
     |(?P<c>\#.*)""",
     re.VERBOSE,
 )
+_SPELLED = "|".join(info.spelled for info in TYPES.values() if info.kind != "opaque")
 _PYTHON = re.compile(
-    r"""(?P<c>\#.*)
-    |(?P<s>(?:(?<!\w)[rbfRBF]{1,2})?(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
+    rf"""(?P<c>\#.*)
+    |(?P<s>(?:(?<!\w)[rbfRBF]{{1,2}})?(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
     |(?P<w>\b(?:def|if|elif|else|for|in|while|return|break|continue|pass|and|or|not|is|lambda|import|from|as|with|global
       |nonlocal|assert|del|True|False|None)\b)
-    |(?P<t>\b(?:In|InOut|Out|u8|i8|u16|i16|u32|i32|u64|vec2u32|vec4u32|boolean|const)\b|^[ \t]*@[\w.]+)
+    |(?P<t>\b(?:In|InOut|Out|{_SPELLED}|const)\b|^[ \t]*@[\w.]+)
     |(?P<d>\b\d\w*\b)
     |(?P<f>\b\w+(?=\())""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections.abc
 import inspect
-import re
 import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -256,17 +255,15 @@ def _scalar_default(name: str, element: DataType, default: Any) -> Any:
     """A default as a call would be given it: ``k: u32 = u32(3)`` is what type checkers accept, to which 3 is no u32."""
     if not isinstance(default, Expr):
         return default
-    text = repr(default).removeprefix("Expr(").removesuffix(")")  # the text form, in which a literal is its value
-    spelling = {DataType.U32: r"(\d+)", DataType.Bool: "(True|False)"}
-    found = re.fullmatch(spelling.get(element, rf"{TYPES[element].text}\((-?\d+)\)"), text)
-    if found is None:
+    found = default._literal()
+    if found is None or found[0] is not element:
         type_name = TYPES[element].spelled
         raise Mistake(
             "K002",
             f"the default of parameter `{name}` is no value of type {type_name}",
             f"write `{name}: vyre.{type_name} = vyre.{type_name}(...)` with a number of Python",
         )
-    return found[1] == "True" if element is DataType.Bool else int(found[1])
+    return found[1]
 
 
 _SEQUENCES = (np.ndarray, list, tuple, bytes, bytearray, memoryview, collections.abc.Sequence)

@@ -33,8 +33,7 @@ _OF_RUN = frozenset(["backend", "device", "optimize", "timeout"])
 _COUNTS = ("grid", "workgroups")
 # What arrays begin as. An Out begins as zeros, or as anything where the call stores it as a whole.
 _BEGINS = {"In": "read", "InOut": "copied"}
-_TRUTHS = (bool, np.bool_)
-_INTEGERS = frozenset([int, *(np.dtype(code).type for code in "bBhHiIlLqQ")])
+_NUMBERS = frozenset([bool, int, float, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")])
 # A constant of one of these types, or a tuple of such, is the same whenever it is equal and of the same type.
 _PLAIN = frozenset([int, bool, str, type(None)])
 
@@ -71,7 +70,7 @@ def _part(parameter: Parameter, value: Any) -> Any:
         dtype = NAME_OF.get(id(value.dtype))
         return None if dtype is None else (dtype, value.shape)
     if parameter.kind == "scalar":
-        return int if kind in (_TRUTHS if parameter.element is DataType.Bool else _INTEGERS) else None
+        return int if kind in _NUMBERS else None
     if parameter.kind == "const":
         if kind is tuple:
             items = tuple([type(each) for each in value])

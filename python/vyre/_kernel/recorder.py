@@ -209,8 +209,7 @@ class Recorder:
             assert self.types is not None
             kind = self.types[number, k]
             lanes = TYPES[kind].lanes
-            found = value_of_words(kind, rest[:lanes])
-            values.append(bool(found) if kind is DataType.Bool else found)
+            values.append(value_of_words(kind, rest[:lanes]))
             rest = rest[lanes:]
         *indices, value = values
         if site.is_truth:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vyre import _core
+from vyre._arrays.given import bits_given
 from vyre._base.refused import IN_PROCEDURE, must_be, must_have, no_place
 from vyre._base.taken import note_taken
 from vyre._base.text import as_count, shown
-from vyre._base.types import RANGES, word_of
+from vyre._base.types import word_of
 from vyre._core import DataType
 from vyre._kernel.arguments import without_shape
 from vyre._kernel.launch import default_grid, given_and_options, unknown_size, without_at_most
@@ -107,16 +107,10 @@ def _word(recorder: Recorder, kernel: Kernel, word: Word, value: Any) -> Any:
         return _word_of_size(recorder, kernel, word, value)
     assert parameter is not None
     assert parameter.element is not None
-    count = as_count(value)
-    number = (
-        value if count is None else bool(count) if parameter.element is DataType.Bool and count in (0, 1) else count
-    )
-    bits = _core._bits_given(parameter.element, number)
-    if bits is None:
-        low, high = RANGES[parameter.element]
-        where = f"argument `{parameter.name}` of kernel `{kernel.__name__}`"
-        raise must_be(where, f"a size or an integer from {low} to {high}", shown(value), BindingError)
-    return word_of(bits, part)
+    if parameter.element is DataType.Bool and as_count(value) in (0, 1):
+        value = bool(value)
+    where = f"argument `{parameter.name}` of kernel `{kernel.__name__}`"
+    return word_of(bits_given(where, parameter.element, value, "a size or "), part)
 
 
 def _word_of_size(recorder: Recorder, kernel: Kernel, word: Word, size: Size) -> Size:

@@ -158,8 +158,7 @@ def arrays_of(path: str) -> dict[str, np.ndarray | int]:
                 array = arrays[name]
                 if not isinstance(array, np.ndarray):
                     raise refused(f"`{name}` is no array")
-                whole = array.shape == () and array.dtype.kind in "iu"
-                inputs[name] = int(array) if whole else array
+                inputs[name] = array.item() if array.shape == () else array
     except OSError as error:
         raise vyre.ArgumentError(f"`{path}` cannot be read: {error.strerror or error}. Fix: {_INPUTS_FIX}.") from None
     # The exceptions that zipfile, zlib and numpy raise for a damaged or hostile archive.

@@ -11,6 +11,7 @@ import pytest
 import vyre
 from conftest import refusals, refused
 from vyre import BinOp, DataType, Expr, Node, Program, UnOp, _core
+from vyre._base.types import TYPES
 from vyre._tools.reference import reference
 
 a, b = Expr.var("a"), Expr.var("b")
@@ -106,6 +107,17 @@ def test_a_timedelta_is_no_integer(make):
     """Although numpy says that it is one."""
     with pytest.raises(vyre.ArgumentError, match="timedelta64"):
         make(np.timedelta64(3))
+
+
+@pytest.mark.parametrize("value", [Expr.u32(2**32 - 1), Expr.i32(-7), Expr.u64(2**40), Expr.bool(True)])
+def test_a_literal_says_its_type_and_value(value):
+    type_, number = value._literal()
+    assert same(getattr(Expr, TYPES[type_].text)(number), value)
+
+
+@pytest.mark.parametrize("value", [Expr.var("x"), Expr.u32(1) + 1, Expr.cast(DataType.I32, 1), vyre.vec2u32(1, 2)])
+def test_other_expressions_are_no_literals(value):
+    assert value._literal() is None
 
 
 def test_ids():
