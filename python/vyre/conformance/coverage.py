@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from functools import cache
 
 from vyre import _core
+from vyre._base.types import TYPES
 from vyre.conformance import catalogue
 from vyre.conformance.families import operations
 
 STATEMENTS = ("let", "assign", "store", "if", "else", "loop", "block", "barrier", "return")
+# Literals of all types but U32 and Bool have a suffix.
+_SUFFIXES = [info.text for info in TYPES.values() if info.literal is not None and info.text not in ("u32", "bool")]
 VALUES = (
-    *("u32 literal", "i32 literal", "bool literal", "u64 literal", "variable", "load", "len"),
+    *("u32 literal", "bool literal", *(f"{text} literal" for text in _SUFFIXES), "variable", "load", "len"),
     *("gid.x", "gid.y", "gid.z", "wid.x", "wid.y", "wid.z", "lid.x", "lid.y", "lid.z"),
-    *("select", "cast", "lane", "pack", "call", "atomic"),
+    *("cast", "lane", "pack", "call", "atomic"),
 )
 ACCESSES = ("read", "read_write", "uniform", "workgroup")
 # The rows that no case can exercise, with the reason.
@@ -39,8 +42,7 @@ _PATTERNS = {
         ("statements", "barrier"): r"^ *barrier\b",
         ("statements", "return"): r"^ *return\b",
         ("values", "u32 literal"): r"(?<![\w.%-])\d+\b(?!\.)",
-        ("values", "i32 literal"): r"(?<![\w.%])-?\d+i32\b",
-        ("values", "u64 literal"): r"(?<![\w.%])\d+u64\b",
+        **{("values", f"{text} literal"): rf"(?<![\w.%])-?\d[\d.e+-]*{text}\b" for text in _SUFFIXES},
         ("values", "bool literal"): r"\b(true|false)\b",
         ("values", "load"): r"[=(,+*&|^<>-] \(?\w+\[",
         ("values", "variable"): r"[=(,+*&|^<>-] \(?[a-z_]\w*\b(?![\[(.])",
@@ -72,6 +74,7 @@ def rows() -> list[tuple[str, str]]:
     standard = [spec for spec in _core._op_all() if operations.is_standard(spec)]
     made = [("binary operators", row[1]) for row in tables["binary"]]
     made += [("unary operators", row[1]) for row in tables["unary"]]
+    made += [("ternary operators", row[1]) for row in tables["ternary"]]
     made += [("atomics", row[1]) for row in tables["atomic"]]
     made += [("casts", f"{source} to {goal}") for source, goal in tables["casts"]]
     made += [
@@ -102,8 +105,9 @@ def _uses(text: str) -> set[tuple[str, str]]:
     functions = set(re.findall(r"\b([a-z]\w*)\(", body))
     found |= {("binary operators", row[1]) for row in tables["binary"] if row[2] in infix or row[1] in functions}
     found |= {("unary operators", row[1]) for row in tables["unary"] if row[1] in functions}
+    found |= {("ternary operators", row[1]) for row in tables["ternary"] if row[1] in functions}
     found |= {("atomics", row[1]) for row in tables["atomic"] if row[1] in functions}
-    found |= {("values", name) for name in ("select", "cast", "lane", "pack", "len") if name in functions}
+    found |= {("values", name) for name in ("cast", "lane", "pack", "len") if name in functions}
     found |= {("values", name) for name in re.findall(r"\b[gwl]id\.[xyz]\b", body)}
     found |= {row for row, pattern in _PATTERNS.items() if pattern.search(body)}
     if calls:

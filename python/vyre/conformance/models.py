@@ -9,24 +9,15 @@ modulo the width of the result.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from vyre import BinOp, DataType, UnOp
-from vyre.conformance.values import I32, MASK, U32, signed
+from vyre import BinOp, UnOp
+from vyre.conformance.values import MASK, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Model = Callable[..., int]
-
-
-class Binary(NamedTuple):
-    """The types of a binary operator, and its value for the 32 bits of each operand: any integer, modulo 2^32."""
-
-    left: DataType
-    right: DataType
-    result: DataType
-    value: Callable[[int, int], int]
 
 
 def truncated(a: int, b: int) -> int:
@@ -38,41 +29,42 @@ def truncated(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-BINARY: dict[BinOp, Binary] = {
-    BinOp.Add: Binary(U32, U32, U32, lambda a, b: a + b),
-    BinOp.Sub: Binary(U32, U32, U32, lambda a, b: a - b),
-    BinOp.Mul: Binary(U32, U32, U32, lambda a, b: a * b),
-    BinOp.Div: Binary(U32, U32, U32, lambda a, b: a // b if b else 0),
-    BinOp.Mod: Binary(U32, U32, U32, lambda a, b: a % b if b else 0),
-    BinOp.BitAnd: Binary(U32, U32, U32, lambda a, b: a & b),
-    BinOp.BitOr: Binary(U32, U32, U32, lambda a, b: a | b),
-    BinOp.BitXor: Binary(U32, U32, U32, lambda a, b: a ^ b),
-    BinOp.Shl: Binary(U32, U32, U32, lambda a, b: a << b % 32),
-    BinOp.Shr: Binary(U32, U32, U32, lambda a, b: a >> b % 32),
-    BinOp.RotateLeft: Binary(U32, U32, U32, lambda a, b: a << b % 32 | a >> (32 - b % 32)),
-    BinOp.RotateRight: Binary(U32, U32, U32, lambda a, b: a >> b % 32 | a << (32 - b % 32)),
-    BinOp.MulHigh: Binary(U32, U32, U32, lambda a, b: a * b >> 32),
-    BinOp.AbsDiff: Binary(U32, U32, U32, lambda a, b: abs(a - b)),
-    BinOp.Min: Binary(U32, U32, U32, min),
-    BinOp.Max: Binary(U32, U32, U32, max),
-    BinOp.Eq: Binary(U32, U32, U32, lambda a, b: a == b),
-    BinOp.Ne: Binary(U32, U32, U32, lambda a, b: a != b),
-    BinOp.Lt: Binary(U32, U32, U32, lambda a, b: a < b),
-    BinOp.Gt: Binary(U32, U32, U32, lambda a, b: a > b),
-    BinOp.Le: Binary(U32, U32, U32, lambda a, b: a <= b),
-    BinOp.Ge: Binary(U32, U32, U32, lambda a, b: a >= b),
-    BinOp.And: Binary(U32, U32, U32, lambda a, b: a != 0 and b != 0),
-    BinOp.Or: Binary(U32, U32, U32, lambda a, b: a != 0 or b != 0),
-    BinOp.SDiv: Binary(I32, I32, I32, lambda a, b: truncated(signed(a), signed(b)) if b else 0),
-    BinOp.SMod: Binary(I32, I32, I32, lambda a, b: signed(a) - signed(b) * truncated(signed(a), signed(b)) if b else 0),
-    BinOp.SLt: Binary(I32, I32, U32, lambda a, b: signed(a) < signed(b)),
-    BinOp.SGt: Binary(I32, I32, U32, lambda a, b: signed(a) > signed(b)),
-    BinOp.SLe: Binary(I32, I32, U32, lambda a, b: signed(a) <= signed(b)),
-    BinOp.SGe: Binary(I32, I32, U32, lambda a, b: signed(a) >= signed(b)),
-    BinOp.SMin: Binary(I32, I32, I32, lambda a, b: min(signed(a), signed(b))),
-    BinOp.SMax: Binary(I32, I32, I32, lambda a, b: max(signed(a), signed(b))),
-    BinOp.SShr: Binary(I32, U32, I32, lambda a, b: signed(a) >> b % 32),
-    BinOp.AddSat: Binary(U32, U32, U32, lambda a, b: min(a + b, MASK)),
+# The value of each operator for the 32 bits of its operands: any integer, modulo 2^32.
+BINARY: dict[BinOp, Callable[[int, int], int]] = {
+    BinOp.Add: lambda a, b: a + b,
+    BinOp.Sub: lambda a, b: a - b,
+    BinOp.Mul: lambda a, b: a * b,
+    BinOp.Div: lambda a, b: a // b if b else 0,
+    BinOp.Mod: lambda a, b: a % b if b else 0,
+    BinOp.BitAnd: lambda a, b: a & b,
+    BinOp.BitOr: lambda a, b: a | b,
+    BinOp.BitXor: lambda a, b: a ^ b,
+    BinOp.Shl: lambda a, b: a << b % 32,
+    BinOp.Shr: lambda a, b: a >> b % 32,
+    BinOp.RotateLeft: lambda a, b: a << b % 32 | a >> (32 - b % 32),
+    BinOp.RotateRight: lambda a, b: a >> b % 32 | a << (32 - b % 32),
+    BinOp.MulHigh: lambda a, b: a * b >> 32,
+    BinOp.AbsDiff: lambda a, b: abs(a - b),
+    BinOp.Min: min,
+    BinOp.Max: max,
+    BinOp.Eq: lambda a, b: a == b,
+    BinOp.Ne: lambda a, b: a != b,
+    BinOp.Lt: lambda a, b: a < b,
+    BinOp.Gt: lambda a, b: a > b,
+    BinOp.Le: lambda a, b: a <= b,
+    BinOp.Ge: lambda a, b: a >= b,
+    BinOp.And: lambda a, b: a != 0 and b != 0,
+    BinOp.Or: lambda a, b: a != 0 or b != 0,
+    BinOp.SDiv: lambda a, b: truncated(signed(a), signed(b)) if b else 0,
+    BinOp.SMod: lambda a, b: signed(a) - signed(b) * truncated(signed(a), signed(b)) if b else 0,
+    BinOp.SLt: lambda a, b: signed(a) < signed(b),
+    BinOp.SGt: lambda a, b: signed(a) > signed(b),
+    BinOp.SLe: lambda a, b: signed(a) <= signed(b),
+    BinOp.SGe: lambda a, b: signed(a) >= signed(b),
+    BinOp.SMin: lambda a, b: min(signed(a), signed(b)),
+    BinOp.SMax: lambda a, b: max(signed(a), signed(b)),
+    BinOp.SShr: lambda a, b: signed(a) >> b % 32,
+    BinOp.AddSat: lambda a, b: min(a + b, MASK),
 }
 UNARY: dict[UnOp, Callable[[int], int]] = {
     UnOp.Negate: lambda a: -a,
@@ -91,7 +83,7 @@ def binary(op: BinOp, a: int, b: int) -> int:
     >>> binary(BinOp.Sub, 0, 1) == 0xFFFFFFFF
     True
     """
-    return int(BINARY[op].value(a, b)) & MASK
+    return int(BINARY[op](a, b)) & MASK
 
 
 def unary(op: UnOp, a: int) -> int:
@@ -104,7 +96,7 @@ def unary(op: UnOp, a: int) -> int:
 
 
 def _of(op: BinOp | UnOp) -> Model:
-    return BINARY[op].value if isinstance(op, BinOp) else UNARY[op]
+    return BINARY[op] if isinstance(op, BinOp) else UNARY[op]
 
 
 def signed64(value: int) -> int:

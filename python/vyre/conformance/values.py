@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vyre import DataType
+from vyre import DataType, _core
 from vyre._base.types import TYPES
 
 if TYPE_CHECKING:
@@ -31,6 +31,13 @@ FAR = [0x0FFFFFFF, 0x10000000, 0x10000001, 0x20000000, 0x3FFFFFFF, 0x40000000, 0
 # The type and cast documents, "Canonical Layout" and host mapping.
 LANES = {each: info.lanes for each, info in TYPES.items() if info.value is each and info.kind != "opaque"}
 ELEMENTS = sorted(LANES, key=LANES.__getitem__)
+
+# The types of each operator's operands, and that of its result.
+SIGNATURES = {
+    row[0]: tuple(DataType[each] for each in row[first:-1])
+    for table, first in (("binary", 3), ("unary", 2))
+    for row in _core._tables[table]
+}
 
 
 def words(name: str, count: int) -> np.ndarray:

@@ -256,7 +256,7 @@ def of_model(value: Callable[..., int], *operands: Term, path: tuple[bool, ...] 
     return bits(found.value, 31, 0) if isinstance(found, Number) else word(int(found))
 
 
-for _op, (*_, _value) in models.BINARY.items():
+for _op, _value in models.BINARY.items():
     BINARY.setdefault(_op.name, partial(of_model, _value))
 for _op, _value in models.UNARY.items():
     UNARY.setdefault(_op.name, partial(of_model, _value))

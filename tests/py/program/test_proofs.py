@@ -365,7 +365,7 @@ def test_terms_of_a_python_model_are_those_written_for_the_operator(op):
     """For all values: so an operator without terms of its own may take them from its model."""
     is_binary = isinstance(op, BinOp)
     operands = [smt.free(name) for name in ("x", "y")[: 2 if is_binary else 1]]
-    value, written = (models.BINARY[op].value, smt.BINARY) if is_binary else (models.UNARY[op], smt.UNARY)
+    value, written = (models.BINARY[op], smt.BINARY) if is_binary else (models.UNARY[op], smt.UNARY)
     proof = smt.prove_equal((smt.of_model(value, *operands),), (written[op.name](*operands),), smt.both(), {})
     assert proof.holds, proof
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import vyre
 from vyre import BinOp, BufferAccess, BufferDecl, DataType, Expr, Node, Program, UnOp
 from vyre.conformance.models import BINARY, UNARY, binary, unary
+from vyre.conformance.values import SIGNATURES
 
 MASK = 0xFFFFFFFF
 # A failure prints the blob that repeats it; nothing is written beside the tests.
@@ -21,7 +22,7 @@ SETTINGS = settings(max_examples=60, deadline=None, derandomize=False, database=
 
 
 # The model has other types for the rest, which would need casts.
-ON_U32 = [op for op in BINARY if {*BINARY[op][:3]} == {DataType.U32}]
+ON_U32 = [op for op in BINARY if {*SIGNATURES[op.name]} == {DataType.U32}]
 
 EDGES = [0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0x80000001, MASK - 1, MASK]
 words = st.sampled_from(EDGES) | st.integers(0, MASK)
@@ -126,7 +127,8 @@ def as_type(element: DataType, value: Expr) -> Expr:
 def test_every_operator_is_what_integers_say(x, y):
     a, b = Expr.load("in", 0), Expr.load("in", 1)
     made = []
-    for op, (left, right, result, _) in BINARY.items():
+    for op in BINARY:
+        left, right, result = SIGNATURES[op.name]
         value = Expr.binop(op, as_type(left, a), as_type(right, b))
         made.append(value if result == DataType.U32 else Expr.cast(DataType.U32, value))
     made += [Expr.unop(op, a) for op in UNARY]

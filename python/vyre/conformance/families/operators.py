@@ -12,10 +12,24 @@ import numpy as np
 
 import vyre
 from vyre import BinOp, BufferDecl, DataType, Expr, Node, Program, UnOp
-from vyre.conformance.build import element_wise, one_invocation, out_u32
+from vyre._base.types import number_of_bits
+from vyre.conformance.build import element_wise, one_invocation
 from vyre.conformance.case import Case, case
 from vyre.conformance.models import BINARY, UNARY, truncated
-from vyre.conformance.values import BOOL, EDGES, I32, U32, U64, VEC2, VEC4, array, groups, samples, signed, u32, words
+from vyre.conformance.values import (
+    BOOL,
+    EDGES,
+    I32,
+    LANES,
+    SIGNATURES,
+    U32,
+    array,
+    groups,
+    samples,
+    signed,
+    u32,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -45,13 +59,14 @@ NAMES = {getattr(BinOp, row[0]): row[1] for row in vyre._core._tables["binary"]}
 
 
 def literal(element: DataType, bits: int) -> Expr:
-    """32 bits as a literal of U32 or I32."""
-    return Expr.i32(signed(bits)) if element == I32 else Expr.u32(bits)
+    """32 bits as a literal."""
+    made: Expr = element(number_of_bits(element, bits))
+    return made
 
 
 def _binary(op: BinOp) -> Iterator[Case]:
-    left, right, result, value = BINARY[op]
-    name = NAMES[op]
+    left, right, result = SIGNATURES[op.name]
+    name, value = NAMES[op], BINARY[op]
     pairs = list(itertools.product(EDGES, EDGES))
     pairs += zip(samples(f"{name} left", 200), samples(f"{name} right", 200), strict=True)
     pairs += [(a, a) for a in samples(f"{name} both", 20)]
@@ -102,21 +117,25 @@ def _binary(op: BinOp) -> Iterator[Case]:
 
 def _unary(op: UnOp) -> Iterator[Case]:
     name, value = NAMES[op], UNARY[op]
+    operand, result = SIGNATURES[op.name]
     values = EDGES + [1 << k for k in range(32)] + [(1 << k) - 1 for k in range(32)] + samples(name, 200)
     yield case(
         f"L1/operators/{name}",
         f"`{name}` gives the table's value at edges, at each bit and at random values.",
-        element_wise([U32], [(U32, lambda x: Expr.unop(op, x))]),
-        {"in0": u32(values), "out0": u32([0x55] * len(values))},
-        {"out0": u32([value(x) for x in values])},
+        element_wise([operand], [(result, lambda x: Expr.unop(op, x))]),
+        {"in0": array(operand, values), "out0": array(result, [0x55] * len(values))},
+        {"out0": array(result, [value(x) for x in values])},
         groups(len(values)),
     )
     yield case(
         f"L1/operators/{name}/literals",
         f"`{name}` of literals gives the table's value.",
-        one_invocation([out_u32()], *(Node.store("out", k, Expr.unop(op, x)) for k, x in enumerate(EDGES))),
-        {"out": u32([0x55] * len(EDGES))},
-        {"out": u32([value(x) for x in EDGES])},
+        one_invocation(
+            [BufferDecl.read_write("out", 0, result)],
+            *(Node.store("out", k, Expr.unop(op, literal(operand, x))) for k, x in enumerate(EDGES)),
+        ),
+        {"out": array(result, [0x55] * len(EDGES))},
+        {"out": array(result, [value(x) for x in EDGES])},
     )
 
 
@@ -140,7 +159,7 @@ def _python() -> Iterator[Case]:
 
 def _select() -> Iterator[Case]:
     conditions = [0, 1, 2, 0x80000000, 0xFFFFFFFF]
-    for element, lanes in ((U32, 1), (I32, 1), (U64, 2), (VEC2, 2), (VEC4, 4), (BOOL, 1)):
+    for element, lanes in LANES.items():
         left, right = words(f"select {element}", 2 * 5 * lanes).reshape(2, 5, lanes)
         if element == BOOL:
             left, right = np.ones_like(left), np.zeros_like(right)
