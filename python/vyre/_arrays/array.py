@@ -181,7 +181,7 @@ def _nearest(wanted: np.dtype[Any], function: str) -> str:
     if function != "Array.astype":
         return "write np.uint32"
     if wanted.kind in "fc":
-        return f"write a.numpy().astype(np.{wanted.name}), for an array `a`: programs have no floats"
+        return f"write a.numpy().astype(np.{wanted.name}), for an array `a`: programs have no {wanted.name}"
     if wanted.name == "int64":
         return "write np.uint64, which keeps the bits, or np.int32"
     return "write np.uint32"

@@ -19,7 +19,7 @@ from vyre import _core
 from vyre._base.calls import explain_methods
 from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
-from vyre._base.types import OF_DTYPE, TYPES, number_of
+from vyre._base.types import HAS_FLOATS, OF_DTYPE, TYPES, number_of
 from vyre._core import Array, BufferDecl, DataType, Expr, Node, Program
 from vyre.errors import ArgumentError, BindingError
 
@@ -75,7 +75,7 @@ _UNARY = (
 )
 # Operations that programs cannot do at all, and what to write instead.
 _MISSING = {
-    "truediv": ("/", "write `//`, which rounds towards zero: programs have no floats"),
+    **({} if HAS_FLOATS else {"truediv": ("/", "write `//`, which rounds towards zero: programs have no floats")}),
     "pow": ("**", "write a product: x * x"),
     "matmul": ("@", "write a vyre.kernel, or array.numpy() for the host"),
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
-    *["INTEGERS", "NUMPY", "OF_DTYPE", "RANGES", "SCALARS", "TYPES", "TypeInfo"],
+    *["HAS_FLOATS", "INTEGERS", "NUMPY", "OF_DTYPE", "RANGES", "SCALARS", "TYPES", "TypeInfo"],
     *["bits_of", "number_of", "number_of_bits", "value_of_words", "word_of"],
 ]
 
@@ -66,8 +66,11 @@ SCALARS: tuple[DataType, ...] = tuple(
     e for e, info in TYPES.items() if info.value is e and not info.axes and info.kind != "opaque"
 )
 # The types of elements by the dtypes of arrays, and those of integers alone.
-OF_DTYPE = {info.dtype: e for e, info in TYPES.items() if not info.axes and info.kind != "opaque"}
+OF_DTYPE: dict[str, DataType] = {info.dtype: e for e, info in TYPES.items() if not info.axes and info.kind != "opaque"}
 INTEGERS = {dtype: e for dtype, e in OF_DTYPE.items() if TYPES[e].kind in ("unsigned", "signed")}
+
+# Whether a type has floats. Where none has, nothing that would give a float is offered, and a float is refused.
+HAS_FLOATS: bool = any(info.kind == "float" for info in TYPES.values())
 
 
 def bits_of(element: DataType, number: int) -> int:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, TracebackType
 
-__all__ = ["RULES", "Mistake", "Spot", "kernel_error", "spot_at_instruction", "spot_of"]
+__all__ = ["FRACTIONS", "RULES", "Mistake", "Spot", "kernel_error", "spot_at_instruction", "spot_of"]
 
 # rule: what `vyre.explain` says about it. The rules of the IR (V001 and on) keep their ids in kernels.
 RULES = {
@@ -34,6 +34,8 @@ RULES = {
     "one without it gives.",
     "K010": "What a kernel takes by name is compared at each call, so it holds a limited number of values.",
 }
+
+FRACTIONS = "x * p // q is x times the fraction p / q"  # in a Fix, as long as there are no floats
 
 
 class Spot:

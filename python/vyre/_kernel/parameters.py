@@ -19,9 +19,10 @@ from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import OF_DTYPE, SCALARS, TYPES
 from vyre._core import DataType, Expr
-from vyre._kernel.mistakes import Mistake, Spot
+from vyre._kernel.mistakes import FRACTIONS, Mistake, Spot
 from vyre._kernel.rewriting.refuse import spot_at
 from vyre._kernel.rewriting.source import definition_of
+from vyre._kernel.values import ABSENT
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -210,11 +211,11 @@ def _parameter(given: inspect.Parameter, returns: bool) -> Parameter:
             f"write `{name}: vyre.u32` (or vyre.i32, vyre.u64), or `{name}: vyre.const` for a value "
             f"fixed when the kernel is compiled",
         )
-    elif annotation is float or (isinstance(annotation, type) and issubclass(annotation, np.floating)):
+    elif isinstance(annotation, type) and issubclass(annotation, ABSENT):
         raise Mistake(
             "K002",
             f"parameter `{name}` is annotated with {_named(annotation)}, and there are no floats",
-            f"write `{name}: vyre.u32`: x * p // q is x times the fraction p / q",
+            f"write `{name}: vyre.u32`: {FRACTIONS}",
         )
     elif _type_for(annotation) is not None and not isinstance(annotation, DataType):
         raise Mistake(

@@ -27,7 +27,7 @@ from vyre._kernel.mistakes import Mistake
 from vyre._kernel.ranges import bounds_of, turns_of
 from vyre._kernel.recording import LeavesCalls
 from vyre._kernel.slots import join, new_slot
-from vyre._kernel.values import FOREVER, Undefined, float_mistake, giving, is_known_later, is_number
+from vyre._kernel.values import ABSENT, FOREVER, Undefined, float_mistake, giving, is_known_later, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -143,7 +143,7 @@ class Tracer(_core._Lets):
             raise value.mistake()
         if kind is KernelArray:
             value.call_it(name)
-        elif kind is float or isinstance(value, np.floating):
+        elif isinstance(value, ABSENT):
             raise float_mistake(value)
         elif kind is tuple:
             return tuple([self.let(name, each) for each in value])
@@ -175,7 +175,7 @@ class Tracer(_core._Lets):
             return value
         if type(value) is Undefined:
             raise value.mistake()
-        if isinstance(value, (float, np.floating)):
+        if isinstance(value, ABSENT):
             raise float_mistake(value)
         if value is None:
             fix = "return a value from the helper, or leave the assignment out"
@@ -560,7 +560,7 @@ class Tracer(_core._Lets):
     def _truth(self, value: Any) -> Any:
         if type(value) is Undefined:
             raise value.mistake()
-        if isinstance(value, (float, np.floating)):
+        if isinstance(value, ABSENT):
             raise float_mistake(value)
         return value
 

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre._base.types import HAS_FLOATS
 from vyre._core import Expr
 from vyre._kernel.arrays import KernelArray
-from vyre._kernel.mistakes import Mistake
+from vyre._kernel.mistakes import FRACTIONS, Mistake
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FOREVER", "Undefined", "described", "float_mistake", "giving", "is_known_later", "is_number"]
+__all__ = ["ABSENT", "FOREVER", "Undefined", "described", "float_mistake", "giving", "is_known_later", "is_number"]
 
+# The classes of numbers that no type of programs holds.
+ABSENT: tuple[type, ...] = () if HAS_FLOATS else (float, np.floating)
 FOREVER = 0xFFFFFFFF  # turns of a `while`, and an index beyond every array
 
 
@@ -45,9 +48,7 @@ def giving(value: Any) -> Callable[[], Any]:
 
 
 def float_mistake(value: Any) -> Mistake:
-    return Mistake(
-        "K001", f"a kernel computes with the float {value!r}", "use integers: x * p // q is x times the fraction p / q"
-    )
+    return Mistake("K001", f"a kernel computes with the float {value!r}", f"use integers: {FRACTIONS}")
 
 
 def described(value: Any) -> str:

@@ -6,7 +6,8 @@ import ast
 import linecache
 from typing import Any
 
-from vyre._kernel.mistakes import Mistake, Spot
+from vyre._base.types import HAS_FLOATS
+from vyre._kernel.mistakes import FRACTIONS, Mistake, Spot
 
 __all__ = ["Names", "is_range", "refuse", "spot_at"]
 
@@ -30,6 +31,9 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Yield: ("`yield`", "store into an Out array; a kernel is no generator"),
     ast.YieldFrom: ("`yield`", "store into an Out array; a kernel is no generator"),
 }
+_OPERATORS: dict[type[ast.operator], tuple[str, str]] = {ast.MatMult: ("`@`", "write the sums of the products")}
+if not HAS_FLOATS:
+    _OPERATORS[ast.Div] = ("`/`, which gives floats", "write `//`")
 if hasattr(ast, "TryStar"):
     _REFUSED[ast.TryStar] = _REFUSED[ast.Try]
 if hasattr(ast, "TypeAlias"):
@@ -152,11 +156,9 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
             return
         if isinstance(node, ast.Constant):
             _constant(node, add)
-        elif isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, (ast.Div, ast.MatMult)):
-            if isinstance(node.op, ast.Div):
-                add(node, f"{where} has `/`, which gives floats", "write `//`")
-            else:
-                add(node, f"{where} has `@`", "write the sums of the products")
+        elif isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in _OPERATORS:
+            what, fix = _OPERATORS[type(node.op)]
+            add(node, f"{where} has {what}", fix)
         elif _formats(node):
             add(node, f"{where} formats text with `%`", "store the value into an Out array and print it after the call")
         elif isinstance(node, (ast.For, ast.While)) and visit_loop(node):
@@ -209,13 +211,10 @@ def _formats(node: ast.AST) -> bool:
 
 
 def _constant(node: ast.Constant, add: Any) -> None:
-    if isinstance(node.value, float):
+    if isinstance(node.value, float) and not HAS_FLOATS:
         value = node.value
-        fix = (
-            f"write {int(value)}"
-            if value == int(value) and abs(value) < 2**53
-            else "use integers: x * p // q is x times the fraction p / q"
-        )
+        is_whole = value == int(value) and abs(value) < 2**53
+        fix = f"write {int(value)}" if is_whole else f"use integers: {FRACTIONS}"
         add(node, f"a kernel computes with the float {value!r}", fix)
     elif isinstance(node.value, complex):
         add(node, f"a kernel computes with the complex number {node.value!r}", "keep the two parts in two variables")
