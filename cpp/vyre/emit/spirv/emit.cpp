@@ -125,13 +125,6 @@ void Emitter::instruction(std::uint32_t at) {
   const Spelling& spelling = kSpellings[static_cast<std::size_t>(code.op)];
   const lower::Forms& forms = uses_.forms(at);
   const auto op = static_cast<spv::Op>(forms.others == Form::Truth ? spelling.of_truths : spelling.op);
-  const auto with_operands = [&](const auto& made) {
-    using Words = std::initializer_list<Word>;
-    const Word a = as(forms.a, code.a);
-    if (!code.b.valid()) return define(at, made(Words{a}));
-    const Word b = as(forms.others, code.b);
-    define(at, code.c.valid() ? made(Words{a, b, as(forms.others, code.c)}) : made(Words{a, b}));
-  };
   switch (spelling.how) {
     case How::Own:
       return own_instruction(at, volatility);
@@ -139,11 +132,18 @@ void Emitter::instruction(std::uint32_t at) {
       VYRE_ASSERT(!"an opcode of SPIR-V");
       return;
     case How::Plain: {
-      const Word type = forms.result == Form::Truth ? boolean() : module_.uints(code.lanes);
-      return with_operands([&](auto operands) { return result(op, type, operands); });
+      const Word a = as(forms.a, code.a);
+      if (code.c.valid()) {
+        return define(at, result(op, module_.uints(code.lanes), {a, as(forms.others, code.b), as(forms.others, code.c)}));
+      }
+      const Word type = forms.result == Form::Truth ? boolean() : uint();
+      return define(at, code.b.valid() ? result(op, type, {a, as(forms.others, code.b)}) : result(op, type, {a}));
     }
-    case How::Function:
-      return with_operands([&](auto operands) { return extended(static_cast<GLSLstd450>(spelling.op), uint(), operands); });
+    case How::Function: {
+      const auto function = static_cast<GLSLstd450>(spelling.op);
+      const Word a = bits(code.a), b = bits(code.b);
+      return define(at, code.c.valid() ? extended(function, uint(), {a, b, bits(code.c)}) : extended(function, uint(), {a, b}));
+    }
     case How::SignedFunction: {
       // On signed types: SwiftShader folds literals by the sign of their type, whatever the function says.
       const Word type = module_.type(spv::OpTypeInt, {32, 1});
