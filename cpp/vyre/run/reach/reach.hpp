@@ -2,21 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "vyre/run/backend.hpp"
 #include "vyre/run/reach/index_form.hpp"
+#include "vyre/run/reach/values.hpp"
 #include "vyre/validate/valid.hpp"
 
 namespace vyre::run {
-
-// A buffer that a dispatch binds.
-struct ReachedBuffer {
-  std::uint64_t length = 0;                              // in elements
-  std::vector<std::optional<std::uint32_t>> words = {};  // what it holds, as far as that is known
-};
 
 struct Reach {
   // Some invocation stores to every element in them. In order.
