@@ -23,7 +23,6 @@
 #include "vyre/validate/procedures/valid_procedure.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/validate.hpp"
-#include "vyre/validate/whole_stores.hpp"
 
 namespace vyre::python {
 namespace {
@@ -193,19 +192,6 @@ py::object notes(const PyProgram& program, py::handle lengths, py::handle workgr
   return to_list_of(std::move(found));
 }
 
-// Maps the name of each buffer that the program stores to as a whole to (axis, names of the buffers in WholeStore::below). See
-// validate/whole_stores.hpp.
-py::dict whole_stores(const PyProgram& program) {
-  const std::vector<ir::BufferDecl>& buffers = program.program.buffers();
-  py::dict found;
-  for (const validate::WholeStore& store : validate::whole_stores(valid(program))) {
-    py::list below;
-    for (const BufferId buffer : store.below) below.append(lenient_str(buffers[buffer.index].name));
-    found[lenient_str(buffers[store.buffer.index].name)] = py::make_tuple(store.axis, below);
-  }
-  return found;
-}
-
 void remember(const PyProgram& program, const validate::ValidProgram& value) {
   verdicts.insert({program.program, program.hash(), run::op_snapshot().generation}, value);
 }
@@ -213,7 +199,6 @@ void remember(const PyProgram& program, const validate::ValidProgram& value) {
 void bind_validate(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  m.def("_whole_stores", whole_stores, py::arg("program"));
   bind_place(m);
   bind_diagnostic(m);
   m.def(

@@ -141,19 +141,17 @@ class Launch:
         They need not begin as zeros.
         """
         counts = [as_count(each) or 0 for each in self.workgroups] if isinstance(self.workgroups, tuple) else [0]
-        if 0 in counts:  # the call does nothing, or is refused
-            return frozenset()
-        traced, found = self.traced, set()
-        if traced.whole_stores is None:
-            traced.whole_stores = _core._whole_stores(traced.program)
         outs = {each.name for each in self.kernel._arrays if each.kind == "Out"}
+        if not outs or not all(0 < count <= _MOST for count in counts):  # the call does nothing, or is refused
+            return frozenset()
+        words = {PARAMS: [None if isinstance(word, tuple) else word for word in self.layout]}
+        return frozenset(outs & _core._whole_stores(self.traced.program, self.lengths, words, [*counts, 1, 1][:3]))
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """The elements of the arrays, and of the tables that the kernel has."""
         lengths = {name: math.prod(shape) for name, shape in self.shapes.items()}
-        for name, (axis, below) in traced.whole_stores.items():
-            reached = [*counts, 1, 1][axis] * traced.program.workgroup_size[axis]
-            bounds = [reached, *(lengths.get(each, 0) for each in below)]
-            if name in outs and lengths[name] <= min(bounds):
-                found.add(name)
-        return frozenset(found)
+        return lengths | {name: table.size for name, table in self.traced.tables.items()}
 
     @functools.cached_property
     def layout(self) -> list[int | tuple[Parameter, int]]:

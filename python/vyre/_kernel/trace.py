@@ -66,7 +66,6 @@ class Traced:
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
     wider: Traced | None = None  # the same in wide workgroups, once a call has them; the trace itself where none may
-    whole_stores: dict[str, tuple[int, list[str]]] | None = None  # None until launch.py asks
     # The captured arrays that are tables, by their ids, each with its copy.
     copied: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 

@@ -38,7 +38,7 @@ def widened(traced: Traced, workgroups: tuple[int, ...]) -> tuple[Traced, tuple[
             traced.wider = traced
         else:
             wide = Program(program.buffers, _WIDE, program.entry)
-            traced.wider = replace(traced, program=wide, halves=None, whole_stores=None)
+            traced.wider = replace(traced, program=wide, halves=None)
     if traced.wider is traced:
         return traced, workgroups
     return traced.wider, (x // _RATIO, y, z * _RATIO)

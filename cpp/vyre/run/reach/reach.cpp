@@ -216,6 +216,11 @@ class Walk {
 
 }  // namespace
 
+bool is_whole(const Reach& reach, std::uint64_t length) {
+  const bool is_read = reach.read.begin < reach.read.end;
+  return !is_read && reach.written == std::vector{Range{0, length}};
+}
+
 std::vector<Reach> reach_of(const validate::ValidProgram& program, std::span<const ReachedBuffer> buffers, Grid grid, bool exact) {
   VYRE_ASSERT(buffers.size() == program.bound().size());
   return Walk(program, buffers, grid).found(exact);

@@ -19,6 +19,9 @@ struct Reach {
   Range read;
 };
 
+// Whether a dispatch stores to all of a buffer of this length and reads none of it, so that what it held before cannot be seen.
+bool is_whole(const Reach& reach, std::uint64_t length);
+
 // Returns one for each of `program.bound()`. `grid` is the number of workgroups; if it is not `exact`, there may be fewer. Takes time in
 // proportion to the program.
 std::vector<Reach> reach_of(const validate::ValidProgram& program, std::span<const ReachedBuffer> buffers, Grid grid, bool exact);
