@@ -1231,6 +1231,13 @@ def _pack(
 ) -> tuple[Array, Array, Array, int, int]: ...
 def _cut(data: np.ndarray[Any, Any], starts: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any]) -> list[bytes]: ...
 def _default_place_from(chosen: Any, globals: dict[str, Any]) -> None: ...
+def _cost(
+    program: Program,
+    lengths: Mapping[str, int],
+    words: Mapping[str, Sequence[int | None]],
+    workgroups: Sequence[int],
+    of_invocation: bool = ...,
+) -> tuple[tuple[list[tuple[str, int, bool]], ...], list[tuple[Any, ...]]]: ...
 def _whole_stores(
     program: Program,
     lengths: Mapping[str, int],

@@ -2,8 +2,8 @@
 
 Three steps. A dry call runs a call's code on the host for arrays of any lengths, and notes each procedure with its
 shapes and numbers; nothing is dispatched, and results are zeros. The core unrolls the steps of such a procedure without
-its arrays. A walk over each step's program bounds the turns of its loops by intervals, for the lengths and the numbers
-that the step has. What memory decides has no bound there; `counted` runs a call and counts.
+its arrays. The cost of an invocation bounds the turns of the loops in each step's program, for the lengths and the
+numbers that the step has. What memory decides has no bound there; `counted` runs a call and counts.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ import numpy as np
 import vyre
 from vyre import _core
 from vyre._base.types import NUMPY
-from vyre._kernel.costs.intervals import ANY, MOST, Interval
-from vyre._kernel.costs.walk import Walk, _all, _Reach
-from vyre._kernel.counts import Totals
 from vyre._kernel.recording import RECORDING
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.check import Memory
@@ -50,154 +47,11 @@ class Step:
 
     def turns(self) -> tuple[int, int]:
         """The most turns of an invocation as far as they are bounded, and how many loops are not."""
-        extents = tuple(count * size for count, size in zip(self.grid, self.program.workgroup_size, strict=True))
-        return _Turns(self.program, list(self.words), dict(self.lengths), extents).run_once()
-
-
-class _Turns(Walk):
-    """The walk of Kernel.cost, for one invocation of the grid.
-
-    A loop from `a` to `b` also has no more turns than `b - a`, written as a sum of products: of pieces of an array,
-    that leaves their length, which intervals of `a` and `b` do not show. Where `b` wraps around, the loop has no turn.
-    """
-
-    def run_once(self) -> tuple[int, int]:
-        self._made: dict[str, int] = {}  # the expressions of variables that keep their value
-        statements = _all(self._wire.body)
-        assigned = {each.name for each in statements if each.kind == "assign"}
-        declared = Counter(each.name for each in statements if each.kind in ("let", "loop"))
-        self._fixed = {name for name, count in declared.items() if count == 1} - assigned
-        self._values: dict[int, Any] = {}
-        self._indices: dict[str, Interval] = {}  # of loops whose turns a difference bounds
-        totals = Totals()
-        self._block(self._wire.body, _Reach(1, False, None), totals)
-        bounded = sum(count for (group, _), (count, _) in totals.counts.items() if group == "turns")
-        return bounded, sum(inside is not None for *_, inside in self.loops)
-
-    def _on_let(self, statement: Any, reach: Any, totals: Any) -> Any:
-        if statement.kind == "let" and statement.name in self._fixed and self._keeps_its_value(statement.exprs[0]):
-            self._made[statement.name] = statement.exprs[0]
-        return super()._on_let(statement, reach, totals)
-
-    def _keeps_its_value(self, k: int) -> bool:
-        """Whether an expression has the same value wherever it stands."""
-        each = self._wire.exprs[k]
-        if each.kind == "var":
-            return each.name in self._fixed
-        if each.kind == "load":
-            return each.name == "__params"
-        return not each.kind.startswith("atomic") and all(map(self._keeps_its_value, each.operands))
-
-    _on_assign = _on_let
-
-    def _value(self, k: int, reach: Any, totals: Any) -> Any:
-        each = self._wire.exprs[k]
-        value = self._indices.get(each.name) if each.kind == "var" else None
-        value = self._values[k] = super()._value(k, reach, totals) if value is None else value
-        return value
-
-    def _on_loop(self, statement: Any, reach: Any, totals: Any) -> Any:
-        first, end = self._evaluate(statement, reach, totals)
-        most = self._difference(statement.exprs[1], statement.exprs[0])
-        self._indices.pop(statement.name, None)
-        # The walk asks for both ends again: it gets some that are as far apart.
-        if most is not None and (first is None or end is None or most < end.high - first.low):
-            self._ends = [Interval(0, 0), Interval(most, most)]
-            begin = ANY if first is None else first
-            self._indices[statement.name] = Interval(begin.low, min(begin.high + max(most, 1) - 1, MOST))
-        return super()._on_loop(statement, reach, totals)
-
-    _ends: list[Interval] | None = None
-
-    def _evaluate(self, statement: Any, reach: Any, totals: Any) -> Any:
-        values = super()._evaluate(statement, reach, totals)
-        if statement.kind == "loop" and self._ends is not None:
-            values, self._ends = self._ends, None
-        return values
-
-    def _difference(self, end: int, first: int) -> int | None:
-        """The most that end - first is, if sums of products tell."""
-        forms = [_plus(a, b, -1) for a in self._forms(end, "Min") for b in self._forms(first, "Max")]
-        bounds = [self._most(form) for form in forms if form is not None]
-        return min((each for each in bounds if each is not None and each <= MOST), default=None)
-
-    def _forms(self, k: int, choice: str) -> list[Any]:
-        """Sums of products, {atoms: count}: each is no less than the value (Min), or no more (Max)."""
-        each = self._wire.exprs[k]
-        if each.kind == "var" and each.name in self._made:
-            return self._forms(self._made[each.name], choice)
-        if each.kind == "u32":
-            return [{(): each.value}]
-        if each.kind == "binary" and each.name == choice:
-            return [form for operand in each.operands for form in self._forms(operand, choice)]
-        if each.kind == "binary" and each.name in ("Add", "Sub", "Mul"):
-            a, b = (self._forms(operand, choice) for operand in each.operands)
-            if each.name == "Mul":
-                return [_times(a[0], b[0])] if len(a) == len(b) == 1 else [self._atom(k)]
-            if each.name == "Sub":
-                # Only of a number, and where it does not wrap around.
-                value = self._values.get(k)
-                least = self._values.get(each.operands[0])
-                if self._wire.exprs[each.operands[1]].kind != "u32" or value is None or least is None:
-                    return [self._atom(k)]
-                if least.low < self._wire.exprs[each.operands[1]].value:
-                    return [self._atom(k)]
-            sign = -1 if each.name == "Sub" else 1
-            return [_plus(x, y, sign) for x in a for y in b][:16]
-        return [self._atom(k)]
-
-    def _atom(self, k: int) -> Any:
-        return {(self._key(k),): 1}
-
-    def _key(self, k: int) -> Any:
-        """What tells one value from others, and where it is evaluated."""
-        each = self._wire.exprs[k]
-        if each.kind == "var" and each.name in self._made:
-            return *self._key(self._made[each.name])[:-1], ("at", k)
-        if each.kind == "var" and each.name in self._fixed:
-            return "var", each.name, ("at", k)
-        if not self._keeps_its_value(k):
-            return each.kind, "now", k, ("at", k)
-        return each.kind, each.name, each.value, *map(self._key, each.operands), ("at", k)
-
-    def _most(self, form: Any) -> int | None:
-        total = 0
-        for atoms, count in form.items():
-            low = high = 1
-            for atom in atoms:
-                value = self._values.get(atom[-1][1])
-                if value is None:
-                    return None
-                low, high = low * value.low, high * value.high
-            total += count * (high if count > 0 else low)
-        return max(total, 0)
-
-
-def _plus(a: Any, b: Any, sign: int) -> Any:
-    keyed = {_bare(atoms): (atoms, count) for atoms, count in a.items()}
-    for atoms, count in b.items():
-        known = keyed.get(_bare(atoms), (atoms, 0))
-        keyed[_bare(atoms)] = known[0], known[1] + sign * count
-    return {atoms: count for atoms, count in keyed.values() if count}
-
-
-def _bare(atoms: Any) -> Any:
-    """Products without the places of their atoms."""
-    return tuple(sorted(map(repr, (_without_places(atom) for atom in atoms))))
-
-
-def _without_places(atom: Any) -> Any:
-    if not isinstance(atom, tuple):
-        return atom
-    return tuple(_without_places(part) for part in atom if not (isinstance(part, tuple) and part[:1] == ("at",)))
-
-
-def _times(a: Any, b: Any) -> Any:
-    made: dict[Any, int] = {}
-    for x, m in a.items():
-        for y, n in b.items():
-            made = _plus(made, {x + y: m * n}, 1)
-    return made
+        _, loops = _core._cost(
+            self.program, dict(self.lengths), {"__params": self.words}, self.grid, of_invocation=True
+        )
+        bounded = sum(turns[0] for _, turns, within, *_ in loops if turns is not None and within is None)
+        return bounded, sum(turns is None for _, turns, *_ in loops)
 
 
 @contextlib.contextmanager

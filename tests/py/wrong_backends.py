@@ -13,7 +13,6 @@ import numpy as np
 
 import vyre
 from vyre import BufferAccess, DataType, _core
-from vyre._kernel.costs.walk import _all
 from vyre._kernel.wire import Expression, Statement, read_wire
 
 _TYPES = {row[0]: row[1] for row in _core._tables["types"]}  # their texts
@@ -54,7 +53,10 @@ class Rewriter:
         self.opened: list[str] = []
         self.count = 0
         self.keys: dict[object, object] = {}
-        self.assigned = {each.name for each in _all(self.wire.body) if each.kind == "assign"}
+        statements = list(self.wire.body)
+        for each in statements:
+            statements += [*each.body, *each.otherwise]
+        self.assigned = {each.name for each in statements if each.kind == "assign"}
 
     def rewritten(self) -> vyre.Program:
         head = self.program.to_text().split("\n\n")[0].splitlines()

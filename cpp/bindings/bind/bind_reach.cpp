@@ -1,4 +1,4 @@
-// Binds what is known of a call without running it: which buffers it stores to as a whole.
+// Binds what is known of a call without running it: what it costs, and which buffers it stores to as a whole.
 #include <pybind11/stl.h>
 
 #include <array>
@@ -10,10 +10,29 @@
 #include "bindings/bindings.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/program.hpp"
+#include "bindings/without_gil.hpp"
+#include "vyre/run/reach/cost.hpp"
 #include "vyre/run/reach/reach.hpp"
+#include "vyre/validate/report.hpp"
 
 namespace vyre::python {
 namespace {
+
+py::object to_count(run::Tally count) {
+  const py::int_ low(static_cast<std::uint64_t>(count)), high(static_cast<std::uint64_t>(count >> 64));
+  return count >> 64 == 0 ? py::object(low) : (high << py::int_(64)) | low;
+}
+py::object to_turns(const std::optional<run::Count>& count) {
+  return count ? py::object(py::make_tuple(to_count(count->most), count->exact)) : py::none();
+}
+// A list of (name, most, exact) for each of CostRow::What.
+py::tuple to_rows(const run::CostRows& rows) {
+  std::array<py::list, 4> lists;
+  for (const run::CostRow& row : rows) {
+    lists[static_cast<std::size_t>(row.what)].append(py::make_tuple(lenient_str(row.name), to_count(row.count.most), row.count.exact));
+  }
+  return py::cast(lists);
+}
 
 using KnownLengths = std::map<std::string, std::uint64_t>;
 using KnownWords = std::map<std::string, std::vector<std::optional<std::uint32_t>>>;  // None for those that are not known
@@ -43,10 +62,32 @@ py::set whole_stores(const PyProgram& program, const KnownLengths& lengths, cons
   return found;
 }
 
+// Returns the counts of a dispatch, or the most of one invocation, and for each loop (place, turns, loop around, has_known_end, counts).
+py::tuple costs(const PyProgram& program, const KnownLengths& lengths, const KnownWords& words, const Workgroups& workgroups,
+                bool of_invocation) {
+  const validate::ValidProgram value = valid(program);
+  const std::vector<run::ReachedBuffer> buffers = buffers_of(value, lengths, words);
+  const run::Grid grid{workgroups[0], workgroups[1], workgroups[2]};
+  run::Cost found;
+  std::vector<Place> places;
+  {
+    const WithoutGil unlocked;
+    found = run::cost_of(value, buffers, grid, of_invocation ? run::CostOf::Invocation : run::CostOf::Dispatch);
+    for (const run::LoopCost& loop : found.loops) places.push_back(validate::locate(value, loop.statement));
+  }
+  py::list loops;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const run::LoopCost& loop = found.loops[k];
+    loops.append(py::make_tuple(places[k], to_turns(loop.turns), loop.within, loop.has_known_end, to_rows(loop.turn)));
+  }
+  return py::make_tuple(to_rows(found.rows), loops);
+}
+
 }  // namespace
 
 void bind_reach(py::module_& m) {
   m.def("_whole_stores", &whole_stores, py::arg("program"), py::arg("lengths"), py::arg("words"), py::arg("workgroups"));
+  m.def("_cost", &costs, py::arg("program"), py::arg("lengths"), py::arg("words"), py::arg("workgroups"), py::arg("of_invocation") = false);
 }
 
 }  // namespace vyre::python

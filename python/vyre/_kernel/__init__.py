@@ -14,13 +14,12 @@ where they are faster. plans.py remembers calls, and tails.py explains time-outs
 probably not meant, and explain.py what a kernel became.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
-cost.py counts what a call does (walk.py, intervals.py, counts.py), on a Program that wire.py takes apart;
-assignments.py finds the user's assignment for a mistake where paths meet.
+cost.py counts what a call does. wire.py takes a Program apart for tails.py and for assignments.py, which finds the
+user's assignment for a mistake where paths meet.
 """
 
 from vyre._kernel.builder import Builder
-from vyre._kernel.costs.cost import Cost
-from vyre._kernel.counts import CostLoop, Count
+from vyre._kernel.cost import Cost, CostLoop, Count
 from vyre._kernel.debugs import Debugging, debug, debugging
 from vyre._kernel.explain import DriverFact, Explanation, KernelAccess
 from vyre._kernel.inside import barrier, gid, grid_size, lid, local, shared, unroll, wid

@@ -23,7 +23,7 @@ from vyre._base.refused import must_be, wrong_call
 from vyre._base.text import shown, type_of
 from vyre._kernel.arguments import call_text
 from vyre._kernel.call import call, checked_call
-from vyre._kernel.costs.cost import Cost, cost_of
+from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
 from vyre._kernel.launch import Launch, given_and_options, traced_for

@@ -154,8 +154,62 @@ def test_a_guard_that_returns_leaves_the_others():
             out[y, x] = 1
 
     assert numbers(inside.cost((20, 40)))["stored", "out"] == (50 * 4, True)
-    # An `or` is no box of the grid: all invocations at most.
-    assert numbers(guarded.cost((20, 40)))["stored", "out"] == (32 * 48 * 4, False)
+    assert numbers(guarded.cost((20, 40)))["stored", "out"] == (50 * 4, True)
+
+
+def test_conditions_on_turns_and_workgroups_are_counted():
+    @vyre.kernel(workgroup_size=(8, 1, 1))
+    def triangle(a: In[u32], out: Out[u32]):
+        i = vyre.gid(0)
+        for j in range(10):
+            if j >= 6:
+                out[i] = a[j]
+            if vyre.wid(0) == 2:
+                out[i] = a[i]
+        for j in range(i, i + 5):
+            out[i] = a[j]
+
+    cost = triangle.cost(32)
+    assert cost.exact
+    assert numbers(cost)["loaded", "a"] == ((32 * 4 + 8 * 10 + 32 * 5) * 4, True)
+    check(cost, triangle.program, {"a": np.ones(32, np.uint32), "out": 32}, 4)
+
+
+def test_a_condition_that_several_invocations_meet_in_one_way_counts_as_all_of_them():
+    @vyre.kernel
+    def corner(a: In[u32, 2], out: Out[u32, 2]):
+        x, y = vyre.gid(0), vyre.gid(1)
+        if x + y < 10:
+            out[y, x] = 1
+
+    assert numbers(corner.cost((16, 16)))["stored", "out"] == (16 * 16 * 4, False)
+
+
+def test_a_loop_with_a_known_length_is_bounded_wherever_it_begins():
+    @vyre.kernel
+    def piece(starts: In[u32], a: In[u32], out: Out[u32]):
+        i = vyre.gid(0)
+        begin = starts[i]
+        for j in range(begin, min(begin + 4, len(a))):
+            out[i] += a[j]
+
+    cost = piece.cost(starts=256, a=1000)
+    assert (cost.unbounded, numbers(cost)["stored", "out"]) == ((), (256 * 4 * 4, False))
+
+
+def test_a_variable_of_a_loop_that_may_have_no_turn_keeps_its_value():
+    @vyre.kernel
+    def kept(a: In[u32], out: Out[u32]):
+        i = vyre.gid(0)
+        turns = 3
+        for _ in range(a[0] & 3):
+            turns = 1
+        for _ in range(turns):
+            out[i] += 1
+
+    cost = kept.cost(256)
+    assert numbers(cost)["stored", "out"] == (256 * 3 * 4, False)
+    check(cost, kept.program, {"a": np.zeros(256, np.uint32), "out": 256}, 1)
 
 
 @pytest.mark.parametrize(

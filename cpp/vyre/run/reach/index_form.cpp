@@ -134,19 +134,33 @@ class Reaching {
   Reaching(const BoundedIndex& given, Extents extents) : index_(given.index), bounds_(given.bounds), extents_(std::move(extents)) {}
 
   std::optional<ReachedIndices> found() {
-    if (!index_.is_word(extents_)) return std::nullopt;
-    // Bounds on one digit are taken first: they shorten the digits of the others.
-    while (meet_all() && !bounds_.empty()) {
-      const IndexBound bound = bounds_.back();
-      bounds_.pop_back();
-      if (!cut(bound) && !join(bound)) return std::nullopt;
-    }
-    if (!bounds_.empty()) return std::nullopt;
+    if (!index_.is_word(extents_) || is_met() != true) return std::nullopt;
     return result();
+  }
+  // The index is a constant.
+  std::optional<Tally> combinations() {
+    counts_ = true;
+    const std::optional<bool> met = is_met();
+    if (!met) return std::nullopt;
+    Tally all = *met ? 1 : 0;
+    for (const std::uint64_t extent : extents_) all = times(all, extent);
+    return all;
   }
 
  private:
   enum class Met : std::uint8_t { Always, Never, NotYet };
+
+  // Changes the digits to those that meet all bounds. Returns false if none do, and nothing if that is not known.
+  std::optional<bool> is_met() {
+    // Bounds on one digit are taken first: they shorten the digits of the others.
+    while (meet_all()) {
+      if (bounds_.empty()) return true;
+      const IndexBound bound = bounds_.back();
+      bounds_.pop_back();
+      if (!cut(bound) && !join(bound)) return std::nullopt;
+    }
+    return false;
+  }
 
   // Returns false if a bound is never met.
   bool meet_all() {
@@ -217,7 +231,7 @@ class Reaching {
   }
 
   // A bound on several digits that together count every number up to some: they become one digit, if everything else has a multiple of
-  // them.
+  // them. They count each number once if each factor is as large as all numbers of the smaller ones.
   bool join(const IndexBound& bound) {
     std::vector<Term> terms;
     for (std::uint32_t k = 0; k < bound.form.count; ++k) {
@@ -226,7 +240,7 @@ class Reaching {
     std::ranges::sort(terms, {}, &Term::factor);
     std::int64_t values = 1;
     for (const Term& term : terms) {
-      if (term.factor <= 0 || term.factor > values) return false;
+      if (term.factor <= 0 || term.factor > values || (counts_ && term.factor < values)) return false;
       values += std::int64_t{term.factor} * static_cast<std::int64_t>(extents_[term.digit] - 1);
     }
     const auto multiple = [&](const IndexForm& form) -> std::optional<std::int64_t> {
@@ -250,6 +264,7 @@ class Reaching {
       if (factor != 0) form = sum(form, IndexForm::digit(digit, factor));
       return form.known;
     };
+    for (const Term& term : terms) extents_[term.digit] = 1;
     bool fitted = with_digit(index_);
     for (IndexBound& other : bounds_) fitted = fitted && with_digit(other.form);
     if (!fitted) return false;
@@ -273,6 +288,7 @@ class Reaching {
   IndexForm index_;
   IndexBounds bounds_;
   Extents extents_;
+  bool counts_ = false;  // what matters is how many combinations there are
   std::int64_t low_ = 0, high_ = std::numeric_limits<std::uint32_t>::max();
 };
 
@@ -312,6 +328,10 @@ void repeat(std::vector<Stretch>& stretches, std::int64_t factor, std::int64_t e
 }  // namespace
 
 std::optional<ReachedIndices> reached(const BoundedIndex& given, Extents extents) { return Reaching(given, std::move(extents)).found(); }
+
+std::optional<Tally> combinations(const IndexBounds& bounds, Extents extents) {
+  return Reaching({IndexForm::of(0), bounds}, std::move(extents)).combinations();
+}
 
 std::vector<Range> ranges_of(std::vector<ReachedIndices> reached, std::uint64_t length) {
   std::vector<Stretch> found;

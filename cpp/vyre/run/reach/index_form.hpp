@@ -12,6 +12,11 @@ namespace vyre::run {
 // For each digit the number of values that it takes, which is at least 1.
 using Extents = std::vector<std::uint64_t>;
 
+// A number of events in a dispatch, in which loops multiply what counts of 64 bits hold. It stays at the most that it can hold.
+__extension__ using Tally = unsigned __int128;
+inline Tally sum(Tally a, Tally b) { return a + b < a ? ~Tally{0} : a + b; }
+inline Tally times(Tally a, Tally b) { return b != 0 && a > ~Tally{0} / b ? ~Tally{0} : a * b; }
+
 struct IndexForm {
   struct Term {
     std::uint32_t digit = 0;
@@ -89,6 +94,8 @@ struct ReachedIndices {
 
 // Returns which indices are certainly reached, or nothing if that is not known. `extents` are those of the digits.
 std::optional<ReachedIndices> reached(const BoundedIndex& given, Extents extents);
+// Returns how many combinations of digits meet the bounds, or nothing if that is not known.
+std::optional<Tally> combinations(const IndexBounds& bounds, Extents extents);
 // Joins what is reached, below `length`, into ranges in order. Some of it may be left out.
 std::vector<Range> ranges_of(std::vector<ReachedIndices> reached, std::uint64_t length);
 

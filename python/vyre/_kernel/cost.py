@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,22 +13,67 @@ from vyre._base.calls import explain_calls
 from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import NUMPY
-from vyre._core import BufferAccess, DataType
+from vyre._core import DataType
 from vyre._kernel.arguments import matched, named
-from vyre._kernel.costs.intervals import MOST
-from vyre._kernel.costs.walk import Walk
-from vyre._kernel.counts import sum_of
 from vyre._kernel.launch import Launch, traced_for
 from vyre._kernel.rows import as_html, as_text
+from vyre._kernel.trace import PARAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from vyre._kernel.counts import CostLoop, Count
+    from vyre._core import Place
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["Cost", "cost_of"]
+__all__ = ["Cost", "CostLoop", "Count", "cost_of"]
+
+_MOST = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often something happens in a call.
+
+    Attributes:
+        most: never more often than this.
+        exact: whether it is this often, whatever the arrays hold.
+    """
+
+    most: int
+    exact: bool
+
+    def __str__(self) -> str:
+        return f"{self.most:,}" if self.exact else f"at most {self.most:,}"
+
+
+@dataclass(frozen=True)
+class CostLoop:
+    """A loop of a kernel that runs on the device.
+
+    Attributes:
+        file, line: where it stands; None where that is unknown.
+        turns: all of its turns in the call; None where no bound is proven.
+        within: the line of the loop without a proven bound around it, whose one turn has these turns; None without one.
+        why: what the bound depends on, where none is proven.
+        operations, loaded, stored, atomics: for a loop without a proven bound, what one turn of one invocation adds,
+            less the loops without one in it.
+    """
+
+    file: str | None
+    line: int | None
+    turns: Count | None
+    within: int | None
+    why: str
+    operations: dict[str, Count]
+    loaded: dict[str, Count]
+    stored: dict[str, Count]
+    atomics: dict[str, Count]
+
+
+def _sum_of(counts: Iterable[Count]) -> Count:
+    each = list(counts)
+    return Count(sum(count.most for count in each), all(count.exact for count in each))
 
 
 class Cost:
@@ -76,7 +122,7 @@ class Cost:
             ("atomics", self.atomics),
         ):
             if len(counts) > 1:
-                rows.append([what, "", str(sum_of(counts.values()))])
+                rows.append([what, "", str(_sum_of(counts.values()))])
             rows += [[what if len(counts) == 1 else "", name, str(count)] for name, count in counts.items()]
         for loop in self.loops:
             if loop.turns is not None:
@@ -84,10 +130,10 @@ class Cost:
                 rows.append(["turns", f"loop in line {loop.line}{where}", str(loop.turns)])
         notes = []
         for loop in self.unbounded:
-            each = [f"{sum_of(loop.operations.values())} operations"] if loop.operations else []
-            each += [f"{sum_of(loop.loaded.values())} bytes loaded"] if loop.loaded else []
-            each += [f"{sum_of(loop.stored.values())} bytes stored"] if loop.stored else []
-            each += [f"{sum_of(loop.atomics.values())} atomics"] if loop.atomics else []
+            each = [f"{_sum_of(loop.operations.values())} operations"] if loop.operations else []
+            each += [f"{_sum_of(loop.loaded.values())} bytes loaded"] if loop.loaded else []
+            each += [f"{_sum_of(loop.stored.values())} bytes stored"] if loop.stored else []
+            each += [f"{_sum_of(loop.atomics.values())} atomics"] if loop.atomics else []
             notes.append(
                 f"the loop in line {loop.line} has no proven bound: {loop.why}. It is not counted above; a turn of an "
                 f"invocation adds {', '.join(each) or 'nothing'}."
@@ -114,14 +160,25 @@ def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost
     for k, word in enumerate(launch.layout):
         if isinstance(word, tuple) and word[0].name in unknown:
             words[k] = None
-    lengths = {name: math.prod(shape) for name, shape in launch.shapes.items()}
-    lengths |= {name: table.size for name, table in traced.tables.items()}
-    own = (BufferAccess.Workgroup, BufferAccess.Private)
-    lengths |= {decl.name: decl.count for decl in traced.program.buffers if decl.access in own}
-    x, y, z = (count * extent for count, extent in zip(groups, traced.program.workgroup_size, strict=True))
-    walk = Walk(traced.program, words, lengths, (x, y, z))
-    totals, loops = walk.run()
-    return Cost(kernel.__name__, x * y * z, totals.groups(walk.bytes_of), tuple(loops))
+    rows, loops = _core._cost(traced.program, launch.lengths, {PARAMS: words}, groups)
+    invocations = math.prod(groups) * math.prod(traced.program.workgroup_size)
+    return Cost(kernel.__name__, invocations, _counts(rows), tuple(_loop(loops, *each) for each in loops))
+
+
+def _counts(rows: Sequence[list[tuple[str, int, bool]]]) -> list[dict[str, Count]]:
+    return [{name: Count(most, exact) for name, most, exact in sorted(each, key=lambda row: -row[1])} for each in rows]
+
+
+def _loop(
+    loops: Any, place: Place, turns: tuple[int, bool] | None, within: int | None, has_known_end: bool, rows: Any
+) -> CostLoop:
+    why = ""
+    if turns is None:
+        why = "it is a `while`, whose end memory or a computation decides"
+        if not has_known_end:
+            why = "how many turns it has is read from memory, or computed with numbers that are unknown"
+    around = None if within is None else loops[within][0].line
+    return CostLoop(place.file, place.line, None if turns is None else Count(*turns), around, why, *_counts(rows))
 
 
 def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[dict[str, Any], set[str]]:
@@ -153,7 +210,7 @@ def _stand_in(kernel: Kernel, parameter: Parameter | None, value: Any) -> Any:
     counts = [as_count(each) for each in shape]
     assert parameter.element is not None
     dtype, lanes = NUMPY[parameter.element]
-    if len(shape) != parameter.axes or any(each is None or not 0 <= each <= MOST for each in counts):
+    if len(shape) != parameter.axes or any(each is None or not 0 <= each <= _MOST for each in counts):
         raise must_be(
             f"argument `{parameter.name}` of {kernel.__name__}.cost",
             f"an array or the sizes of {parameter.axes} ax{('is' if parameter.axes == 1 else 'es')}",
