@@ -68,6 +68,7 @@ void bind_graph(py::module_& m);
 void bind_profile(py::module_& m);
 void bind_check(py::module_& m);
 void bind_reach(py::module_& m);
+void bind_program_parts(py::module_& m);
 void bind_cuda(py::module_& m);
 void bind_dlpack(py::module_& m);
 void bind_fuzz(py::module_& m);

@@ -69,6 +69,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_profile(m);
   bind_check(m);
   bind_reach(m);
+  bind_program_parts(m);
   bind_cuda(m);
   bind_dlpack(m);
   bind_flat_steps(m);

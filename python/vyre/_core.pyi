@@ -1238,6 +1238,7 @@ def _cost(
     workgroups: Sequence[int],
     of_invocation: bool = ...,
 ) -> tuple[tuple[list[tuple[str, int, bool]], ...], list[tuple[Any, ...]]]: ...
+def _parts(program: Program) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]: ...
 def _whole_stores(
     program: Program,
     lengths: Mapping[str, int],

@@ -13,7 +13,7 @@ import numpy as np
 
 import vyre
 from vyre import BufferAccess, DataType, _core
-from vyre._kernel.wire import Expression, Statement, read_wire
+from vyre._kernel.parts import Expression, Statement, parts_of
 
 _TYPES = {row[0]: row[1] for row in _core._tables["types"]}  # their texts
 _BINARY = {row[0]: (row[1], row[5]) for row in _core._tables["binary"]}
@@ -46,22 +46,19 @@ class Rewriter:
 
     def __init__(self, program: vyre.Program) -> None:
         self.program = _core._optimize(program, [])  # calls inlined, nothing else
-        self.wire = read_wire(self.program)
+        self.exprs, self.body = parts_of(self.program)
         self.lines: list[str] = []
         self.buffers = {decl.name: decl for decl in self.program.buffers}
         self.scopes: list[dict[str, Value]] = [{}]
         self.opened: list[str] = []
         self.count = 0
         self.keys: dict[object, object] = {}
-        statements = list(self.wire.body)
-        for each in statements:
-            statements += [*each.body, *each.otherwise]
-        self.assigned = {each.name for each in statements if each.kind == "assign"}
+        self.assigned = {name for kind, name, _ in _core._parts(self.program)[1] if kind == "Assign"}
 
     def rewritten(self) -> vyre.Program:
         head = self.program.to_text().split("\n\n")[0].splitlines()
         self.lines = [self.declaration(line) if line.startswith("buffer ") else line for line in head]
-        self._block(self.wire.body)
+        self._block(self.body)
         return vyre.parse("\n".join(self.lines) + "\n")
 
     # The state of the walk.
@@ -83,7 +80,7 @@ class Rewriter:
 
     @property
     def depth_of_ifs(self) -> int:
-        return self.opened.count("if")
+        return self.opened.count("If")
 
     def _block(self, statements: list[Statement]) -> None:
         for each in statements:
@@ -98,41 +95,41 @@ class Rewriter:
 
     def _statement(self, each: Statement, values: list[Value]) -> None:
         kind, name = each.kind, each.name
-        if kind == "let":
+        if kind == "Let":
             initial = values[0]
             # A Let of its own, because an Assign may follow.
             copy = self.let(str(initial), initial.type)
             key = copy.key if name in self.assigned else initial.key
             self.scopes[-1][name] = Value(copy.text, copy.type, key)
-        elif kind == "assign":
+        elif kind == "Assign":
             self.emit(f"{self._variable(name)} = {values[0]}")
-        elif kind == "store":
+        elif kind == "Store":
             self.store(name, *values)
-        elif kind == "if":
+        elif kind == "If":
             self.emit(f"if {values[0]} {{")
             self._inside(kind, each.body)
             if each.otherwise:
                 self.emit("} else {")
                 self._inside(kind, each.otherwise)
             self.emit("}")
-        elif kind == "loop":
+        elif kind == "Loop":
             start, stop = self.bounds(*values)
             variable = self.fresh()
             self.emit(f"loop {variable} in {start}..{stop} {{")
             self._inside(kind, each.body, **{name: Value(variable, "U32", ("let", variable))})
             self.emit("}")
-        elif kind == "block":
+        elif kind == "Block":
             self.emit("block {")
             self._inside(kind, each.body)
             self.emit("}")
-        elif kind == "barrier":
+        elif kind == "Barrier":
             self.barrier()
         else:
-            self.emit(kind)
+            self.emit(kind.lower())
 
     def _order(self, roots: list[int]) -> list[int]:
         """The expressions that the roots reach, each once, in evaluation order."""
-        expressions, done, order = self.wire.exprs, set(), []
+        expressions, done, order = self.exprs, set(), []
         for root in roots:
             waiting = [(root, False)]
             while waiting:
@@ -150,45 +147,47 @@ class Rewriter:
         order = self._order(roots)
         self.begin_statement(roots, order, values)
         for number in order:
-            expression = self.wire.exprs[number]
+            expression = self.exprs[number]
             values[number] = self._value(number, expression, [values[operand] for operand in expression.operands])
         return [values[root] for root in roots]
 
     def _value(self, number: int, each: Expression, operands: list[Value]) -> Value:
         kind, name = each.kind, each.name
-        if kind == "u32":
-            return u32(each.value)
-        if kind == "i32":
-            value = each.value - (1 << 32) if each.value >> 31 else each.value
-            return Value(f"{value}i32", "I32", (kind, value))
-        if kind == "u64":
-            return Value(f"{each.value}u64", "U64", (kind, each.value))
-        if kind == "bool":
-            return self.truth(bool(each.value))
-        if kind == "var":
+        if kind == "Literal":
+            return self.literal(name, each.value)
+        if kind == "Var":
             return self._variable(name)
-        if kind == "len":
+        if kind == "BufLen":
             return Value(f"len({quoted(name)})", "U32", (kind, name))
-        if kind == "id":
+        if kind == "GridId":
             return Value(f"{name}.{'xyz'[each.value]}", "U32", (kind, name, each.value))
-        if kind == "pack":
+        if kind == "Pack":
             return self.let(f"pack({_TYPES[name]}, {', '.join(map(str, operands))})", name)
-        if kind == "select":
+        if kind == "Select":
             return self.let("select({}, {}, {})".format(*operands), operands[1].type)
-        if kind == "load":
+        if kind == "Load":
             return self.let(self.load(name, *operands), self.buffers[name].element.name)
-        if kind.startswith("atomic "):
-            return self.atomic(number, _ATOMIC[kind.removeprefix("atomic ")], name, operands)
+        if kind.startswith("Atomic "):
+            return self.atomic(number, _ATOMIC[kind.removeprefix("Atomic ")], name, operands)
         key = kind, name, each.value, *(operand.key for operand in operands)
-        if kind == "binary":
+        if kind == "Binary":
             op, result = _BINARY[name]
             return self.let(self.binary(op, *operands), result, self._short(key))
-        if kind == "unary":
+        if kind == "Unary":
             return self.let(self.unary(_UNARY[name], *operands), "U32", self._short(key))
-        if kind == "cast":
+        if kind == "Cast":
             return self.let(self.cast(name, *operands), name, self._short(key))
-        assert kind == "lane", "calls are inlined before"
+        assert kind == "Lane", "calls are inlined before"
         return self.let(f"lane({operands[0]}, {each.value})", "U32", self._short(key))
+
+    def literal(self, type: str, value: int) -> Value:
+        if type == "U32":
+            return u32(value)
+        if type == "Bool":
+            return self.truth(bool(value))
+        if type == "I32" and value >> 31:
+            value -= 1 << 32
+        return Value(f"{value}{type.lower()}", type, (type, value))
 
     def _short(self, key: object) -> object:
         """Replace a nested key by a short number, so that keys do not grow with the length of a chain."""
@@ -308,12 +307,12 @@ class _LazySelect(Rewriter):
 
     def begin_statement(self, roots, order, values):
         self.values, self.guards = values, {}
-        expressions = self.wire.exprs
-        atomics = [number for number in order if expressions[number].kind.startswith("atomic ")]
+        expressions = self.exprs
+        atomics = [number for number in order if expressions[number].kind.startswith("Atomic ")]
         if not atomics:
             return
         for number in order:
-            if expressions[number].kind != "select":
+            if expressions[number].kind != "Select":
                 continue
             for arm in (1, 2):
                 elsewhere = self._reached(roots, number, arm)
@@ -329,7 +328,7 @@ class _LazySelect(Rewriter):
             if number in reached:
                 continue
             reached.add(number)
-            operands = list(self.wire.exprs[number].operands)
+            operands = list(self.exprs[number].operands)
             if number == select:
                 del operands[arm]
             waiting += operands
@@ -377,7 +376,7 @@ class _CarryLost(Rewriter):
 
     def _short(self, key):
         result = super()._short(key)
-        if key[:2] == ("binary", "Add"):
+        if key[:2] == ("Binary", "Add"):
             self.sums[result] = key[3:]
         return result
 

@@ -14,7 +14,7 @@ where they are faster. plans.py remembers calls, and tails.py explains time-outs
 probably not meant, and explain.py what a kernel became.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
-cost.py counts what a call does. wire.py takes a Program apart for tails.py and for assignments.py, which finds the
+cost.py counts what a call does. parts.py takes a Program apart for tails.py and for assignments.py, which finds the
 user's assignment for a mistake where paths meet.
 """
 

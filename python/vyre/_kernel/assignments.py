@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._kernel.mistakes import Spot, spot_at_instruction
+from vyre._kernel.parts import parts_of
 from vyre._kernel.values import is_number
-from vyre._kernel.wire import read_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -79,8 +79,8 @@ def at_spot(diagnostic: Any, spot: Spot) -> Any:
 
 def _assigned(program: Program, path: str) -> tuple[str, str] | None:
     """The variable that the Assign at a path assigns, and the one that it takes its value from."""
-    wire = read_wire(program)
-    statements, found = wire.body, None
+    exprs, statements = parts_of(program)
+    found = None
     for which, number in _STEP.findall(path):
         if which not in ("entry", "then", "body", "otherwise"):
             return None
@@ -89,7 +89,7 @@ def _assigned(program: Program, path: str) -> tuple[str, str] | None:
         if int(number) >= len(statements):
             return None
         found = statements[int(number)]
-    if found is None or found.kind != "assign":
+    if found is None or found.kind != "Assign":
         return None
-    value = wire.exprs[found.exprs[0]]
-    return (found.name, value.name) if value.kind == "var" else None
+    value = exprs[found.exprs[0]]
+    return (found.name, value.name) if value.kind == "Var" else None

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from vyre._kernel.parts import parts_of
 from vyre._kernel.values import FOREVER
-from vyre._kernel.wire import read_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vyre._core import Program
     from vyre._kernel.launch import Launch
-    from vyre._kernel.wire import Wire
+    from vyre._kernel.parts import Parts
     from vyre.errors import DispatchTimeoutError
 
 __all__ = ["with_tail"]
@@ -42,27 +42,27 @@ def with_tail(launch: Launch, error: DispatchTimeoutError) -> DispatchTimeoutErr
 
 def _are_guarded(program: Program) -> bool:
     """Whether each `while` stands under a comparison of a grid index, which leaves out invocations beyond a grid."""
-    wire = read_wire(program)
+    found = parts_of(program)
     values: dict[str, int] = {}  # what each variable begins as
-    open_ = [(wire.body, False)]
+    open_ = [(found.body, False)]
     while open_:
         statements, is_guarded = open_.pop()
         for each in statements:
-            if each.kind == "let":
+            if each.kind == "Let":
                 values[each.name] = each.exprs[0]
-            if each.kind == "loop" and not is_guarded:
-                last = wire.exprs[each.exprs[1]]
+            if each.kind == "Loop" and not is_guarded:
+                last = found.exprs[each.exprs[1]]
                 if last.value == FOREVER and not last.operands:
                     return False
-            compares = each.kind == "if" and _compares_index(wire, each.exprs[0], values)
+            compares = each.kind == "If" and _compares_index(found, each.exprs[0], values)
             open_.extend((block, is_guarded or compares) for block in (each.body, each.otherwise))
             # The rest of the block runs where the branch was not taken.
-            if compares and each.body and each.body[-1].kind == "return":
+            if compares and each.body and each.body[-1].kind == "Return":
                 is_guarded = True
     return True
 
 
-def _compares_index(wire: Wire, condition: int, values: Mapping[str, int]) -> bool:
+def _compares_index(found: Parts, condition: int, values: Mapping[str, int]) -> bool:
     """Whether a comparison in the condition has an index in the grid, or a variable that holds one, as an operand."""
     open_, seen = [condition], set()
     while open_:
@@ -70,19 +70,19 @@ def _compares_index(wire: Wire, condition: int, values: Mapping[str, int]) -> bo
         if number in seen:
             continue
         seen.add(number)
-        each = wire.exprs[number]
-        if each.name in _COMPARISONS and each.kind == "binary":
-            if any(_is_index(wire, operand, values) for operand in each.operands):
+        each = found.exprs[number]
+        if each.name in _COMPARISONS and each.kind == "Binary":
+            if any(_is_index(found, operand, values) for operand in each.operands):
                 return True
-        elif each.kind == "var" and each.name in values:
+        elif each.kind == "Var" and each.name in values:
             open_.append(values[each.name])
         open_.extend(each.operands)
     return False
 
 
-def _is_index(wire: Wire, number: int, values: Mapping[str, int]) -> bool:
+def _is_index(found: Parts, number: int, values: Mapping[str, int]) -> bool:
     seen = set()
-    while wire.exprs[number].kind == "var" and number not in seen:
+    while found.exprs[number].kind == "Var" and number not in seen:
         seen.add(number)
-        number = values.get(wire.exprs[number].name, number)
-    return wire.exprs[number].kind == "id" and wire.exprs[number].name == "gid"
+        number = values.get(found.exprs[number].name, number)
+    return found.exprs[number].kind == "GridId" and found.exprs[number].name == "gid"

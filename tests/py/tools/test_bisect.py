@@ -525,7 +525,7 @@ def test_an_atomic_of_each_kind_is_located_where_only_its_effect_shows(atomic, o
         """Right where an atomic is all that a statement evaluates, as it is when values are recorded."""
 
         def begin_statement(self, roots, order, values):
-            self.alone = len(roots) == 1 and self.wire.exprs[roots[0]].kind.startswith("atomic ")
+            self.alone = len(roots) == 1 and self.exprs[roots[0]].kind.startswith("Atomic ")
 
         def atomic(self, number, op, buffer, operands):
             *first, value = operands
