@@ -216,7 +216,7 @@ class Kernel(_core._KernelCalls):
 
         Without arguments, the notes are about the kernel alone. With the arguments of a call (``grid=`` and
         ``workgroups=`` as well), N004 reports elements that the grid does not reach, and N006 atomics that rounding the
-        grid up to whole workgroups runs more often; nothing runs.
+        grid up to whole workgroups runs more often, both for counts by value alone; nothing runs.
 
         >>> import vyre
         >>> @vyre.kernel

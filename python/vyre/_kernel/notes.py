@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vyre import _core
 from vyre._core import Array
 from vyre._diagnostics import Diagnostics
+from vyre._kernel.launch import DataGrid
 
 if TYPE_CHECKING:
     from vyre._core import Diagnostic, Program
@@ -23,7 +24,8 @@ def notes_of(program: Program, launch: Launch | None = None) -> Diagnostics:
     if launch is not None:
         asked = None if launch.grid is None or isinstance(launch.grid, Array) else launch.asked()
         about["lengths"] = {name: math.prod(shape) for name, shape in launch.shapes.items()}
-        about["workgroups"] = launch.workgroups
+        # The counts in an array are those that it holds when the call runs.
+        about["workgroups"] = None if isinstance(launch.workgroups, DataGrid) else launch.workgroups
         about["invocations"] = None if asked is not None and max(asked) >= 2**32 else asked
     return Diagnostics([_in_words_of_kernels(each) for each in program.notes(**about)])
 

@@ -549,6 +549,9 @@ def test_a_kernel_without_a_guard_is_noted_and_its_fix_counts_right(rng):
     assert visits(zero.copy(), grid=1000, backend="reference").tolist() == [1024]
     assert guarded.notes(zero, grid=1000) == visits.notes(zero, grid=1024) == visits.notes(zero, workgroups=4) == []
     assert guarded(zero.copy(), grid=1000, backend="reference").tolist() == [1000]
+    # Nobody knows the counts in an array before the call runs.
+    counts, there = (vyre.array(each, backend="reference") for each in (np.array([1000, 1, 1], np.uint32), zero))
+    assert visits.notes(there, grid=counts, at_most=1000) == visits.notes(there, workgroups=counts, at_most=9) == []
 
 
 @pytest.mark.parametrize("name", ["histogram", "base64_decode", "utf8_validate"])
