@@ -68,7 +68,10 @@ def tell(command: str, troubles: list[Trouble]) -> None:
 
     sys.stdout.flush()
     for path, why in sorted(troubles):
-        print(f"vyre {command}: {escaped(path)}: {why}", file=sys.stderr)
+        print(
+            f"vyre {command}: {escaped(path)}: {why}. Fix: name a file that can be read, or leave it out.",
+            file=sys.stderr,
+        )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

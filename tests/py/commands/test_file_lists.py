@@ -159,7 +159,8 @@ def test_a_list_may_name_the_standard_input_unless_it_is_there_itself(tmp_path):
 
 def test_a_closed_standard_input_is_told():
     shell = f"exec {sys.executable} -m vyre hash --backend cpu <&-"
-    assert run("bash", "-c", shell) == (1, b"", b"vyre hash: -: Bad file descriptor\n")
+    fix = "Fix: name a file that can be read, or leave it out."
+    assert run("bash", "-c", shell) == (1, b"", f"vyre hash: -: Bad file descriptor. {fix}\n".encode())
 
 
 @pytest.mark.parametrize(

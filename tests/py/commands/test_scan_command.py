@@ -157,7 +157,8 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_searched(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (
         1,
         b"a:2:4: key=\n",
-        b"vyre scan: /proc/self/mem: Input/output error\nvyre scan: gone: No such file or directory\n",
+        b"vyre scan: /proc/self/mem: Input/output error. Fix: name a file that can be read, or leave it out.\n"
+        b"vyre scan: gone: No such file or directory. Fix: name a file that can be read, or leave it out.\n",
     )
 
 
