@@ -31,9 +31,8 @@ class _TypeMeta(enum.EnumMeta):
             if name in _PLANNED:
                 raise PlannedTypeError(f"DataType.{name} is planned and not in this version. Fix: {_PLANNED[name]}.")
             member = next((known for known in cls.__members__ if known.lower() == name.lower()), None)
-            raise AttributeError(
-                f"DataType has no member {name!r}" + (f". Fix: write DataType.{member}." if member is not None else "")
-            )
+            fix = f"DataType.{member}" if member is not None else f"one of {', '.join(cls.__members__)}"
+            raise AttributeError(f"DataType has no member {name!r}. Fix: write {fix}.")
 
 
 class TypeEnum(TableEnum, metaclass=_TypeMeta):

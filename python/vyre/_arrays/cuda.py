@@ -213,9 +213,15 @@ def jax_array(array: Array) -> Callable[[], Any]:
 
 def _check_interface(array: Array) -> None:
     if array.backend != "cuda":
-        raise AttributeError(f"an array of backend {shown(array.backend)} does not lie on a CUDA device")
+        raise AttributeError(
+            f"an array of backend {shown(array.backend)} does not lie on a CUDA device. "
+            'Fix: write vyre.array(a.numpy(), backend="cuda"), for an array `a`.'
+        )
     if array.dtype == bool:
-        raise AttributeError("an array of bool takes four bytes an element on a device, and other libraries' one")
+        raise AttributeError(
+            "an array of bool takes four bytes an element on a device, and other libraries' one. "
+            "Fix: write a.numpy(), for an array `a`."
+        )
 
 
 def interface(array: Array) -> dict[str, Any]:

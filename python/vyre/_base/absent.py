@@ -1,14 +1,16 @@
-"""Says what to write in place of a name that other packages have and vyre does not have.
+"""Says what to write in place of a name that vyre does not have.
 
-There is a table for each: for arrays the attributes of numpy, CuPy and torch, for the module the functions and types of
-numpy and the words of CUDA's Python packages, for a Regex the methods of Python's `re`, for a kernel those of CUDA's
-Python packages, for a procedure those of a kernel. Any other name gives Python's usual AttributeError.
+There is a table for what other packages have: for arrays the attributes of numpy, CuPy and torch, for the module the
+functions and types of numpy and the words of CUDA's Python packages, for a Regex the methods of Python's `re`, for a
+kernel those of CUDA's Python packages, for a procedure those of a kernel. In place of any other name stands the nearest
+one. Names that begin with `_` are asked by Python and other packages, and give Python's usual AttributeError.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from vyre import _core
 from vyre._base.types import OF_DTYPE, TYPES
 from vyre.errors import ArgumentError
 
@@ -17,11 +19,12 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from vyre._kernel.kernel import Kernel
+    from vyre._procedure.arrays import ProcedureArray
     from vyre._procedure.procedure import ProcedureFunction
 
 __all__ = [
     *("NoAttributeError", "refuse_attribute", "refuse_name"),
-    *("refuse_of_kernel", "refuse_of_procedure", "refuse_of_regex"),
+    *("refuse_of_kernel", "refuse_of_procedure", "refuse_of_procedure_array", "refuse_of_regex", "refuse_of_std"),
 ]
 
 
@@ -88,17 +91,22 @@ _OF_PROCEDURES = {
 }
 
 
-def _refuse(owner: Any, name: str, what: str, usual: str, fix: str | None) -> NoReturn:
-    if fix is None:
+def _refuse(
+    owner: Any, name: str, what: str, usual: str, called: str | None, fix: str | None, of: str = ""
+) -> NoReturn:
+    """Raises the AttributeError of ``owner.name``; ``called`` is how a program writes the owner, if it can."""
+    if fix is None and (not called or name.startswith("_")):
         raise AttributeError(f"{usual} has no attribute '{name}'", name=name, obj=owner)
-    raise NoAttributeError(f"{what} has no attribute `{name}`. Fix: write {fix}.")
+    if fix is None:
+        meant = _core._did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")])
+        fix = f"{called}.{meant.split('`')[1]}" if meant else f"one of the names in dir({called})"
+    raise NoAttributeError(f"{what} has no attribute `{name}`. Fix: write {fix}{of}.")
 
 
 def refuse_attribute(array: Any, name: str) -> NoReturn:
     """Raises the AttributeError of ``array.name``."""
-    fix = _OF_ARRAYS.get(name)
     usual = f"'{type(array).__module__}.Array' object"
-    _refuse(array, name, "a vyre.Array", usual, fix and f"{fix}, for an array `a`")
+    _refuse(array, name, "a vyre.Array", usual, "a", _OF_ARRAYS.get(name), ", for an array `a`")
 
 
 def refuse_name(vyre: ModuleType, name: str, names_of_std: Callable[[], Sequence[str] | None]) -> NoReturn:
@@ -112,23 +120,32 @@ def refuse_name(vyre: ModuleType, name: str, names_of_std: Callable[[], Sequence
         names = names_of_std()
         if names is not None:
             fix = f"vyre.std.{name}" if name in names else _OF_MODULE.get(name)
-    _refuse(vyre, name, "module `vyre`", "module 'vyre'", fix)
+    _refuse(vyre, name, "module `vyre`", "module 'vyre'", "vyre", fix)
+
+
+def refuse_of_std(std: ModuleType, name: str) -> NoReturn:
+    """Raises the AttributeError of ``vyre.std.name``."""
+    _refuse(std, name, "module `vyre.std`", "module 'vyre.std'", "vyre.std", None)
 
 
 def refuse_of_regex(regex: Any, name: str) -> NoReturn:
     """Raises the AttributeError of ``regex.name``."""
-    fix = _OF_REGEX.get(name)
-    _refuse(regex, name, "a vyre.std.Regex", "'Regex' object", fix and f"{fix}, for a Regex `r`")
+    _refuse(regex, name, "a vyre.std.Regex", "'Regex' object", "r", _OF_REGEX.get(name), ", for a Regex `r`")
 
 
 def refuse_of_kernel(kernel: Kernel, name: str) -> NoReturn:
     """Raises the AttributeError of ``kernel.name``."""
-    fix = _OF_KERNELS.get(name)
-    _refuse(kernel, name, f"kernel `{kernel.__name__}`", "'Kernel' object", fix and fix.format(kernel.__name__))
+    fix, called = _OF_KERNELS.get(name), kernel.__name__
+    _refuse(kernel, name, f"kernel `{called}`", "'Kernel' object", called, fix and fix.format(called))
 
 
 def refuse_of_procedure(procedure: ProcedureFunction, name: str) -> NoReturn:
     """Raises the AttributeError of ``procedure.name``."""
     made = vars(procedure).get("name")  # its making may not have come so far
     fix = _OF_PROCEDURES.get(name) if made else None
-    _refuse(procedure, name, f"procedure `{made}`", "'ProcedureFunction' object", fix and fix.format(made))
+    _refuse(procedure, name, f"procedure `{made}`", "'ProcedureFunction' object", made, fix and fix.format(made))
+
+
+def refuse_of_procedure_array(array: ProcedureArray, called: str, name: str) -> NoReturn:
+    """Raises the AttributeError of ``array.name``; ``called`` is the array's name in the procedure."""
+    _refuse(array, name, f"the array `{called}` of a procedure", "'ProcedureArray' object", called, None)

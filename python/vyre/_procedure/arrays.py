@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vyre._base.absent import NoAttributeError
+from vyre._base.absent import NoAttributeError, refuse_of_procedure_array
 from vyre._base.calls import explain_calls
 from vyre._base.text import as_count, shown
 from vyre._core import DataType
@@ -191,7 +191,7 @@ class ProcedureArray:
                 raise NoAttributeError(
                     f"the array `{self._decl.name}` of a procedure has no attribute `{name}`. Fix: {_OF_NUMPY[name]}."
                 )
-            raise AttributeError(f"'ProcedureArray' object has no attribute '{name}'", name=name, obj=self)
+            refuse_of_procedure_array(self, self._decl.name, name)
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise ArgumentError(

@@ -10,6 +10,7 @@ vyre.run. A family is imported when one of its names is first asked for.
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 # Type checkers read no `__all__` that is computed: what a star or an alias brings is public.
@@ -89,7 +90,9 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this k
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from vyre._base.absent import refuse_of_std
+
+            refuse_of_std(sys.modules[__name__], name)
         value = globals()[name] = getattr(importlib.import_module(f"vyre.std.{_HOMES[name]}"), name)
         return value
 

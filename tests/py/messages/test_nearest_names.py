@@ -65,7 +65,10 @@ def test_a_type_in_the_spelling_of_texts_is_told():
         _ = vyre.DataType.vec2u32
     with pytest.raises(AttributeError) as error:
         _ = vyre.DataType.word
-    assert str(error.value) == "DataType has no member 'word'"
+    assert str(error.value) == (
+        "DataType has no member 'word'. "
+        "Fix: write one of U32, I32, U64, Vec2U32, Vec4U32, Bool, Bytes, U8, I8, U16, I16."
+    )
 
 
 def test_a_planned_type_is_told_under_its_short_name_too():

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 import vyre
+from conftest import refused
 
 
 def in_new_process(text: str) -> str:
@@ -92,9 +93,13 @@ def test_star_import_brings_the_later_names_too():
     )
 
 
-def test_unknown_name_is_pythons_own_error():
-    with pytest.raises(AttributeError, match=r"^module 'vyre' has no attribute 'nonsense'$"):
+def test_an_unknown_name_says_what_to_write():
+    with refused(AttributeError, "module `vyre` has no attribute `nonsense`", "write one of the names in dir(vyre)"):
         vyre.nonsense  # noqa: B018
+    with refused(AttributeError, "module `vyre` has no attribute `popcnt`", "write vyre.popcount"):
+        vyre.popcnt  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^module 'vyre' has no attribute '__nonsense__'$"):
+        vyre.__nonsense__  # noqa: B018
 
 
 def test_dataclasses_that_default_to_no_parameter_have_docstrings():

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from conftest import refused
 from vyre import std
 
 
@@ -31,4 +32,8 @@ def test_importing_the_library_imports_no_family():
 def test_an_unknown_name_is_refused():
     with pytest.raises(AttributeError) as caught:
         std.no_such_call  # noqa: B018
-    assert str(caught.value) == "module 'vyre.std' has no attribute 'no_such_call'"
+    assert str(caught.value) == (
+        "module `vyre.std` has no attribute `no_such_call`. Fix: write one of the names in dir(vyre.std)."
+    )
+    with refused(AttributeError, "module `vyre.std` has no attribute `argsrot`", "write vyre.std.argsort"):
+        std.argsrot  # noqa: B018
