@@ -55,12 +55,13 @@ class Graph {
   std::string describe() const;
 
  private:
-  // Records all calls of the other graph.
-  void append(const Graph& other);
+  // Records all calls of the other graph, `times` times in turn, or throws and records none.
+  void append(const Graph& other, std::uint64_t times);
   void keep(const std::shared_ptr<run::Storage>& storage);
   void check_operations();
-  // Throws if the graph cannot take `count` more dispatches, or if `place` differs from the place of the calls recorded so far.
-  void check_joins(const Place& place, std::size_t count) const;
+  // Throws if the graph cannot take `times` times `count` more dispatches, one or more, or if `place` differs from the place of the calls
+  // recorded so far.
+  void check_joins(const Place& place, std::size_t count, std::uint64_t times) const;
 
   enum class State { Empty, Recording, Ready, Failed };
   void check_ready() const;
@@ -69,7 +70,7 @@ class Graph {
   std::shared_ptr<Graph*> self_;  // the recording thread finds the graph by it; the destructor sets the inner pointer to null
   Place place_;                   // the backend and device of all calls
   std::vector<Call> calls_;
-  std::size_t dispatches_ = 0;
+  std::size_t dispatches_ = 0;                                        // a call without any counts as one
   std::map<std::string, ir::OpTable::Spec, std::less<>> operations_;  // what note_calls() has noted, by id
   std::uint64_t generation_ = 0;                                      // of the registered operations, when a replay last compared them
   std::vector<std::shared_ptr<run::Storage>> storages_;               // the memory that the calls use, each storage once

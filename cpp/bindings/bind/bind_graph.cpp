@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "bindings/bindings.hpp"
@@ -69,12 +71,12 @@ void Graph::end(bool failed) {
   if (!failed) state_ = State::Ready;
 }
 
-void Graph::check_joins(const Place& place, std::size_t count) const {
+void Graph::check_joins(const Place& place, std::size_t count, std::uint64_t times) const {
   if (!calls_.empty() && !(place == place_)) {
     throw BindingError(fmt::format("the graph records calls on {}, this one is on {}. Fix: record a graph for each device.",
                                    place_text(place_), place_text(place)));
   }
-  if (count > kMostCalls - dispatches_) {
+  if (times > (kMostCalls - dispatches_) / count) {
     throw ArgumentError(fmt::format("a graph has {} calls at most. Fix: record fewer, and replay them more often.", kMostCalls));
   }
 }
@@ -84,10 +86,11 @@ void Graph::keep(const std::shared_ptr<run::Storage>& storage) {
 }
 
 void Graph::add(const Place& place, std::span<const PyArray* const> arrays, Call call) {
-  check_joins(place, call.dispatches);
+  const std::size_t dispatches = std::max<std::size_t>(call.dispatches, 1);
+  check_joins(place, dispatches, 1);
   for (const PyArray* array : arrays) keep(array->storage);
   place_ = place;
-  dispatches_ += call.dispatches;
+  dispatches_ += dispatches;
   calls_.push_back(std::move(call));
 }
 
@@ -122,13 +125,17 @@ void Graph::check_operations() {
   generation_ = now.generation;
 }
 
-void Graph::append(const Graph& other) {
-  check_joins(other.place_, other.dispatches_);
+void Graph::append(const Graph& other, std::uint64_t times) {
+  if (times == 0) return;
+  // Checked for all repetitions before the first one is added.
+  check_joins(other.place_, other.dispatches_, times);
+  std::vector<Call> calls;
+  for (std::uint64_t k = 0; k < times; ++k) calls.insert(calls.end(), other.calls_.begin(), other.calls_.end());
   operations_.insert(other.operations_.begin(), other.operations_.end());
   for (const std::shared_ptr<run::Storage>& storage : other.storages_) keep(storage);
   place_ = other.place_;
-  dispatches_ += other.dispatches_;
-  calls_.insert(calls_.end(), other.calls_.begin(), other.calls_.end());
+  dispatches_ += times * other.dispatches_;
+  calls_.insert(calls_.end(), std::make_move_iterator(calls.begin()), std::make_move_iterator(calls.end()));
 }
 
 void Graph::check_ready() const {
@@ -145,7 +152,7 @@ void Graph::replay(std::uint64_t times) {
   if (!joined_.recording) return;
   if (Graph* const other = recording()) {
     // The thread records another graph, which gets this graph's calls instead of a submission.
-    for (; times > 0; --times) other->append(*this);
+    other->append(*this, times);
     return;
   }
   const run::Span span("replay");

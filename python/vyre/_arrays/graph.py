@@ -96,9 +96,15 @@ class Graph:
                     f"the graph was recorded with another {self._captured.changed()}. "
                     "Fix: record the calls in a new vyre.graph()."
                 )
-            note_taken(self._captured.all)  # where another graph records this replay
         if progress is False or progress is None:
             self._core.replay(times)
+            if self._captured is not None:
+                note_taken(self._captured.all)  # where another graph has recorded this replay
+        elif is_recording():
+            raise ArgumentError(
+                "Graph.replay with progress=, which waits for the device, has no place in a graph. "
+                "Fix: leave out progress=."
+            )
         elif callable(progress):
             self._watched(times, progress)
         elif progress is not True:

@@ -108,6 +108,31 @@ def test_a_graph_can_be_part_of_another(place):
     np.testing.assert_array_equal(data.numpy(), np.full(64, 8, np.uint32))
 
 
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        ({"times": 2**20}, "a graph has 1048576 calls at most. Fix: record fewer, and replay them more often."),
+        ({"times": 2**62}, "a graph has 1048576 calls at most. Fix: record fewer, and replay them more often."),
+        (
+            {"times": 3, "progress": lambda done, times: None},
+            "Graph.replay with progress=, which waits for the device, has no place in a graph. "
+            "Fix: leave out progress=.",
+        ),
+    ],
+)
+def test_a_refused_part_adds_no_call(place, options, refusal):
+    data = vyre.empty(64, **place)
+    with vyre.graph() as inner:
+        ADD_ONE(data, workgroups=1)
+    with vyre.graph() as outer:
+        ADD_ONE(data, workgroups=1)
+        assert message(lambda: inner.replay(**options), vyre.ArgumentError) == refusal
+        inner.replay(2)
+    assert len(outer) == 3
+    outer.replay()
+    np.testing.assert_array_equal(data.numpy(), np.full(64, 3, np.uint32))
+
+
 def test_one_of_nothing_does_nothing(place):
     with vyre.graph() as nothing:
         pass
