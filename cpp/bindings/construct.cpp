@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace vyre::python {
+namespace {
+
+// Takes the first of some parameters, "name", "count=0" or "*", from their list.
+std::string_view next_parameter(std::string_view& list) {
+  const std::string_view first = list.substr(0, list.find(", "));
+  list.remove_prefix(std::min(list.size(), first.size() + 2));
+  return first;
+}
+
+}  // namespace
 
 std::vector<py::object> bind_arguments(const Signature& signature, const py::args& args, const py::kwargs& kwargs) {
   std::vector<py::object> result(signature.names.size());
@@ -24,9 +34,23 @@ std::vector<py::object> bind_arguments(const Signature& signature, const py::arg
   refuse_call(call + ")", args, kwargs);
 }
 
+std::string as_arguments(std::string_view parameters) {
+  std::string arguments;
+  bool by_place = true;
+  while (!parameters.empty()) {
+    const std::string_view each = next_parameter(parameters);
+    if (each == "*") {
+      by_place = false;
+      continue;
+    }
+    arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", each);
+    if (!by_place && each.find('=') == each.npos) arguments += fmt::format("={}", each);
+  }
+  return arguments;
+}
+
 void refuse_call(const std::string& call, const py::args& args, const py::kwargs& kwargs) {
   const std::string function = call.substr(0, call.find('('));
-  const auto wrong = [&](const std::string& problem) { return CallError(fmt::format("{}() {}. Fix: write {}.", function, problem, call)); };
   // "name, binding, element, *, count=0": a parameter with a default may be left out; those after the star are passed by name.
   struct Parameter {
     std::string name;
@@ -36,9 +60,11 @@ void refuse_call(const std::string& call, const py::args& args, const py::kwargs
   bool by_place = true;
   std::string_view list = std::string_view(call).substr(function.size() + 1);
   list.remove_suffix(1);
+  const auto wrong = [&, arguments = as_arguments(list)](const std::string& problem) {
+    return CallError(fmt::format("{}() {}. Fix: write {}({}).", function, problem, function, arguments));
+  };
   while (!list.empty()) {
-    const std::string_view each = list.substr(0, list.find(", "));
-    list.remove_prefix(std::min(list.size(), each.size() + 2));
+    const std::string_view each = next_parameter(list);
     if (each == "*") {
       by_place = false;
     } else {

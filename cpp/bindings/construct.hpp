@@ -27,6 +27,9 @@ struct Signature {
 // Returns one object for each name of the signature, null for an argument that was not given. Throws CallError.
 std::vector<py::object> bind_arguments(const Signature& signature, const py::args& args, const py::kwargs& kwargs);
 
+// Returns the arguments of a call that may be typed, "left, times=times", for parameters "left, *, times".
+std::string as_arguments(std::string_view parameters);
+
 // Throws CallError, a TypeError in Python, for a call that does not fit a function. The Fix shows a correct one, such as
 // "Expr.load(buffer, index)".
 [[noreturn]] void refuse_call(const std::string& call, const py::args& args, const py::kwargs& kwargs);

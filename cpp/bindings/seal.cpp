@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "bindings/construct.hpp"
 #include "bindings/guarded.hpp"
 
 namespace vyre::python {
@@ -60,18 +61,20 @@ std::string parameters(const Record& function) {
 
 [[noreturn]] void refuse_arguments(const Record& function, PyObject* const* args, std::size_t positional, PyObject* names) {
   const std::string fits = parameters(function);
+  const std::string typed =
+      fits.starts_with('(') ? fmt::format("({})", as_arguments(std::string_view(fits).substr(1, fits.size() - 2))) : fits;
   if (PyType_Check(function.scope.ptr()) == 0) {
     const std::string name = fmt::format("{}.{}", function.name[0] == '_' ? "vyre._core" : "vyre", function.name);
     throw CallError(
-        fmt::format("{} takes {}, got ({}). Fix: write {}{}.", name, fits, given_types(args, 0, positional, names), name, fits));
+        fmt::format("{} takes {}, got ({}). Fix: write {}{}.", name, fits, given_types(args, 0, positional, names), name, typed));
   }
   auto* const owner = reinterpret_cast<PyTypeObject*>(function.scope.ptr());
   const std::string_view whole = owner->tp_name;
   const std::string name(whole.substr(whole.rfind('.') + 1));
   const bool bound = function.is_method && positional > 0 && PyObject_TypeCheck(args[0], owner) != 0;
   const std::string given = given_types(args, bound ? 1 : 0, positional, names);
-  const std::string call = function.is_method ? fmt::format("x.{}{}, where x is of type {}", function.name, fits, name)
-                                              : fmt::format("{}.{}{}", name, function.name, fits);
+  const std::string call = function.is_method ? fmt::format("x.{}{}, where x is of type {}", function.name, typed, name)
+                                              : fmt::format("{}.{}{}", name, function.name, typed);
   throw CallError(fmt::format("{}.{} takes {}, got ({}). Fix: write {}.", name, function.name, fits, given, call));
 }
 

@@ -170,16 +170,13 @@ def _unknown(key: str, free: list[str], call: str) -> str:
 
 
 def _listed(parameters: list[Parameter]) -> str:
-    """ "left, right, *, times=1"."""
+    """ "left, right, times=1": the arguments of a call that may be typed."""
     parts: list[str] = []
-    starred = False
     for p in parameters:
-        if p.kind == p.KEYWORD_ONLY and not starred:
-            parts.append("*")
-        starred = starred or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
         stars = "*" if p.kind == p.VAR_POSITIONAL else "**" if p.kind == p.VAR_KEYWORD else ""
-        default = f'"{p.default}"' if isinstance(p.default, str) else repr(p.default)
-        if default.startswith("<"):
-            default = "..."  # what a dataclass makes anew for each object
-        parts.append(f"{stars}{p.name}" + ("" if p.default is p.empty else f"={default}"))
+        value = p.name if p.default is p.empty else f'"{p.default}"' if isinstance(p.default, str) else repr(p.default)
+        if value.startswith("<"):
+            value = "..."  # what a dataclass makes anew for each object
+        by_name = p.default is not p.empty or p.kind == p.KEYWORD_ONLY
+        parts.append(f"{p.name}={value}" if by_name else f"{stars}{p.name}")
     return ", ".join(parts)

@@ -265,7 +265,7 @@ def test_what_dlpack_cannot_be_asked_for_is_told():
         with refused(vyre.ArgumentError, f"argument {text}"):
             array.__dlpack__(**wrong)
     assert message(lambda: array.__dlpack__(version=1), vyre.CallError) == (
-        "Array.__dlpack__() has no argument 'version'. Fix: write Array.__dlpack__(*, stream=..., max_version=..., dl_device=..., copy=...)."
+        "Array.__dlpack__() has no argument 'version'. Fix: write Array.__dlpack__(stream=..., max_version=..., dl_device=..., copy=...)."
     )
     for right in ({"stream": None}, {"max_version": (1, 0)}, {"copy": True}, {"dl_device": (1, 0), "copy": None}):
         assert "dltensor" in repr(array.__dlpack__(**right))

@@ -103,7 +103,7 @@ test_mistakes_are_told = refusals(
         (lambda: vyre.arange(2**64, dtype="uint64"), vyre.DeviceMemoryError, "a device has no memory for 18446744073709551616 elements", "use fewer elements"),
         (lambda: vyre.arange(3, dtype=bool), vyre.ArgumentError, "argument `dtype` of vyre.arange must be one of integers, got <class 'bool'>", "pass one of integers"),
         (lambda: vyre.arange(3, dtype=vyre.vec2u32), vyre.ArgumentError, "argument `dtype` of vyre.arange must be one of integers, got DataType.Vec2U32."),
-        (lambda: vyre.arange(), vyre.CallError, "vyre.arange() misses argument `start`", 'write vyre.arange(start, stop=None, step=1, dtype="uint32", *, backend=None, device=None)'),
+        (lambda: vyre.arange(), vyre.CallError, "vyre.arange() misses argument `start`", 'write vyre.arange(start, stop=None, step=1, dtype="uint32", backend=None, device=None)'),
     ],
 )  # fmt: skip
 

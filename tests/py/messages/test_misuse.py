@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
 
@@ -69,7 +70,7 @@ def test_new_makes_a_whole_program():
         (
             lambda: OpSpec("a.b", OpSignature([], vyre.u32), []),
             "OpSpec() takes 2 arguments by place, got 3",
-            "write OpSpec(id, signature=..., *, parameters=..., body=..., result=..., version=..., convention=..., "
+            "write OpSpec(id, signature=..., parameters=..., body=..., result=..., version=..., convention=..., "
             "summary=..., laws=..., examples=..., procedure=...)",
         ),
     ],
@@ -144,3 +145,21 @@ def test_small_values_copy_and_pickle():
         assert copy.copy(value) == copy.deepcopy(value) == value
     spec = vyre.ops.get("primitive.bitwise.xor")
     assert copy.copy(spec) is copy.deepcopy(spec) is spec
+
+
+def test_a_call_that_a_fix_gives_can_be_typed():
+    typed = set()
+    for home in (vyre, vyre.std, vyre.ops, BufferDecl, Expr, Node, Program, vyre.Array, vyre.Graph):
+        for name in getattr(home, "__all__", dir(home)):
+            if name.startswith("_") or not callable(getattr(home, name)):
+                continue
+            try:
+                getattr(home, name)(no_such_name=1)
+            except vyre.CallError as error:
+                call = str(error).partition(". Fix: write ")[2].partition(", where ")[0].removesuffix(".")
+                ast.parse(call, mode="eval")
+                typed.add(call)
+            except (TypeError, ValueError):  # classes that have errors of their own
+                continue
+    assert len(typed) > 250
+    assert "vyre.repeat(program, inputs, workgroups, times=10, backend=None, device=None, timeout=None)" in typed

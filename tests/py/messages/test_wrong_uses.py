@@ -146,7 +146,7 @@ STATEMENTS = [
         "a declaration without its binding",
         "result = ran([Node.store('out', i, x)], BufferDecl.read('a', vyre.u32))",
         "BufferDecl.read() misses argument `element`",
-        "write BufferDecl.read(name, binding, element, *, count=0)",
+        "write BufferDecl.read(name, binding, element, count=0)",
         "result = ran([Node.store('out', i, x)], BufferDecl.read('a', 0, DataType.U32))",
         [5, 6, 7, 8],
         CallError,
