@@ -9,6 +9,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/calls/optimize.hpp"
+#include "bindings/calls/prepared.hpp"
 #include "bindings/calls/schedule.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/program.hpp"
@@ -113,8 +114,7 @@ std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
   std::vector<fuzz::Way> result;
   for (const auto& [backend, device, schedule, optimize] : given) {
     fuzz::Way way;
-    way.backend = run::find_backend(backend);
-    if (way.backend == nullptr) reject("argument `backend` of a vyre.fuzz.Way", "one of vyre.backends()", backend);
+    way.backend = named_backend(py::str(backend), "argument `backend` of a vyre.fuzz.Way");
     way.device = device;
     way.schedule = to_schedule(schedule, "a schedule of vyre.fuzz");
     way.optimize = to_optimize(optimize, "`optimize` of a vyre.fuzz.Way").value_or(run::Optimize());

@@ -8,8 +8,7 @@
 #include "bindings/calls/lru.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/without_gil.hpp"
-#include "vyre/base/error.hpp"
-#include "vyre/base/nearest.hpp"
+#include "vyre/base/assert.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -46,16 +45,15 @@ Backend* best_backend() {
 
 Backend* to_backend(py::handle object, const std::string& function) {
   if (object.is_none()) return best_backend();
-  const std::string where = "argument `backend` of " + function;
-  const std::string name = to_text(object, where);
-  if (Backend* found = run::find_backend(name)) return found;
-  std::string names;
-  std::vector<std::string_view> known;
-  for (Backend* backend : run::backends()) {
-    known.push_back(backend->name());
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
+  return named_backend(object, "argument `backend` of " + function);
+}
+
+Backend* named_backend(py::handle name, const std::string& where) {
+  if (PyUnicode_Check(name.ptr()) != 0) {
+    if (Backend* const found = run::find_backend(lenient_text(name))) return found;
   }
-  reject_name(where, names + " or None", object, did_you_mean(name, known));
+  py::module_::import("vyre._devices").attr("check_backend")(name, where);  // which raises
+  VYRE_ASSERT(false);
 }
 
 PlaceToRun to_place(py::handle backend, py::handle device, const std::string& function) {

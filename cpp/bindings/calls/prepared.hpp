@@ -14,6 +14,8 @@ namespace vyre::python {
 
 // Converts the argument `backend`; messages name `function`. Python's None stands for the best backend.
 run::Backend* to_backend(py::handle object, const std::string& function);
+// The backend of a name. Messages call its place `where`.
+run::Backend* named_backend(py::handle name, const std::string& where);
 
 // Converts the arguments `backend` and `device`. A vyre.Device names both; an integer is an index into the backend's devices, or into
 // vyre.devices() where no backend is named; without a device the backend chooses.

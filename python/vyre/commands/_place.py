@@ -11,8 +11,9 @@ from vyre._devices import check_backend
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
-__all__ = ["NoSuchPlace", "add_place", "check_place", "exit_statuses", "split_place"]
+__all__ = ["NoSuchPlace", "add_place", "check_name", "check_place", "exit_statuses", "split_place"]
 
 
 class NoSuchPlace(vyre.ArgumentError):
@@ -41,6 +42,14 @@ def split_place(given: str) -> tuple[str, int | None]:
     return (backend, int(number)) if backend and re.fullmatch(r"[0-9]{1,4}", number) else (given, None)
 
 
+def check_name(backend: str, option: str, also: Sequence[str] = ()) -> None:
+    """Refuse the name of no backend. Raises NoSuchPlace."""
+    try:
+        check_backend(backend, option, also)
+    except vyre.ArgumentError as error:
+        raise NoSuchPlace(str(error)) from None
+
+
 def check_place(backend: str | None, device: int | None, option: str = "--backend", *, is_joined: bool = False) -> None:
     """Refuse here, by the options' names, what the library would refuse by its arguments'.
 
@@ -51,10 +60,7 @@ def check_place(backend: str | None, device: int | None, option: str = "--backen
     Raises: NoSuchPlace.
     """
     if backend is not None:
-        try:
-            check_backend(backend, option)
-        except vyre.ArgumentError as error:
-            raise NoSuchPlace(str(error)) from None
+        check_name(backend, option)
         missing = vyre.backends().unavailable().get(backend)
         if missing:
             raise NoSuchPlace(" ".join(missing))

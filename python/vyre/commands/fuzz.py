@@ -17,7 +17,7 @@ from vyre._base.files import read_at_most
 from vyre._base.refused import no_place
 from vyre.commands._fuzz_lines import say, what_runs
 from vyre.commands._listing import add_forms, print_json
-from vyre.commands._place import NoSuchPlace, exit_statuses, split_place
+from vyre.commands._place import NoSuchPlace, check_name, exit_statuses, split_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -217,6 +217,7 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
         backend, device = split_place(given)
         if device is not None and chosen.device is not None:
             raise no_place("--device", f"with --backend {given}")
+        _check_name(backend, "--backend")
         # A device is of those that have several.
         if device is None and backend not in _core._hosts:
             device = chosen.device
@@ -226,6 +227,13 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
 
         ways = ways_for_procedures(ways)
     return backends, ways
+
+
+def _check_name(backend: str, option: str) -> None:
+    from vyre.fuzz.compare import IN_PYTHON
+
+    if backend != "wgsl" and ":" not in backend:
+        check_name(backend, option, IN_PYTHON)
 
 
 def _described(ways: Sequence[Way]) -> str:
@@ -253,7 +261,9 @@ def _against(chosen: argparse.Namespace, ways: Sequence[Way]) -> Way | None:
         return None
     if chosen.procedures:
         raise no_place("--against", "with --procedures")
-    against = fuzz.way_against(*split_place(chosen.against))
+    backend, device = split_place(chosen.against)
+    _check_name(backend, "--against")
+    against = fuzz.way_against(backend, device)
     if against in ways:
         raise vyre.ArgumentError(
             f"--against {chosen.against} names what --backend names. Fix: name another backend, or another device."

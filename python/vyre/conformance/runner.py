@@ -19,6 +19,7 @@ import numpy as np
 import vyre
 from vyre import _core
 from vyre._base.refused import must_be, no_place
+from vyre._devices import check_backend
 from vyre.conformance.case import Arrays, Case, hash_arrays
 from vyre.conformance.families import barriers
 from vyre.errors import ArgumentError, CapabilityError, DeviceError, LoweringError, ValidationError, VyreError
@@ -108,13 +109,10 @@ def target(backend: str | Run | None = None, device: int | vyre.Device | None = 
         listed = vyre.devices()
         backend, device = (listed[device].backend, listed[device].index) if device < len(listed) else ("vulkan", device)
     name = backend or vyre.backends()[0]
-    unavailable = vyre.backends().unavailable()
-    if name not in vyre.backends():
-        if name not in unavailable:
-            known = [*vyre.backends(), *unavailable]
-            meant = vyre._core._did_you_mean(name, known)
-            raise ArgumentError(f"there is no backend {name!r}. Fix: name one of {', '.join(known)}{meant}.")
-        raise DeviceError(f"backend {name!r} does not work here: {' '.join(unavailable[name])}")  # with a Fix
+    check_backend(name, "argument `backend` of vyre.conformance.target")
+    reasons = vyre.backends().unavailable().get(name)
+    if reasons is not None:
+        raise DeviceError(f"backend {name!r} does not work here: {' '.join(reasons)}")  # with a Fix
     found = vyre.devices(name)
     if device is not None and not found:
         raise no_place(f"device {device}", f"with backend {name!r}")

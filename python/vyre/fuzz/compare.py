@@ -72,6 +72,9 @@ class Way:
         return (self.backend, self.device, self.schedule, self.optimize)
 
 
+IN_PYTHON = ("wgsl", "module:function")
+"""What a Way may have in place of a backend's name, in words."""
+
 SPEEDUPS: tuple[str, ...] = tuple(name for name, _ in _core._tables["speedups"])
 """The names of the speedups of lowering, each of which can be switched off."""
 

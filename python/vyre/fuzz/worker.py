@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre import _core
 from vyre._base.refused import no_place
+from vyre._devices import check_backend
 from vyre.fuzz.case import Case
-from vyre.fuzz.compare import Judgement, Way, judge
+from vyre.fuzz.compare import IN_PYTHON, Judgement, Way, judge
 from vyre.fuzz.settings import Settings
 
 if TYPE_CHECKING:
@@ -161,12 +162,8 @@ def _describe(ways: list[Way], progress: mmap.mmap) -> str:
             found[_describe_function(way)] = None
             continue
         if way.backend not in vyre.backends():
-            reasons = vyre.backends().unavailable().get(way.backend)
-            if reasons is None:
-                known = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
-                raise vyre.ArgumentError(
-                    f"backend `{way.backend}` does not exist. Fix: use one of {known}, `wgsl`, or `module:function`."
-                )
+            check_backend(way.backend, "argument `backend` of a vyre.fuzz.Way", IN_PYTHON)
+            reasons = vyre.backends().unavailable()[way.backend]
             raise vyre.CapabilityError(f"backend `{way.backend}` does not work here: {' '.join(reasons)}")
         devices = [device for device in vyre.devices() if device.backend == way.backend]
         if not devices:

@@ -304,7 +304,8 @@ def test_a_file_that_cannot_be_written_is_one_sentence(arguments, problem, fix, 
     refuses(arguments, problem, fix)
 
 
-KNOWN = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
+NAMES = ", ".join([*vyre.backends(), *vyre.backends().unavailable()])
+KNOWN = f"{NAMES}, wgsl, module:function"
 
 
 @pytest.mark.parametrize(
@@ -312,13 +313,13 @@ KNOWN = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().un
     [
         (
             "fuzz --count 1 --backend nosuch",
-            "backend `nosuch` does not exist",
-            f"use one of {KNOWN}, `wgsl`, or `module:function`",
+            f"--backend must be one of {KNOWN}, got 'nosuch'",
+            "write one of these",
         ),
         (
             "fuzz --count 1 --backend cpu --against nosuch",
-            "backend `nosuch` does not exist",
-            f"use one of {KNOWN}, `wgsl`, or `module:function`",
+            f"--against must be one of {KNOWN}, got 'nosuch'",
+            "write one of these",
         ),
         (
             "fuzz --count 1 --backend cpu --backend vulkan:99",
@@ -328,7 +329,7 @@ KNOWN = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().un
         ("conform --backend cpu --device 1", "device 1 has no place with backend 'cpu'", "leave it out"),
         (
             "conform --backend metal",
-            f"--backend must be one of {KNOWN.replace('`', '')}, got 'metal'",
+            f"--backend must be one of {NAMES}, got 'metal'",
             "write one of these",
         ),
     ],

@@ -86,7 +86,7 @@ def test_no_device_is_an_error_that_says_what_to_do(installed):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--vyre-backend", "metal", "there is no backend 'metal'. Fix: name one of "),
+        ("--vyre-backend", "metal", ", got 'metal'. Fix: write one of these."),
         ("--vyre-device", "99", "there is no device 99. Fix: name one of `vyre devices`."),
     ],
 )

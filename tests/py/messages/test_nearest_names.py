@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import vyre
 from conftest import refused
-from vyre import BufferDecl, Program
+from vyre import BufferDecl, Program, conformance, fuzz
 
 NAMED = Program([BufferDecl.read_write("data", 0, vyre.u32), BufferDecl.read_write("mask", 1, vyre.u32)])
 
@@ -47,6 +48,28 @@ def test_the_nearest_name_is_said(call, end):
     with pytest.raises(vyre.VyreError) as error:
         call()
     assert str(error.value).endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("where", "call"),
+    [
+        ("argument `backend` of vyre.run", lambda name: vyre.run(NAMED, {"data": 4, "mask": 4}, 1, backend=name)),
+        ("argument `backend` of vyre.array", lambda name: vyre.array(np.zeros(1, np.uint32), backend=name)),
+        ("argument `backend` of vyre.devices", vyre.devices),
+        ("argument `backend` of vyre.std.sum", lambda name: vyre.std.sum(np.zeros(1, np.uint32), backend=name)),
+        ("argument `backend` of vyre.conformance.target", lambda name: conformance.target(name)),
+        (
+            "argument `backend` of a vyre.fuzz.Way",
+            lambda name: fuzz.judge(fuzz.generate(1), [fuzz.Way(name)]),
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["vulcan", "metal"])
+def test_a_wrong_backend_is_told_in_the_same_words_everywhere(where, call, name):
+    known = ", ".join([*vyre.backends(), *vyre.backends().unavailable()])
+    meant = " (did you mean `vulkan`?)" if name == "vulcan" else ""
+    with refused(vyre.ArgumentError, f"{where} must be one of {known}, got {name!r}", f"write one of these{meant}"):
+        call(name)
 
 
 def test_a_name_like_no_other_gets_no_suggestion():

@@ -183,5 +183,5 @@ def test_wrong_arguments_are_told_as_ever():
         vyre.try_compile(program(), timeout=-1)
     with pytest.raises(vyre.ArgumentError, match=r"^argument `program` of vyre\.try_compile must be a"):
         vyre.try_compile("program")
-    with pytest.raises(vyre.ArgumentError, match=r'^argument `backend` of vyre\.try_compile must be one of "vulkan"'):
+    with pytest.raises(vyre.ArgumentError, match=r"^argument `backend` of vyre\.try_compile must be one of "):
         vyre.try_compile(program(), backend="vulcan")

@@ -755,11 +755,11 @@ def test_wrong_requests_say_what_to_write(capsys, monkeypatch):
         assert run(*arguments) == status
         return capsys.readouterr().err
 
-    assert refused("--backend", "gpu", status=3) == (
-        "error: backend `gpu` does not exist. Fix: use one of "
-        + ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
-        + ", `wgsl`, or `module:function`.\n"
-    )
+    known = ", ".join([*vyre.backends(), *vyre.backends().unavailable(), "wgsl", "module:function"])
+    for option in ("--backend", "--against"):
+        assert refused(option, "gpu", status=3) == (
+            f"error: {option} must be one of {known}, got 'gpu'. Fix: write one of these.\n"
+        )
     assert refused("--backend", "vulkan", "--device", 99, status=3) == (
         "error: device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.\n"
     )
