@@ -35,7 +35,7 @@ def describe(ways: Sequence[Way], *, patience: float = PATIENCE) -> str:
     Raises: ArgumentError, or CapabilityError where one does not work here.
     """
     ways = checked_ways(ways, "vyre.fuzz.describe")
-    if all(way.backend in _core._hosts for way in ways):
+    if all(way.backend in _core._hosts and not way.device for way in ways):
         return "; ".join(dict.fromkeys(way.backend for way in ways))
     worker = Worker(patience)
     try:

@@ -760,6 +760,10 @@ def test_wrong_requests_say_what_to_write(capsys, monkeypatch):
         assert refused(option, "gpu", status=3) == (
             f"error: {option} must be one of {known}, got 'gpu'. Fix: write one of these.\n"
         )
+    for option in ("--backend", "--against"):
+        assert refused(option, "cpu:9", "--count", 1, status=3) == (
+            "error: device 9 has no place with backend `cpu`. Fix: leave it out.\n"
+        )
     assert refused("--backend", "vulkan", "--device", 99, status=3) == (
         "error: device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.\n"
     )
