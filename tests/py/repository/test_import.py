@@ -98,6 +98,9 @@ def test_an_unknown_name_says_what_to_write():
         vyre.nonsense  # noqa: B018
     with refused(AttributeError, "module `vyre` has no attribute `popcnt`", "write vyre.popcount"):
         vyre.popcnt  # noqa: B018
+    assert in_new_process("import vyre\ntry: vyre.fuzz\nexcept AttributeError as error: print(error)") == (
+        "module `vyre` has no attribute `fuzz`. Fix: write `import vyre.fuzz` above it.\n"
+    )
     with pytest.raises(AttributeError, match=r"^module 'vyre' has no attribute '__nonsense__'$"):
         vyre.__nonsense__  # noqa: B018
 
