@@ -23,7 +23,7 @@ constexpr std::uint32_t kProcedureVersion = 1;
 class ProcedureWriter : ByteWriter {
  public:
   std::string operator()(const Procedure& procedure) {
-    out_ += kProcedureMagic;
+    put_bytes(kProcedureMagic);
     put(kProcedureVersion);
     put(procedure.name());
     list(procedure.numbers(), [&](const NumberDecl& number) {
@@ -45,7 +45,7 @@ class ProcedureWriter : ByteWriter {
       std::visit([&](const auto& kind) { put(kind); }, step);
     });
     list(procedure.results(), [&](ArrayId id) { put(id.index); });
-    return std::move(out_);
+    return written();
   }
 
  private:

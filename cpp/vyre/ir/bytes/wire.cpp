@@ -32,7 +32,7 @@ constexpr std::size_t kLeastName = 1, kLeastBuffer = 6, kLeastExpr = 2, kLeastNo
 class Writer : ByteWriter {
  public:
   std::string operator()(const Program& program) {
-    out_ += kMagic;
+    put_bytes(kMagic);
     put(kVersion);
     for (std::uint32_t size : program.workgroup_size()) put(size);
 
@@ -55,7 +55,7 @@ class Writer : ByteWriter {
     for (std::uint32_t index = 0; index < program.exprs().size(); ++index) put(program, ExprId{index});
     put(program.nodes().size());
     for (const Node& node : program.nodes()) put(node);
-    return std::move(out_);
+    return written();
   }
 
  private:
