@@ -75,18 +75,24 @@ std::vector<bool> checked_choices(const Kernel& kernel, const Opcodes& opcodes) 
   const bool may_choose = has(opcodes, Opcode::Select) || has(opcodes, Opcode::ReadVariable);
   if (!has(opcodes, Opcode::If) || !has(opcodes, Opcode::Length) || !may_choose) return {};
   ChosenValues chosen(kernel);
-  std::vector<bool> result, decides(kernel.code.size());
+  std::vector<std::uint32_t> open;  // what decides a branch
+  for (const Instruction& it : kernel.code) {
+    if (it.op == Opcode::If) open.push_back(it.a.index);
+  }
+  std::vector<bool> result, seen(kernel.code.size());
   const auto check = [&](ValueId value, ValueId with) {
     if (kernel.code[with.index].op != Opcode::Length || !chosen.contains(value)) return;
     result.resize(kernel.code.size());
     result[value.index] = true;
   };
-  for (std::size_t at = kernel.code.size(); at-- > 0;) {
+  while (!open.empty()) {
+    const std::uint32_t at = open.back();
+    open.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
     const Instruction& it = kernel.code[at];
-    if (it.op == Opcode::If) decides[it.a.index] = true;
-    if (!decides[at]) continue;
     if (it.op == Opcode::And || it.op == Opcode::Or) {
-      decides[it.a.index] = decides[it.b.index] = true;
+      open.insert(open.end(), {it.a.index, it.b.index});
     } else if (is_comparison(it.op)) {
       check(it.a, it.b);
       check(it.b, it.a);

@@ -31,25 +31,10 @@ std::optional<std::size_t> place_of(const Kernel& kernel, const Instruction& it)
   }
 }
 
-std::optional<lower::ValueId> written_value(const Instruction& it) {
-  switch (it.op) {
-    case Opcode::WriteVariable:
-      return it.a;
-    case Opcode::StoreBuffer:
-    case Opcode::StoreShared:
-    case Opcode::StorePrivate:
-      return it.b;
-    default:
-      return std::nullopt;
-  }
-}
-
 Opcodes opcodes_of(const Kernel& kernel) {
   Opcodes found{};
   for (const Instruction& it : kernel.code) found[static_cast<std::size_t>(it.op)] = true;
   return found;
 }
-
-bool is_computed(Opcode op) { return is_lanewise(op) || op == Opcode::Select || op == Opcode::Lane || op == Opcode::Pack; }
 
 }  // namespace vyre::emit

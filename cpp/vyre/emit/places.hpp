@@ -22,7 +22,18 @@ std::size_t place_count(const lower::Kernel& kernel);
 std::optional<std::size_t> place_of(const lower::Kernel& kernel, const lower::Instruction& it);
 
 // The value that a store or WriteVariable writes to its place. Nothing for an atomic, whose new value no compiler knows.
-std::optional<lower::ValueId> written_value(const lower::Instruction& it);
+inline std::optional<lower::ValueId> written_value(const lower::Instruction& it) {
+  switch (it.op) {
+    case lower::Opcode::WriteVariable:
+      return it.a;
+    case lower::Opcode::StoreBuffer:
+    case lower::Opcode::StoreShared:
+    case lower::Opcode::StorePrivate:
+      return it.b;
+    default:
+      return std::nullopt;
+  }
+}
 
 // Which opcodes a kernel has, by their position in the table: most searches end with this.
 using Opcodes = std::array<bool, std::size(lower::kOpcodes)>;
@@ -30,6 +41,8 @@ Opcodes opcodes_of(const lower::Kernel& kernel);
 constexpr bool has(const Opcodes& opcodes, lower::Opcode op) { return opcodes[static_cast<std::size_t>(op)]; }
 
 // Whether the operands alone decide the result.
-bool is_computed(lower::Opcode op);
+constexpr bool is_computed(lower::Opcode op) {
+  return is_lanewise(op) || op == lower::Opcode::Select || op == lower::Opcode::Lane || op == lower::Opcode::Pack;
+}
 
 }  // namespace vyre::emit

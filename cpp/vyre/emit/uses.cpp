@@ -34,16 +34,17 @@ bool is_defined(Opcode op, const Range& b) {
 
 }  // namespace
 
-Uses::Uses(const lower::Kernel& kernel) : kernel_(kernel), forms_(kernel.code.size()), uses_(kernel.code.size()) {
+Uses::Uses(const lower::Kernel& kernel, bool looks_at_indices) : kernel_(kernel), forms_(kernel.code.size()), uses_(kernel.code.size()) {
   for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {
     const Instruction& it = kernel.code[at];
     const lower::Forms& forms = info(it.op).forms;
     const bool truths = forms.or_truths && is_boolean(it.a.index) && is_boolean(it.b.index);
-    forms_[at] = truths || tests_truth(it) ? lower::kTruths : forms;
+    forms_[at] = truths || tests_truth(it) ? &lower::kTruths : &forms;
   }
   for (auto at = static_cast<std::uint32_t>(kernel.code.size()); at-- > 0;) {
     if (is_made(at)) note_operands(at);
   }
+  if (!looks_at_indices) return;
   note_indices({});
   const bool has_arrays = !kernel.shared.empty() || !kernel.privates.empty();
   if (!has_arrays || !loads_an_index()) return;
@@ -112,13 +113,19 @@ void Uses::note_indices(const std::vector<bool>& is_safe) {
 
 void Uses::note_operands(std::uint32_t at) {
   const Instruction& it = kernel_.code[at];
-  const auto note = [&](ValueId value, Form form) {
-    if (value.valid()) uses_[value.index].as |= bit(form);
-  };
   const lower::Forms& taken = forms(at);
-  note(it.a, taken.a);
-  if (tests_truth(it)) return;  // without the zero
-  for (const ValueId value : {it.b, it.c, it.d}) note(value, taken.others);
+  const auto note = [uses = uses_.data()](ValueId value, std::uint8_t form) {
+    if (value.valid()) uses[value.index].as |= form;
+  };
+  // Read before the first note: a compiler takes a byte that is written for a part of anything.
+  const ValueId b = it.b, c = it.c, d = it.d;
+  const std::uint8_t others = bit(taken.others);
+  const bool is_alone = tests_truth(it);  // without the zero
+  note(it.a, bit(taken.a));
+  if (is_alone) return;
+  note(b, others);
+  note(c, others);
+  note(d, others);
 }
 
 }  // namespace vyre::emit

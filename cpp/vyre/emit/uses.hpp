@@ -11,10 +11,11 @@ namespace vyre::emit {
 
 class Uses {
  public:
-  explicit Uses(const lower::Kernel& kernel);
+  // Without `looks_at_indices`, nobody asks as_index().
+  explicit Uses(const lower::Kernel& kernel, bool looks_at_indices = true);
 
   // The forms of the instruction's operands and of its result.
-  const lower::Forms& forms(std::uint32_t at) const { return forms_[at]; }
+  const lower::Forms& forms(std::uint32_t at) const { return *forms_[at]; }
   // Whether a live instruction uses the value in this form.
   bool as(lower::Form form, std::uint32_t value) const { return (uses_[value].as & bit(form)) != 0; }
   // Whether a live instruction uses the value in this form alone, or not at all.
@@ -54,8 +55,8 @@ class Uses {
   bool is_fixed(const lower::Instruction& instruction) const;
 
   const lower::Kernel& kernel_;
-  std::vector<lower::Forms> forms_;  // by instruction
-  std::vector<Use> uses_;            // by value
+  std::vector<const lower::Forms*> forms_;  // by instruction
+  std::vector<Use> uses_;                   // by value
 };
 
 }  // namespace vyre::emit

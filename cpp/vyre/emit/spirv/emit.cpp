@@ -75,17 +75,13 @@ Word Emitter::extended(GLSLstd450 function, Word type, std::initializer_list<Wor
   return id;
 }
 
-void Emitter::define(std::uint32_t at, Word id) {
-  const Form made = uses_.forms(at).result;
-  if (made == Form::Bits && !checked_choices_.empty() && checked_choices_[at]) {
-    id = result(spv::OpIAdd, uint(), {unknown_zero(), id});
-  }
-  values_[at][made] = id;
-  if (uses_.as_nothing_but(made, at)) return;
+void Emitter::define_others(std::uint32_t at, Form made, Word id) {
   const auto also = [&](Form form) { return form != made && uses_.as(form, at); };
   if (also(Form::Bits)) values_[at][Form::Bits] = result(spv::OpSelect, uint(), {id, constant(1), constant(0)});
   if (also(Form::Truth)) values_[at][Form::Truth] = result(spv::OpINotEqual, boolean(), {id, constant(0)});
 }
+
+Word Emitter::hidden(Word id) { return result(spv::OpIAdd, uint(), {unknown_zero(), id}); }
 
 Word Emitter::input(Word variable, std::uint32_t axis) {
   const Word type = module_.pointer(spv::StorageClassInput, uint());

@@ -65,7 +65,15 @@ class Emitter {
   void own_instruction(std::uint32_t at, Word volatility);
   Word extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands);
   // Defines the form that an instruction gives, and the others from it where something uses them.
-  void define(std::uint32_t at, Word id);
+  void define(std::uint32_t at, Word id) {
+    const Form made = uses_.forms(at).result;
+    const bool hides = made == Form::Bits && !checked_choices_.empty() && checked_choices_[at];
+    values_[at][made] = id = hides ? hidden(id) : id;
+    if (!uses_.as_nothing_but(made, at)) define_others(at, made, id);
+  }
+  void define_others(std::uint32_t at, Form made, Word id);
+  // The sum with a zero that a compiler does not know to be one.
+  Word hidden(Word id);
   Word input(Word variable, std::uint32_t axis);
   Word parameter(std::uint32_t word);
   Word workgroup_id(std::uint32_t axis);
@@ -139,7 +147,7 @@ class Emitter {
   Module module_;
 
   std::vector<Value> values_;
-  const emit::Uses uses_{kernel_};
+  const emit::Uses uses_{kernel_, options_.addresses};
   std::vector<Region> regions_;
   const emit::Opcodes opcodes_ = emit::opcodes_of(kernel_);
   const std::vector<ValueId> known_inversions_ = emit::known_inversions(kernel_, opcodes_);

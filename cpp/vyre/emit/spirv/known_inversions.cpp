@@ -77,11 +77,11 @@ class Search {
     for (std::size_t at = kernel_.code.size(); at-- > 0;) {
       const Instruction& it = kernel_.code[at];
       if (it.op == Opcode::If) decides_[it.a.index] = true;
-      const auto place = place_of(kernel_, it);
-      if (const auto value = written_value(it); value && deciding_places_[*place]) decides_[value->index] = true;
+      if (const auto value = written_value(it); value && deciding_places_[*place_of(kernel_, it)]) decides_[value->index] = true;
       if (!decides_[at]) continue;
       if (const auto axis = axis_of(it)) deciding_axes_[*axis] = true;
       if (it.op == Opcode::Length) deciding_length_ = true;
+      const auto place = place_of(kernel_, it);
       if (place && !deciding_places_[*place]) grew = deciding_places_[*place] = true;
       if (!is_computed(it.op)) continue;
       for (const ValueId operand : it.operands()) {
@@ -118,19 +118,24 @@ class Search {
 
   Told told(const Instruction& it) const {
     if (it.op == Opcode::Constant) return Told::Constant;
+    if (is_computed(it.op)) return told_of_operands(it);
     if (const auto axis = axis_of(it)) return deciding_axes_[*axis] ? Told::FromBranch : Told::Nothing;
     if (it.op == Opcode::Length) return deciding_length_ ? Told::FromBranch : Told::Nothing;
     if (const auto place = place_of(kernel_, it)) return deciding_places_[*place] ? Told::FromBranch : told_places_[*place];
-    if (!is_computed(it.op)) return Told::Nothing;
+    return Told::Nothing;
+  }
+
+  Told told_of_operands(const Instruction& it) const {
     if ((it.op == Opcode::And || it.op == Opcode::Mul) && (is_zero(it.a) || is_zero(it.b))) return Told::Constant;
     // A Select is known by what it chooses from: its condition is mostly the check of an index.
     Told least = Told::FromBranch, most = Told::Nothing;
-    for (std::size_t k = 0; k < it.operands().size(); ++k) {
-      const ValueId operand = it.operands()[k];
-      if (!operand.valid()) continue;
+    const auto note = [&](ValueId operand, bool is_chosen_from) {
+      if (!operand.valid()) return;
       most = std::max(most, told_[operand.index]);
-      if (it.op != Opcode::Select || k != 0) least = std::min(least, told_[operand.index]);
-    }
+      if (is_chosen_from) least = std::min(least, told_[operand.index]);
+    };
+    note(it.a, it.op != Opcode::Select);
+    for (const ValueId operand : {it.b, it.c, it.d}) note(operand, true);
     return least == Told::Nothing ? Told::Nothing : most;
   }
 

@@ -1,5 +1,7 @@
 #include "vyre/emit/spirv/module.hpp"
 
+#include <algorithm>
+
 #include "vyre/base/assert.hpp"
 
 namespace vyre::spirv {
@@ -13,19 +15,21 @@ constexpr std::size_t kMaxWords = 0xFFFF;
 
 void Module::add(Section section, spv::Op op, std::span<const Word> operands) {
   VYRE_ASSERT(operands.size() < kMaxWords);
-  std::vector<Word>& words = sections_[static_cast<std::size_t>(section)];
-  words.push_back(static_cast<Word>(operands.size() + 1) << spv::WordCountShift | static_cast<Word>(op));
-  words.insert(words.end(), operands.begin(), operands.end());
+  const std::size_t count = operands.size() + 1;
+  Word* const first = sections_[static_cast<std::size_t>(section)].extend(count);
+  *first = static_cast<Word>(count) << spv::WordCountShift | static_cast<Word>(op);
+  std::ranges::copy(operands, first + 1);
 }
 
 Word Module::add_result(Section section, spv::Op op, Word type, std::initializer_list<Word> operands) {
   const Word id = fresh();
-  std::vector<Word>& words = sections_[static_cast<std::size_t>(section)];
-  words.push_back(static_cast<Word>(operands.size() + 3) << spv::WordCountShift | static_cast<Word>(op));
-  words.push_back(type);
-  words.push_back(id);
-  // Instructions have few operands: a loop is faster than insert().
-  for (const Word operand : operands) words.push_back(operand);
+  const std::size_t count = operands.size() + 3;
+  Word* next = sections_[static_cast<std::size_t>(section)].extend(count);
+  *next++ = static_cast<Word>(count) << spv::WordCountShift | static_cast<Word>(op);
+  *next++ = type;
+  *next++ = id;
+  // Instructions have few operands: a loop is faster than a copy.
+  for (const Word operand : operands) *next++ = operand;
   return id;
 }
 
@@ -85,10 +89,10 @@ Word Module::variable(Section section, spv::StorageClass storage, Word pointee) 
 
 std::vector<Word> Module::words() const {
   std::size_t size = 5;
-  for (const std::vector<Word>& section : sections_) size += section.size();
+  for (const Words& section : sections_) size += section.all().size();
   std::vector<Word> words{spv::MagicNumber, kVersion, 0, bound_, 0};
   words.reserve(size);
-  for (const std::vector<Word>& section : sections_) words.insert(words.end(), section.begin(), section.end());
+  for (const Words& section : sections_) words.insert(words.end(), section.all().begin(), section.all().end());
   return words;
 }
 

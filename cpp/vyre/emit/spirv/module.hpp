@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -31,6 +32,23 @@ enum class Section : std::uint8_t {
   FunctionHead,
   FunctionVariables,
   FunctionBody,
+};
+
+// A stream of words that grows by whole instructions: asking for room once is cheaper than for each word.
+class Words {
+ public:
+  // Makes room for `count` more words, and returns the first of them.
+  Word* extend(std::size_t count) {
+    if (words_.size() - size_ < count) words_.resize(2 * words_.size() + count);
+    Word* const first = words_.data() + size_;
+    size_ += count;
+    return first;
+  }
+  std::span<const Word> all() const { return std::span(words_).first(size_); }
+
+ private:
+  std::vector<Word> words_;
+  std::size_t size_ = 0;  // the words behind it are room
 };
 
 class Module {
@@ -63,7 +81,7 @@ class Module {
  private:
   static constexpr std::size_t kSections = static_cast<std::size_t>(Section::FunctionBody) + 1;
 
-  std::array<std::vector<Word>, kSections> sections_;
+  std::array<Words, kSections> sections_;
   std::map<std::vector<Word>, Word> types_;
   std::unordered_map<Word, Word> constants_;
   std::unordered_map<Word, Word> nulls_;
