@@ -47,6 +47,19 @@ ExprHandle make(ExprKind kind, SourcePlace place, std::vector<ExprHandle> operan
   return ExprHandle(data);
 }
 
+// Takes the operands one by one, because a list in braces would copy them.
+template <class... Operands>
+ExprHandle applied(const OpInfo& op, SourcePlace place, Operands... operands) {
+  auto* data = new ExprData{};
+  const ExprHandle made(data);
+  data->kind = op.kind;
+  data->op = op.index;
+  data->place = place;
+  data->operands.reserve(sizeof...(operands));
+  (data->operands.push_back(std::move(operands)), ...);
+  return made;
+}
+
 NodeHandle make(NodeKind kind, SourcePlace place, std::string name, std::vector<ExprHandle> operands, std::vector<NodeHandle> body = {},
                 std::vector<NodeHandle> otherwise = {}) {
   auto* data = new NodeData{};
@@ -120,11 +133,11 @@ ExprHandle grid_id(GridIdKind kind, std::uint32_t axis, SourcePlace place) {
   return make(ExprKind::GridId, place, {}, {}, axis, static_cast<std::uint8_t>(kind));
 }
 ExprHandle binary(BinOp op, ExprHandle left, ExprHandle right, SourcePlace place) {
-  return apply(info(op), {std::move(left), std::move(right)}, place);
+  return applied(info(op), place, std::move(left), std::move(right));
 }
-ExprHandle unary(UnOp op, ExprHandle operand, SourcePlace place) { return apply(info(op), {std::move(operand)}, place); }
+ExprHandle unary(UnOp op, ExprHandle operand, SourcePlace place) { return applied(info(op), place, std::move(operand)); }
 ExprHandle select(ExprHandle condition, ExprHandle if_true, ExprHandle if_false, SourcePlace place) {
-  return apply(info(TernOp::Select), {std::move(condition), std::move(if_true), std::move(if_false)}, place);
+  return applied(info(TernOp::Select), place, std::move(condition), std::move(if_true), std::move(if_false));
 }
 ExprHandle apply(const OpInfo& op, std::vector<ExprHandle> operands, SourcePlace place) {
   return make(op.kind, place, std::move(operands), {}, 0, op.index);

@@ -2,7 +2,6 @@
 // operators alone.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -57,10 +56,16 @@ inline constexpr std::array kMeanings = {
 #include "vyre/ir/handles/meanings.def"
 };
 
+// The rows of kMeanings by operator and type; null where there is none.
+inline constexpr auto kMeaningOn = [] {
+  std::array<std::array<const Meaning*, kTypes.size()>, kInfixes.size()> rows{};
+  for (const Meaning& each : kMeanings) rows[static_cast<std::size_t>(each.op)][static_cast<std::size_t>(each.type)] = &each;
+  return rows;
+}();
+
 // Returns what the operator means on the type, or nullptr if it means nothing there.
 constexpr const Meaning* meaning(Infix op, DataType type) {
-  const auto row = std::ranges::find_if(kMeanings, [&](const Meaning& each) { return each.op == op && each.type == type; });
-  return row == kMeanings.end() ? nullptr : &*row;
+  return kMeaningOn[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
 }
 
 }  // namespace vyre::ir

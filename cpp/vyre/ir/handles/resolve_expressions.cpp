@@ -159,8 +159,14 @@ Made Expressions::make(const ExprData& data) {
       return select(data);
     case ExprKind::Call:
       return call(data);
-    default:
+    case ExprKind::Load:
+    case ExprKind::Cast:
+    case ExprKind::Lane:
+    case ExprKind::Pack:
+    case ExprKind::Atomic:
       break;
+    default:
+      return operation(data);
   }
   std::vector<Made>& operands = operands_;
   operands.clear();
@@ -181,12 +187,21 @@ Made Expressions::make(const ExprData& data) {
     case ExprKind::Atomic:
       return made(Atomic{static_cast<AtomicOp>(data.op), data.has_expected, builder_.name(data.name), list(operands)}, DataType::U32);
     default:
-      break;
+      VYRE_ASSERT(false);
+      return {};
   }
+}
+
+Made Expressions::operation(const ExprData& data) {
   const OpInfo& op = info(data.kind, data.op);
-  const std::array ids{at(0), at(op.arity > 1 ? 1 : 0), at(op.arity > 2 ? 2 : 0)};
-  Made result = made(application(op, ids), op.result);
-  result.truth = (op.laws & kTruth) != 0 || (keeps_truths(op) && operands[0].truth && operands[1].truth);
+  std::array<Made, 3> made;
+  std::array<ExprId, 3> ids;
+  for (std::size_t k = 0; k < op.arity; ++k) {
+    made[k] = operand(data, k);
+    ids[k] = made[k].id;
+  }
+  Made result = of(builder_.add(application(op, ids), data.place), op.result, std::span(made).first(op.arity));
+  result.truth = (op.laws & kTruth) != 0 || (keeps_truths(op) && made[0].truth && made[1].truth);
   return result;
 }
 
@@ -343,14 +358,16 @@ Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
   for (std::size_t k = 0; k < operands.size(); ++k) {
     if (data.operands[k]->adapts) operands[k] = literal(*data.operands[k], type, row.op, k == 0);
   }
+  const bool inverts_truth = row.op == Infix::Invert && type == DataType::U32 && operands[0].truth;
+  if (inverts_truth) return mistaken(data, operands, {.kind = Mistake::Kind::Truth});
+  const auto is_alike = [&](const Made& each) { return each.type.value_or(type) == type; };
+  if (std::ranges::all_of(operands, is_alike)) return written(data, row, type, operands);
   const bool compares = row.shape == InfixShape::Compare;
   const auto is_part = [&](DataType part, DataType whole) { return !compares && is_vector(whole) && part == info(whole).component; };
   for (const Made& each : operands) {
     if (is_part(type, each.type.value_or(type))) type = *each.type;
   }
-  const auto fits = [&](const Made& each) { return each.type.value_or(type) == type || is_part(*each.type, type); };
-  const bool inverts_truth = row.op == Infix::Invert && type == DataType::U32 && operands[0].truth;
-  if (inverts_truth) return mistaken(data, operands, {.kind = Mistake::Kind::Truth});
+  const auto fits = [&](const Made& each) { return is_alike(each) || is_part(*each.type, type); };
   if (std::ranges::all_of(operands, fits)) return written(data, row, type, operands);
   const DataType left = operands[0].type.value_or(type);
   const auto right = std::ranges::find_if(operands, [&](const Made& each) { return each.type.value_or(left) != left; });

@@ -109,6 +109,7 @@ class Expressions {
   // `from` are the operands; a type that does not depend on theirs never varies.
   static Made of(ExprId id, std::optional<DataType> type, std::span<const Made> from, bool by_type = false);
   // An integer in one arm takes the type of the other.
+  Made operation(const ExprData& data);
   Made select(const ExprData& data);
   Made call(const ExprData& data);
   ExprId call(std::string_view id, const std::vector<ExprId>& arguments, SourcePlace place);
