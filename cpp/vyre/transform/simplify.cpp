@@ -46,8 +46,12 @@ class Simplifier {
 
   // The root that a pattern can start with; nothing for expressions that no pattern names.
   static std::optional<Root> root_of(const ir::Expr& expr) {
-    if (const ir::OpInfo* op = ir::operator_of(expr)) return number(*op);
+    // The operators of a kind stand one after the other in ir::kOps.
     switch (kind(expr)) {
+      case ir::ExprKind::Binary:
+        return static_cast<Root>(number(ir::kBinOps[0]) + static_cast<Root>(std::get_if<ir::Binary>(&expr)->op));
+      case ir::ExprKind::Unary:
+        return static_cast<Root>(number(ir::kUnOps[0]) + static_cast<Root>(std::get_if<ir::Unary>(&expr)->op));
       case ir::ExprKind::Cast:
         return rewrite::kCastRoot;
       case ir::ExprKind::Lane:
@@ -55,6 +59,7 @@ class Simplifier {
       case ir::ExprKind::Pack:
         return rewrite::kPackRoot;
       default:
+        if (const ir::OpInfo* op = ir::operator_of(expr)) return number(*op);
         return std::nullopt;
     }
   }
@@ -68,12 +73,15 @@ class Simplifier {
     Operands result;
     const auto push = [&](ExprId id) { result.ids[result.count++] = id; };
     const auto list = [&](ir::ExprList list) { return program_.operands(list); };
-    match(
-        expr,
-        [&](const ir::Applied auto& it) {
-          for (ExprId id : ir::applied_to(it)) push(id);
-        },
-        [&](const auto&) { for_each_operand(expr, list, push); });
+    // The two kinds that are nearly all.
+    if (const auto* binary = std::get_if<ir::Binary>(&expr)) {
+      push(binary->left);
+      push(binary->right);
+    } else if (const auto* unary = std::get_if<ir::Unary>(&expr)) {
+      push(unary->operand);
+    } else {
+      for_each_operand(expr, list, push);
+    }
     return result;
   }
 

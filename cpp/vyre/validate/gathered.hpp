@@ -79,6 +79,6 @@ struct Gathered {
 // Rules that compare types stay silent about one that an earlier error hides. A load from Bytes, which is V013, has a type for
 // casts only.
 bool known(ir::DataType type);
-inline bool wrong(ir::DataType type, ir::DataType want) { return known(type) && type != want; }
+inline bool wrong(ir::DataType type, ir::DataType want) { return type != want && known(type); }
 
 }  // namespace vyre::validate

@@ -1,4 +1,6 @@
 // V012 V015 V021 V022 V023 V027 V028 V029 V030: what operands are. A type that an earlier error hides is never judged.
+#include <algorithm>
+
 #include "vyre/ir/semantics.hpp"
 #include "vyre/validate/checks.hpp"
 
@@ -12,12 +14,15 @@ bool is_condition(DataType type) { return !known(type) || type == DataType::U32 
 // The types that Lane and Pack are defined on.
 bool has_lanes(DataType type) { return known(type) && ir::lanes(type) > 1; }
 
+// Whether the rule judges operators of this kind.
+constexpr bool judges(ir::OperandRule rule, ir::ExprKind kind) {
+  return std::ranges::any_of(ir::kOps, [&](const ir::OpInfo* op) { return op->rule == rule && op->kind == kind; });
+}
+
 // Calls visit(step, operator, k) for each operand k of another type than its operator has it, of the operators that `rule` judges.
-template <class Visit>
-void for_each_wrong_operand(const Gathered& program, ir::OperandRule rule, Visit&& visit) {
-  std::vector<ir::ExprKind> kinds{ir::ExprKind::Unary, ir::ExprKind::Binary};
-  for (const ir::OpInfo& row : ir::kTernOps) kinds.push_back(row.kind);
-  for (ir::ExprKind kind : kinds) {
+template <ir::OperandRule rule, class Visit>
+void for_each_wrong_operand(const Gathered& program, Visit&& visit) {
+  const auto look_at = [&](ir::ExprKind kind) {
     for (StepId id : program.steps(kind)) {
       const ir::OpInfo& op = *ir::operator_of(program.program->expr(program.step(id).expr));
       if (op.rule != rule) continue;
@@ -25,6 +30,11 @@ void for_each_wrong_operand(const Gathered& program, ir::OperandRule rule, Visit
         if (wrong(program.operand(id, k).type, op.operands[k])) visit(id, op, k);
       }
     }
+  };
+  if constexpr (judges(rule, ir::ExprKind::Unary)) look_at(ir::ExprKind::Unary);
+  if constexpr (judges(rule, ir::ExprKind::Binary)) look_at(ir::ExprKind::Binary);
+  for (const ir::OpInfo& row : ir::kTernOps) {
+    if (row.rule == rule) look_at(row.kind);
   }
 }
 
@@ -49,7 +59,7 @@ void check_V015(const Gathered& program, Report& report) {
 }
 
 void check_V021(const Gathered& program, Report& report) {
-  for_each_wrong_operand(program, ir::OperandRule::V021, [&](StepId id, const ir::OpInfo& op, std::size_t k) {
+  for_each_wrong_operand<ir::OperandRule::V021>(program, [&](StepId id, const ir::OpInfo& op, std::size_t k) {
     report.add<Message::BinaryOperand>(id, op.names[k], ir::text(program.operand(id, k).type));
   });
 }
@@ -138,7 +148,7 @@ void check_V029(const Gathered& program, Report& report) {
 }
 
 void check_V030(const Gathered& program, Report& report) {
-  for_each_wrong_operand(program, ir::OperandRule::V030, [&](StepId id, const ir::OpInfo& op, std::size_t k) {
+  for_each_wrong_operand<ir::OperandRule::V030>(program, [&](StepId id, const ir::OpInfo& op, std::size_t k) {
     const std::string_view want = ir::text(op.operands[k]), got = ir::text(program.operand(id, k).type), name = ir::name(op.operands[k]);
     if (op.arity == 1) return report.add<Message::UnaryOperand>(id, want, got, name);
     report.add<Message::SignedOperand>(id, op.arity == 2 ? "binary" : "ternary", op.names[k], want, got, name);

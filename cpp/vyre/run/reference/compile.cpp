@@ -270,7 +270,7 @@ class Compiler {
           std::array<Slot, 3> slots{};
           std::ranges::transform(ir::applied_to(it), slots.begin(), at);
           // Select alone gives values of several lanes.
-          const Opcode code = lanes == 1 ? opcode(info(it.op)) : Opcode::SelectLanes;
+          const Opcode code = lanes == 1 ? opcode(it.op) : Opcode::SelectLanes;
           result({.code = code, .a = slots[0], .b = slots[1], .c = slots[2]});
         },
         [&](const ir::Cast& cast) {
@@ -322,7 +322,12 @@ class Compiler {
   static std::uint8_t lane_count(DataType type) { return static_cast<std::uint8_t>(ir::lanes(type)); }
   // The operators come first in Opcode, in the order of kOps, and the kinds of casts follow, in the order of casts.def. A cast that is an
   // operator has the operator's number.
-  static Opcode opcode(const ir::OpInfo& op) { return static_cast<Opcode>(number(op)); }
+  template <class Op>
+  requires requires(Op op) { info(op).arity; }
+  static Opcode opcode(Op op) {
+    constexpr std::uint8_t kFirst = number(info(Op{}));
+    return static_cast<Opcode>(kFirst + static_cast<std::uint8_t>(op));
+  }
   static Opcode opcode(ir::CastKind kind) {
     const auto number = static_cast<std::size_t>(kind);
     return static_cast<Opcode>(ir::kBinOps.size() + number + (number < ir::kUnOps.size() ? 0 : ir::kTernOps.size()));
