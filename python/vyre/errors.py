@@ -116,7 +116,7 @@ def file_error(message: str, number: int | None, why: str | None, path: Any) -> 
 
 
 class PlannedTypeError(ArgumentError, AttributeError):
-    """A data type that the type document plans and this version does not have."""
+    """A data type that is planned, and that this version does not have."""
 
 
 class ValidationError(VyreError):

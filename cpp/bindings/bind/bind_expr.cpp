@@ -168,7 +168,7 @@ Expr(select((n > 4), 1, 0)))");
       py::arg("target"), py::arg("value"),
       R"(cast(target, value) -> Expr
 
-`value` as another DataType, by the table of the cast document; a pair that is not there is V012 or V023.
+`value` as another DataType, by the table of casts in the reference; a pair that is not there is V012 or V023.
 
 >>> vyre.cast(vyre.i32, vyre.Expr.var("a"))
 Expr(cast(I32, a)))");

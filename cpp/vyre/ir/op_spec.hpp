@@ -17,7 +17,7 @@
 
 namespace vyre::ir {
 
-// The types of an operation's inputs and of its output (type document, OpSignature).
+// The types of an operation's inputs and of its output.
 struct OpSignature {
   std::vector<DataType> inputs;
   DataType output = kU32;
@@ -26,7 +26,7 @@ struct OpSignature {
   bool operator==(const OpSignature&) const = default;
 };
 
-// The versioned calling contract between the host and an operation (type document, Convention).
+// The versioned calling contract between the host and an operation.
 struct ConventionV1 {
   bool operator==(const ConventionV1&) const = default;
 };

@@ -100,7 +100,7 @@ inline constexpr std::array kCasts = {
 #include "vyre/ir/casts.def"
 };
 
-// Nothing when the cast document has no such row.
+// Nothing when casts.def has no such row.
 constexpr std::optional<CastKind> cast_kind(DataType source, DataType target) {
   for (const CastRow& row : kCasts) {
     if (row.source == source && row.target == target) return row.kind;

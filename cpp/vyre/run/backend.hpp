@@ -1,6 +1,6 @@
 // The interface of backends: prepare a valid program once, run it on byte spans as often as wanted.
 //
-// Buffers cross this interface as bytes in the layout of the type document (little-endian u32 lanes), so that no backend
+// Buffers cross this interface as bytes in the layout that types.def says (little-endian u32 lanes), so that no backend
 // knows about numpy and no binding knows about devices.
 #pragma once
 

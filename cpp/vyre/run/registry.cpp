@@ -119,7 +119,7 @@ ir::OpTable::Spec registered_op(std::string_view id) {
     wanted += fmt::format(" and version {}", version);
   }
   const auto meant = nearest(name, known);
-  // The composition document prescribes the first line, so our hint stands on a line of its own.
+  // The first line is the same for every caller, so the hint for Python stands on a line of its own.
   throw ArgumentError(fmt::format("unknown operation `{}`. Fix: register an Op with id {} before lowering.{}", id, wanted,
                                   meant ? fmt::format("\n  In Python: did you mean \"{}\"? vyre.ops.ids() lists all.", *meant) : ""));
 }

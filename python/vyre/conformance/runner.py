@@ -1,7 +1,7 @@
 """Runs cases on a backend, each several times with others between, and says what came of each.
 
-The execution document wants non-determinism found "by running the same input multiple times". What a backend keeps from
-one call to the next (compiled programs, recorded commands, memory) differs most when other programs ran in between.
+Non-determinism is found by running the same input several times. What a backend keeps from one call to the next
+(compiled programs, recorded commands, memory) differs most when other programs ran in between.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ EDGES = [
 # Element indices at which offsets in bytes wrap around at 4 GiB, for elements of 4, 8 and 16 bytes.
 FAR = [0x0FFFFFFF, 0x10000000, 0x10000001, 0x20000000, 0x3FFFFFFF, 0x40000000, 0x40000001, 0x80000000, 0xC0000003, MASK]
 
-# The type and cast documents, "Canonical Layout" and host mapping.
+# As types.def has them.
 LANES = {each: info.lanes for each, info in TYPES.items() if info.value is each and info.kind != "opaque"}
 ELEMENTS = sorted(LANES, key=LANES.__getitem__)
 

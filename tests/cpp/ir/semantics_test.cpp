@@ -146,7 +146,7 @@ TEST(Laws, are_claimed_where_edge_values_cannot_tell_otherwise) {
   }
 }
 
-// --- Casts: one row a row of the cast document, its examples word for word, edge values beside them ---
+// --- Casts: one row a row of casts.def, with examples and edge values ---
 
 struct ExpectedCast {
   DataType source, target;

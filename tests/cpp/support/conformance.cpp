@@ -111,7 +111,7 @@ void add_operators(Cases& cases) {
                    {1, 1, 1}});
 }
 
-// One row of the cast document: the source's lanes, the target's lanes.
+// One row of casts.def: the source's lanes, the target's lanes.
 struct CastExample {
   DataType source, target;
   Words value, result;

@@ -36,7 +36,7 @@ NARROW = {
     DataType.U16: (np.uint16, DataType.U32),
     DataType.I16: (np.int16, DataType.I32),
 }
-# The type document's WGSL column. A buffer of Bytes is `array<u32>`.
+# What the `wgsl` column of types.def has to be. A buffer of Bytes is `array<u32>`.
 WGSL = {
     DataType.U32: "u32",
     DataType.I32: "i32",

@@ -263,7 +263,7 @@ for _op, _value in models.UNARY.items():
 
 
 def cast(source: str, target: str, value: Value) -> Value:
-    """The lanes of a cast value, pair by pair as the cast document says."""
+    """The lanes of a cast value, pair by pair as casts.def says."""
     if target == "Bool":
         return (flag(some(*(is_true(lane) for lane in value))),)
     if LANES[source] == 1 and target == "U64":

@@ -42,7 +42,7 @@ std::string_view type(std::uint32_t lanes) {
   return lanes == 1 ? "u32" : lanes == 2 ? "vec2<u32>" : "vec4<u32>";
 }
 
-// The type of an array's elements, as the type document maps it. Values are u32 lanes, whatever array they were loaded from.
+// The type of an array's elements, as the `wgsl` column of types.def has it. Values are u32 lanes, whatever array they were loaded from.
 std::string_view element(std::uint32_t lanes, Extend extend) { return extend == Extend::Sign ? "i32" : type(lanes); }
 
 std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", word / 4, kAxes[word % 4]); }

@@ -1,4 +1,4 @@
-"""L1, casts: every supported pair of the cast document, by its own examples and by its rules."""
+"""L1, casts: every pair of casts.def, by examples and by the rules of casts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 F, H = 0xFFFFFFFF, 0x80000000
 
-# (source, target) -> ((lanes in, lanes out), ...): the document's table with its examples
+# (source, target) -> ((lanes in, lanes out), ...): each supported pair with examples
 TABLE: dict[tuple[DataType, DataType], tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = {
     (U32, U32): (((42,), (42,)),),
     (U32, I32): (((F,), (F,)),),
@@ -54,7 +54,7 @@ TABLE: dict[tuple[DataType, DataType], tuple[tuple[tuple[int, ...], tuple[int, .
 
 
 def rule(source: DataType, target: DataType, lanes: Sequence[int]) -> list[int]:
-    """The lanes of the target by the document's rules 2 to 6.
+    """The lanes of the target by the rules of casts.
 
     >>> rule(DataType.I32, DataType.U64, [0x80000000])
     [2147483648, 4294967295]

@@ -1,7 +1,7 @@
 """L4: sequences of programs with their wiring, against hashlib, zlib and numpy.
 
-The standard library registers no program-level operation yet (composition document: what reads and writes buffers is a
-Program, dispatched, not called). So the level is about what such operations are made of: several dispatches whose
+The standard library registers no program-level operation yet: what reads and writes buffers is a Program, dispatched,
+not called. So the level is about what such operations are made of: several dispatches whose
 buffers are wired to one another, each with its own grid.
 """
 
