@@ -11,7 +11,7 @@
 #include "bindings/program.hpp"
 #include "bindings/waiting.hpp"
 #include "vyre/run/checks/checked.hpp"
-#include "vyre/run/schedule_text.hpp"
+#include "vyre/run/backends.hpp"
 
 namespace vyre::python {
 namespace {

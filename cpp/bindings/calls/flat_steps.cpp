@@ -33,7 +33,6 @@
 #include "vyre/run/procedures/frame_numbers.hpp"
 #include "vyre/run/procedures/procedure.hpp"
 #include "vyre/run/registry.hpp"
-#include "vyre/run/schedule_text.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::python {

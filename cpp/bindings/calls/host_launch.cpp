@@ -18,7 +18,7 @@
 #include "bindings/waiting.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/host/host_copy.hpp"
+#include "vyre/run/host/host_parts.hpp"
 #include "vyre/run/host/host_memory.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"

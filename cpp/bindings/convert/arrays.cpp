@@ -14,7 +14,7 @@
 #include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/host/host_copy.hpp"
+#include "vyre/run/host/host_parts.hpp"
 
 namespace vyre::python {
 namespace {

@@ -25,7 +25,6 @@
 #include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/run/host/ascending.hpp"
-#include "vyre/run/host/host_copy.hpp"
 #include "vyre/run/host/host_memory.hpp"
 #include "vyre/run/host/host_parts.hpp"
 

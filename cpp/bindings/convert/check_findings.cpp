@@ -18,7 +18,7 @@
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/checks/statement_path.hpp"
 #include "vyre/run/registry.hpp"
-#include "vyre/run/schedule_text.hpp"
+#include "vyre/run/backends.hpp"
 #include "vyre/transform/trace.hpp"
 
 namespace vyre::python {

@@ -10,7 +10,6 @@
 #include "vyre/base/hash.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/schedule_text.hpp"
 
 namespace vyre::fuzz {
 namespace {

@@ -169,4 +169,16 @@ validate::ValidProgram with_passes(const validate::ValidProgram& program, const 
   return transform::optimize(program);
 }
 
+std::string schedule_text(const Schedule& schedule) {
+  switch (schedule.order) {
+    case Schedule::Order::InOrder:
+      return "in-order";
+    case Schedule::Order::Reversed:
+      return "reversed";
+    case Schedule::Order::Random:
+      return fmt::format("random:{}", schedule.seed);
+  }
+  return {};
+}
+
 }  // namespace vyre::run

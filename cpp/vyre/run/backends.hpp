@@ -43,4 +43,7 @@ std::vector<Backend*> available_backends(std::span<Backend* const> backends, con
 // passes, and `program` otherwise.
 validate::ValidProgram with_passes(const validate::ValidProgram& program, const Backend& backend, const std::optional<Optimize>& optimize);
 
+// The text of a schedule, as messages and `schedule=` have it: "in-order", "reversed", "random:7".
+std::string schedule_text(const Schedule& schedule);
+
 }  // namespace vyre::run

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 
 #include "vyre/run/backend.hpp"
 #include "vyre/run/storage.hpp"
@@ -23,7 +22,7 @@ inline std::array<std::uint32_t, 3> counted_by(StorageView::Role role, const std
   return role == StorageView::Role::Invocations ? workgroup_size : std::array<std::uint32_t, 3>{1, 1, 1};
 }
 
-// The grid for counts that the host reads. Vulkan devices do the same (vulkan/calls/dispatch_counts.cpp).
+// The grid for counts that the host reads. Vulkan devices do the same (vulkan/calls/dispatches.cpp).
 inline Grid grid_of_counts(const std::byte* words, const std::array<std::uint32_t, 3>& counted_by, Grid most) {
   std::array<std::uint32_t, 3> counts{};
   std::memcpy(counts.data(), words, kCountsBytes);

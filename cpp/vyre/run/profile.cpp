@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
 
 #include "vyre/base/error.hpp"
 #include "vyre/base/fork.hpp"

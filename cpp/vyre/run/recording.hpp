@@ -84,7 +84,7 @@ class Recording {
   virtual ~Recording() = default;
 
   // Runs the calls `times` times, one after the other. `slots` has a view of the right size for each slot, and `words` has
-  // CallsToRecord::words_bytes. check_slots (checks/recorded_slots.hpp) has accepted the slots. If a device runs the calls, submit()
+  // CallsToRecord::words_bytes. check_slots (checks/checks.hpp) has accepted the slots. If a device runs the calls, submit()
   // usually returns before they are done. If the host runs them, it returns when they are done. An interruption ends it between two
   // repetitions, or between two calls. Throws DeviceError or a type derived from it; after a throw, the contents of the written slots are
   // unspecified.

@@ -9,9 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "vyre/base/fork.hpp"
 #include "vyre/run/backend.hpp"

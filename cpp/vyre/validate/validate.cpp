@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "vyre/base/error.hpp"
 #include "vyre/validate/checks.hpp"
 #include "vyre/validate/examine.hpp"
 #include "vyre/validate/gate.hpp"
@@ -23,6 +24,11 @@ Verdict validate(const ir::Program& program, const ir::OpTable& ops, const Optio
     verdict.diagnostics = locate(gathered, std::move(findings), options);
   }
   return verdict;
+}
+
+ValidProgram accepted(Verdict verdict) {
+  if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
+  return *std::move(verdict.program);
 }
 
 Diagnostics validate_op(const ir::OpSpec& spec, const ir::OpTable& ops, const Options& options) {

@@ -17,6 +17,8 @@ struct Verdict {
 };
 
 Verdict validate(const ir::Program& program, const ir::OpTable& ops, const Options& options = {});
+// The program of a verdict. Throws ValidationError if it is not valid.
+ValidProgram accepted(Verdict verdict);
 
 // The diagnostics of an operation's body, for registration: "V034" and all rules that hold in programs. `ops` are those it may call.
 Diagnostics validate_op(const ir::OpSpec& spec, const ir::OpTable& ops, const Options& options = {});

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "support/affinity.hpp"
-#include "vyre/run/host/processor_lists.hpp"
 
 namespace vyre::run {
 namespace {

@@ -19,7 +19,6 @@
 #include "support/words.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/checks/recorded_slots.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::test {

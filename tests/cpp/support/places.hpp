@@ -11,7 +11,7 @@
 #include "vyre/run/backend.hpp"
 #include "vyre/run/cuda/api/context.hpp"
 #if VYRE_HAS_SPIRV
-#include "vyre/run/vulkan/api/options.hpp"
+#include "vyre/run/vulkan/api/context.hpp"
 #endif
 
 namespace vyre::test {

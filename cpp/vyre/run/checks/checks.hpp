@@ -11,6 +11,7 @@
 
 #include "vyre/ir/program.hpp"
 #include "vyre/run/backend.hpp"
+#include "vyre/run/recording.hpp"
 #include "vyre/run/storage.hpp"
 #include "vyre/validate/validate.hpp"
 
@@ -69,5 +70,8 @@ std::uint32_t buffer_length(const ir::BufferDecl& buffer, std::uint64_t bytes);
 
 // The size in bytes of the static array of a Workgroup or Private buffer that some statement accesses.
 std::uint64_t bytes_of(const ir::BufferDecl& buffer);
+
+// Throws BindingError for slots that overlap while a call writes one of them.
+void check_slots(const Recording& recording, std::span<const StorageView> slots);
 
 }  // namespace vyre::run

@@ -34,7 +34,7 @@
 #include "vyre/run/cpu/native/perf_map.hpp"
 #endif
 #include "vyre/run/deadline.hpp"
-#include "vyre/run/host/host_copy.hpp"
+#include "vyre/run/host/host_parts.hpp"
 #include "vyre/run/host/host_storage.hpp"
 #include "vyre/run/host/nodes.hpp"
 #include "vyre/run/host/processors.hpp"

@@ -1,6 +1,7 @@
 #include "vyre/run/host/host_parts.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "vyre/run/host/nodes.hpp"
@@ -29,6 +30,14 @@ void in_parts(std::size_t count, std::size_t least, std::size_t granule, const s
   Helpers helpers(take);  // waits for them at its end
   helpers.ask(static_cast<unsigned>(threads - 1));
   take();
+}
+
+void host_copy(void* to, const void* from, std::size_t bytes) {
+  // Each thread copies whole pages, so that two threads do not take the page fault of the same new page.
+  constexpr std::size_t kPage = 4096;
+  in_parts(bytes, kLeastPartBytes, kPage, [&](std::size_t begin, std::size_t end) {
+    std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin, end - begin);
+  });
 }
 
 }  // namespace vyre::run

@@ -13,4 +13,7 @@ inline constexpr std::size_t kLeastPartBytes = std::size_t{2} << 20;
 // at least `least` indices, and each begins at a multiple of `granule`. `work` must not throw.
 void in_parts(std::size_t count, std::size_t least, std::size_t granule, const std::function<void(std::size_t, std::size_t)>& work);
 
+// Copies like memcpy, in such parts; `bytes` may be 0 with null pointers.
+void host_copy(void* to, const void* from, std::size_t bytes);
+
 }  // namespace vyre::run

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/refused.hpp"
-#include "vyre/run/host/host_copy.hpp"
+#include "vyre/run/host/host_parts.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run {

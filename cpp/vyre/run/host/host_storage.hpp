@@ -2,7 +2,6 @@
 #pragma once
 
 #include <exception>
-#include <memory>
 #include <span>
 #include <vector>
 

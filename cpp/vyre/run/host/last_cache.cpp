@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "vyre/run/host/processor_lists.hpp"
+#include "vyre/run/host/processors.hpp"
 
 namespace vyre::run {
 namespace {

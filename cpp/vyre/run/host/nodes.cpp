@@ -2,13 +2,11 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <exception>
-#include <memory>
 #include <numeric>
 #include <string>
 
-#include "vyre/run/host/processor_lists.hpp"
+#include "vyre/run/host/processors.hpp"
 
 namespace vyre::run {
 namespace {

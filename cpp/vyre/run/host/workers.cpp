@@ -3,13 +3,10 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <list>
 #include <mutex>
-#include <new>
 #include <thread>
 
 #include "vyre/base/assert.hpp"

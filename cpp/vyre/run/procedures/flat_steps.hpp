@@ -86,6 +86,22 @@ struct FlatSteps {
   std::uint32_t late_numbers = 0;
 };
 
+// Visits the parts of arrays that a step, const or not, works with.
+template <class FlatStep, class Visit>
+void for_each_part(FlatStep& step, const Visit& visit) {
+  if (auto* dispatch = std::get_if<FlatSteps::Dispatch>(&step)) {
+    for (auto& bound : dispatch->bound) {
+      if (auto* part = std::get_if<FlatSteps::Part>(&bound)) visit(*part);
+    }
+    if (dispatch->counts) visit(*dispatch->counts);
+  } else if (auto* zero = std::get_if<FlatSteps::Zero>(&step)) {
+    visit(zero->part);
+  } else {
+    visit(std::get<FlatSteps::Copy>(step).from);
+    visit(std::get<FlatSteps::Copy>(step).to);
+  }
+}
+
 // Names the places of the invocations around a frame, the innermost first, each as ", in the invocation of ...".
 std::string callers_text(const FlatSteps& steps, std::uint32_t frame);
 // Returns the text that messages begin with: it names the place of a step, and those of the invocations around its frame.

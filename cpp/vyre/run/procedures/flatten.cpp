@@ -79,18 +79,7 @@ class Flattener {
     }
     insert_zeros();
     for (FlatSteps::Step& step : result_.steps.steps) {
-      std::visit(overloaded{[&](FlatSteps::Dispatch& dispatch) {
-                              for (auto& bound : dispatch.bound) {
-                                if (auto* part = std::get_if<FlatSteps::Part>(&bound)) resolve(*part);
-                              }
-                              if (dispatch.counts) resolve(*dispatch.counts);
-                            },
-                            [&](FlatSteps::Zero& zero) { resolve(zero.part); },
-                            [&](FlatSteps::Copy& copy) {
-                              resolve(copy.from);
-                              resolve(copy.to);
-                            }},
-                 step);
+      for_each_part(step, [&](FlatSteps::Part& part) { resolve(part); });
     }
     result_.steps.late_numbers = static_cast<std::uint32_t>(result_.late.size());
     return std::move(result_);

@@ -13,7 +13,6 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/checks/recorded_slots.hpp"
 #include "vyre/run/procedures/fills.hpp"
 #include "vyre/run/procedures/flat_steps.hpp"
 #include "vyre/run/procedures/workspace.hpp"
@@ -69,21 +68,6 @@ class WordsLayout {
   std::vector<List> lists_;
   std::uint64_t bytes_ = 0;
 };
-
-template <class Visit>
-void for_each_part(const FlatSteps::Step& step, const Visit& visit) {
-  if (const auto* dispatch = std::get_if<FlatSteps::Dispatch>(&step)) {
-    for (const auto& bound : dispatch->bound) {
-      if (const Part* part = std::get_if<Part>(&bound)) visit(*part);
-    }
-    if (dispatch->counts) visit(*dispatch->counts);
-  } else if (const auto* zero = std::get_if<FlatSteps::Zero>(&step)) {
-    visit(zero->part);
-  } else {
-    visit(std::get<FlatSteps::Copy>(step).from);
-    visit(std::get<FlatSteps::Copy>(step).to);
-  }
-}
 
 // Turns flat steps into the calls of a recording.
 class Builder {

@@ -47,12 +47,17 @@ std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit) {
       fmt::format("device {} of backend `{}` does not tell its {}. Fix: use another device.", place.device, place.backend->name(), name));
 }
 
+std::shared_ptr<Storage> table_on(Backend& backend, std::size_t device, const ir::ArrayDecl& decl, const RunOptions& waiting) {
+  std::shared_ptr<Storage> storage = backend.allocate(device, decl.contents->size(), false);
+  storage->write(0, *decl.contents, waiting);
+  return storage;
+}
+
 ProcedurePlace place_of(Backend& backend, std::size_t device, const RunOptions& waiting) {
   ProcedurePlace place{&backend, device, {}, {}};
   place.valid = [](const ir::Program& program) {
-    validate::Verdict verdict = validate::validate(program, registered_ops(), {.advice = advise::hints});
-    if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
-    return std::make_shared<const validate::ValidProgram>(*std::move(verdict.program));
+    return std::make_shared<const validate::ValidProgram>(
+        validate::accepted(validate::validate(program, registered_ops(), {.advice = advise::hints})));
   };
   place.prepare = [&backend, device, waiting](const ProfiledProgram& program) -> std::shared_ptr<Executable> {
     return backend.prepare(with_passes(*program, backend, std::nullopt), device, {}, waiting);
@@ -146,8 +151,7 @@ std::shared_ptr<Storage> ProcedurePlans::table(const ir::ArrayDecl& decl, const 
       if (std::shared_ptr<Storage> storage = known->storage.lock()) return storage;
     }
   }
-  std::shared_ptr<Storage> storage = place.backend->allocate(place.device, decl.contents->size(), false);
-  storage->write(0, *decl.contents, waiting);
+  std::shared_ptr<Storage> storage = table_on(*place.backend, place.device, decl, waiting);
   const std::lock_guard lock(mutex_);
   tables_.push_back({decl.contents, place.backend, place.device, storage});
   return storage;

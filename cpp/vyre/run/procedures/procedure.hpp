@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "vyre/base/fork.hpp"
@@ -31,6 +30,8 @@ struct ProcedurePlace {
 };
 // Returns a place whose functions use the registered operations and cache nothing.
 ProcedurePlace place_of(Backend& backend, std::size_t device, const RunOptions& waiting);
+// Returns an array of a device with the contents of a table.
+std::shared_ptr<Storage> table_on(Backend& backend, std::size_t device, const ir::ArrayDecl& decl, const RunOptions& waiting);
 // Throws DeviceError if the device does not report the limit.
 std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit);
 

@@ -86,11 +86,7 @@ std::shared_ptr<PlannedProcedure> plan(const validate::ValidProcedure& procedure
   check_numbers(procedure.procedure(), numbers);
   ProcedurePlace place = place_of(backend, device, waiting);
   place.valid = ValidPrograms(procedure);
-  const auto table = [&](const ir::ArrayDecl& decl) -> std::shared_ptr<Storage> {
-    std::shared_ptr<Storage> storage = backend.allocate(device, decl.contents->size(), false);
-    storage->write(0, *decl.contents, waiting);
-    return storage;
-  };
+  const auto table = [&](const ir::ArrayDecl& decl) { return table_on(backend, device, decl, waiting); };
   return std::make_shared<PlannedProcedure>(procedure.procedure(), shapes, numbers, place, table, waiting, operation);
 }
 

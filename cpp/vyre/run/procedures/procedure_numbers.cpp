@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
-#include <string>
-#include <utility>
-#include <variant>
 
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"

@@ -2,8 +2,6 @@
 // concern the same statements are one finding, which counts them and shows the one with the lowest rank.
 #include "vyre/run/reference/checker.hpp"
 
-#include <algorithm>
-
 namespace vyre::run::reference {
 
 Checker::Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank,

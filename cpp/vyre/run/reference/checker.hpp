@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "vyre/run/checks/checked.hpp"

@@ -5,13 +5,13 @@
 // parameters, locals and result have fixed slots too, and a call is two copies and two jumps.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "vyre/base/id.hpp"
 #include "vyre/ir/grid_id.hpp"
 #include "vyre/ir/semantics.hpp"
+#include "vyre/validate/validate.hpp"
 
 namespace vyre::run::reference {
 
@@ -85,5 +85,8 @@ struct Code {
   // The number of slots that an invocation keeps while others run. These come first: ids, and the locals that are alive at a barrier.
   Slot kept = kIdSlots;
 };
+
+// Compiles a valid program, Calls included, to the reference's flat code.
+Code compile(const validate::ValidProgram& program);
 
 }  // namespace vyre::run::reference

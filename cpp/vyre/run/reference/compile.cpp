@@ -3,8 +3,6 @@
 //
 // Ids have the first slots. In each function the slots of locals follow, as a stack, then those of literals and lengths, which are filled
 // once, and last those of temporaries, which every statement uses anew.
-#include "vyre/run/reference/compile.hpp"
-
 #include <algorithm>
 #include <unordered_map>
 
@@ -12,6 +10,7 @@
 #include "vyre/ir/program.hpp"
 #include "vyre/ir/semantics.hpp"
 #include "vyre/run/checks/checks.hpp"
+#include "vyre/run/reference/code.hpp"
 
 namespace vyre::run::reference {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -9,11 +10,20 @@
 #include <utility>
 #include <vector>
 
+#include "vyre/base/random.hpp"
 #include "vyre/run/reference/group.hpp"
 #include "vyre/run/reference/interpret.hpp"
-#include "vyre/run/reference/random.hpp"
 
 namespace vyre::run::reference {
+
+// Random numbers for schedules.
+class Random : public SplitMix64 {
+ public:
+  using SplitMix64::SplitMix64;
+
+  // Returns 1 with probability 1/2, 2 with probability 1/4, and so on, up to 16.
+  std::uint32_t burst() { return 1 + static_cast<std::uint32_t>(std::countr_zero(next() | 1u << 15)); }
+};
 
 // Runs one workgroup after the other, from barrier to barrier: every invocation runs until it waits, then all of them go on.
 template <bool kReversed, class Observer>

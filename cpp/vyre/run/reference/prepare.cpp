@@ -7,7 +7,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/refused.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/reference/compile.hpp"
+#include "vyre/run/reference/code.hpp"
 
 namespace vyre::run::reference {
 namespace {

@@ -12,7 +12,7 @@
 #include "vyre/ir/ops.hpp"
 #include "vyre/ir/text/print.hpp"
 #include "vyre/run/reference/checker.hpp"
-#include "vyre/run/reference/compile.hpp"
+#include "vyre/run/reference/code.hpp"
 #include "vyre/run/reference/dispatch.hpp"
 
 namespace vyre::run::reference {

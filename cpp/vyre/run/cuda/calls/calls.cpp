@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "vyre/run/cuda/calls/storage.hpp"
-#include "vyre/run/host/host_copy.hpp"
+#include "vyre/run/host/host_parts.hpp"
 
 namespace vyre::run::cuda {
 namespace {

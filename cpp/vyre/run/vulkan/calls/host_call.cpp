@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "vyre/emit/interface.hpp"
-#include "vyre/run/host/host_copy.hpp"
+#include "vyre/run/host/host_parts.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/calls/call_checks.hpp"
 #include "vyre/run/vulkan/calls/call_slot.hpp"

@@ -15,7 +15,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/chunks.hpp"
 #include "vyre/run/gpu/limits.hpp"
-#include "vyre/run/host/host_copy.hpp"
+#include "vyre/run/host/host_parts.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::vulkan {
