@@ -17,7 +17,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/files/cache_directory.hpp"
+#include "vyre/run/gpu/kept_file.hpp"
 #include "vyre/run/files/driver_files.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"

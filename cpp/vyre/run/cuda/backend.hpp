@@ -29,7 +29,7 @@
 //   devices/   chooses the device, and opens it anew
 //   programs/  the kernels of a program, and its recordings and their graphs
 //
-// When something fails. Every failed call of the driver becomes a typed error (api/result). Errors that lose the context make the device
+// When something fails. Every failed call of the driver becomes a typed error (api/library). Errors that lose the context make the device
 // unusable: its arrays report DeviceLostError, and the next call opens the device anew. The driver makes a new context only once no library
 // holds the old one. A call that leaves early, by a time-out or an interruption, leaves its work on the stream, and other calls of host
 // arrays are refused until the device has done it.

@@ -1,13 +1,11 @@
 #include "vyre/run/cuda/cuda_backend.hpp"
 
-#include <chrono>
 #include <utility>
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/cuda/api/absent.hpp"
+#include "vyre/run/cuda/api/context.hpp"
 #include "vyre/run/cuda/calls/calls.hpp"
-#include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/cuda/programs/kernel_source.hpp"
 #include "vyre/run/cuda/programs/recording.hpp"
 
@@ -47,54 +45,15 @@ class CudaExecutable final : public Executable {
 
 }  // namespace
 
-CudaBackend::CudaBackend(FindLibrary find, Options options) : devices_(std::make_shared<Devices>(std::move(find), std::move(options))) {}
-
-std::vector<std::string> CudaBackend::reasons_unavailable() {
-  try {
-    devices_->choose();
-    return {};
-  } catch (const Error& error) {
-    return {error.what()};
-  }
-}
-
-std::vector<DeviceInfo> CudaBackend::devices() {
-  try {
-    return devices_->infos();
-  } catch (const DeviceError&) {
-    return {};  // reasons_unavailable() says why
-  }
-}
-
-void CudaBackend::try_devices() {
-  if (reasons_unavailable().empty()) devices_->try_all();
-}
-
 std::unique_ptr<Executable> CudaBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                                  const Optimize& options, const RunOptions& waiting) {
   return std::make_unique<CudaExecutable>(devices_, device ? *device : devices_->choose(), program, options, waiting);
-}
-
-std::unique_ptr<Storage> CudaBackend::allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) {
-  return std::make_unique<CudaStorage>(devices_->open(device ? *device : devices_->choose()), bytes, zeroed);
 }
 
 std::shared_ptr<Recording> CudaBackend::record(CallsToRecord calls, const RunOptions& waiting, std::span<const StorageView> expected) {
   std::vector<KernelSource::Ready> ready;
   for (const CallToRecord& call : calls.calls) ready.push_back(static_cast<CudaExecutable&>(*call.executable).ready(call, waiting));
   return std::make_shared<CudaRecording>(std::move(calls), std::move(ready), expected);
-}
-
-std::unique_ptr<CudaStorage> CudaBackend::adopt(std::size_t device, ForeignMemory memory) {
-  return std::make_unique<CudaStorage>(devices_->open(device), std::move(memory));
-}
-
-void CudaBackend::check_nothing_is_abandoned(std::size_t device) { devices_->open(device)->stream().check_nothing_is_abandoned(); }
-
-void CudaBackend::abandon(std::size_t device) { devices_->open(device)->stream().abandon_all(); }
-
-bool CudaBackend::wait_until_idle(std::size_t device, double seconds) {
-  return devices_->open(device)->stream().wait_for_abandoned_work(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace cuda

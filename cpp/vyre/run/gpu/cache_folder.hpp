@@ -14,22 +14,9 @@
 #include <string_view>
 #include <utility>
 
+#include "vyre/base/descriptor.hpp"
+
 namespace vyre::run {
-
-// Owns a file descriptor; -1 is none.
-class Descriptor {
- public:
-  explicit Descriptor(int value = -1) : value_(value) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-
-  int operator*() const { return value_; }
-  explicit operator bool() const { return value_ >= 0; }
-
- private:
-  int value_;
-};
 
 class CacheFolder {
  public:

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <system_error>
-#include <vector>
 
 #include "vyre/run/host/processors.hpp"
 

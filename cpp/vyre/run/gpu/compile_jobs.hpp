@@ -17,11 +17,14 @@
 #include <utility>
 
 #include "vyre/run/backend.hpp"
-#include "vyre/run/gpu/compiler_thread.hpp"
 #include "vyre/run/gpu/waiting.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run {
+
+// Runs `work`, which must not throw, on a detached thread, with a stack that is large enough for compilers that recurse over a program. If
+// the process ends meanwhile, the driver's destructors do not run (process_end.hpp). Returns false if there is no thread.
+bool start_compiler_thread(std::function<void()> work);
 
 // `kSource` is the member function that tells what a product was made from. Any thread may call any function.
 template <class Source, class Product, auto kSource>

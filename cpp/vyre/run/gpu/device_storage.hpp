@@ -1,20 +1,19 @@
 // Has what all arrays on a device know about it: which device it is, and until when it uses the array.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <utility>
 
+#include "vyre/base/error.hpp"
 #include "vyre/run/gpu/retired.hpp"
 #include "vyre/run/gpu/waiting.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre::run {
-
-// Throws the DeviceLostError for arrays of a device that was lost.
-[[noreturn]] void throw_lost_with_its_arrays(std::string_view device);
 
 // `Device` has context(), stream() and name().
 template <class Device>
@@ -44,7 +43,8 @@ class DeviceStorage : public Storage {
     device_->context().check_process();
     if (!device_->context().unusable()) return;
     device_->stream().rethrow_failure();
-    throw_lost_with_its_arrays(device_->name());
+    throw DeviceLostError(
+        fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
   }
   TimelineValue last_use() const { return last_use_; }
 

@@ -1,6 +1,7 @@
 // Finds out which calls must run one after the other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,14 +21,24 @@ class HazardTracker {
  public:
   // Whether there is a hazard between `call` and the recorded accesses: two of them overlap, and at least one writes. Also true when so
   // many accesses were recorded that comparing them would cost more than a wait does.
-  bool conflicts_with(std::span<const MemoryAccess> call) const;
-  void add(std::span<const MemoryAccess> call);
+  bool conflicts_with(std::span<const MemoryAccess> call) const {
+    if (is_full()) return true;
+    for (const MemoryAccess& now : call) {
+      for (const MemoryAccess& before : accesses_) {
+        if (now.memory == before.memory && now.begin < before.end && before.begin < now.end && (now.written || before.written)) return true;
+      }
+    }
+    return false;
+  }
+  void add(std::span<const MemoryAccess> call) { accesses_.insert(accesses_.end(), call.begin(), call.end()); }
   // Whether so many accesses were recorded that every call counts as a conflict.
-  bool is_full() const;
+  bool is_full() const { return accesses_.size() > kMaxCompared; }
   // Forgets all accesses; called after a wait.
-  void clear();
+  void clear() { accesses_.clear(); }
 
  private:
+  static constexpr std::size_t kMaxCompared = 64;
+
   std::vector<MemoryAccess> accesses_;
 };
 

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <mutex>
+
+#include "vyre/base/fork.hpp"
 
 namespace vyre::run {
 
@@ -20,7 +23,13 @@ class KeptDevice {
  protected:
   KeptDevice() = default;
   ~KeptDevice() = default;
-  static void keep_until_process_end(KeptDevice& device) noexcept;
+  static void keep_until_process_end(KeptDevice& device) noexcept {
+    static ForkSafeMutex mutex;
+    static KeptDevice* kept = nullptr;
+    const std::lock_guard lock(mutex);
+    device.next_ = kept;
+    kept = &device;
+  }
 
   // Whether closing the device would not wait: it has ended its work, or is unusable.
   template <class Context, class Stream>

@@ -14,6 +14,13 @@
 
 namespace vyre::run {
 
+// The directory for files that later processes can reuse: VYRE_CACHE_DIR, else XDG_CACHE_HOME/vyre, else ~/.cache/vyre; none where the
+// environment names no directory.
+std::optional<std::filesystem::path> default_cache_directory();
+
+// Returns the folder for compiled pipelines in the cache directory.
+std::filesystem::path pipelines_below(const std::filesystem::path& cache_directory);
+
 class KeptFile {
  public:
   // Two hashes of the same bytes, with different seeds: 128 bits, so that two programs do not share a name by chance.

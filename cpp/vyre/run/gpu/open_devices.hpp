@@ -6,6 +6,7 @@
 // that opening one device does not block calls on other devices.
 #pragma once
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -27,10 +28,10 @@
 
 namespace vyre::run {
 
-// Throws ArgumentError unless the index is below the count of the devices.
-void check_device_index(std::size_t index, std::size_t count);
 // Throws DeviceError with these reasons why no device can be used.
-[[noreturn]] void throw_unusable(const std::vector<std::string>& reasons);
+[[noreturn]] inline void throw_unusable(const std::vector<std::string>& reasons) {
+  throw DeviceError(fmt::to_string(fmt::join(reasons, " ")));
+}
 
 // `Instance` has devices(), a list of structs with the DeviceInfo `info`. `Device` has context(), which has unusable(). Any thread may call
 // any function.
@@ -56,7 +57,10 @@ class OpenDevices {
   // Returns an open device. Throws ArgumentError for an index out of range, DeviceError for a device that cannot be used.
   std::shared_ptr<Device> device(std::size_t index) {
     All& all = this->all();
-    check_device_index(index, all.slots.size());
+    if (index >= all.slots.size()) {
+      throw ArgumentError(
+          fmt::format("device {} does not exist, there are {}. Fix: pass the index of an entry of devices().", index, all.slots.size()));
+    }
     const auto& physical = all.instance->devices()[index];
     if (!physical.info.usable) throw_unusable(physical.info.reasons);
     Slot& slot = all.slots[index];

@@ -3,11 +3,11 @@
 //
 // The life of a call. Executable::run (vulkan_backend.cpp) asks a KernelSource for the kernels that fit the grid and the sizes of the
 // arrays. On first use, the KernelSource opens and probes the device (devices/), lowers and emits the program (compile/translate), and has
-// the driver compile the SPIR-V words (compile/compiler, with files on disk in compile/pipeline_file). calls/host_call checks the arrays,
+// the driver compile the SPIR-V words (compile/compiler, compile/pipeline with files on disk). calls/host_call checks the arrays,
 // takes memory from the device's heap (memory/heap), copies the arrays in, records dispatches into a command buffer (submit/commands), and
 // submits it to the device's stream (submit/stream), which gives every submission a value on one timeline semaphore. The call waits for its
 // value (run/gpu/waiting: time-outs and interruptions), and copies the results out once nothing can fail any more. Large calls in place on
-// a GPU go through calls/large_host_call, in which several threads copy the arrays in chunks.
+// a GPU go another way, in which several threads copy the arrays in chunks.
 //
 // Arrays that stay on the device are VulkanStorages (calls/storage); memory/transfer copies them where the host cannot reach device memory.
 // Calls with such arrays are a VulkanRecording (programs/recording), whose arrays are named when it is submitted: it keeps descriptor sets

@@ -1,15 +1,11 @@
 #include "vyre/run/vulkan/vulkan_backend.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/vulkan/backend.hpp"
 #include "vyre/run/vulkan/calls/host_call.hpp"
-#include "vyre/run/vulkan/calls/large_host_call.hpp"
-#include "vyre/run/vulkan/calls/storage.hpp"
 #include "vyre/run/vulkan/compile/translate.hpp"
 #include "vyre/run/vulkan/programs/kernel_source.hpp"
 #include "vyre/run/vulkan/programs/recording.hpp"
@@ -35,11 +31,7 @@ class VulkanExecutable final : public Executable {
     devices_->check_process();
     check_in_order(options, "vulkan");
     const KernelSource::Ready now = source_->ready(grid, largest_array(buffers), source_->choose(buffers, grid), options);
-    if (is_large_call(*now.device, buffers, options)) {
-      run_large_host_call(now.device, now.kernels, buffers, grid, options);
-    } else {
-      run_host_call(*now.device, now.kernels, buffers, grid, options);
-    }
+    run_host_call(*now.device, now.kernels, buffers, grid, options);
   }
 
   // The kernels of a call that is to be recorded, and their source.
@@ -67,45 +59,10 @@ class VulkanExecutable final : public Executable {
 
 }  // namespace
 
-VulkanBackend::VulkanBackend(FindLoader find_loader, Options options)
-    : devices_(std::make_shared<Devices>(std::move(find_loader), std::move(options))) {}
-
-std::vector<std::string> VulkanBackend::reasons_unavailable() {
-  try {
-    devices_->choose();
-    return {};
-  } catch (const Error& error) {
-    std::vector<std::string> reasons;
-    try {
-      for (const DeviceInfo& device : devices_->infos()) reasons.insert(reasons.end(), device.reasons.begin(), device.reasons.end());
-    } catch (const Error&) {
-      // Then the first error is reported as the reason.
-    }
-    if (reasons.empty()) reasons.emplace_back(error.what());
-    return reasons;
-  }
-}
-
-std::vector<DeviceInfo> VulkanBackend::devices() {
-  try {
-    return devices_->infos();
-  } catch (const NoVulkanError&) {
-    return {};  // reasons_unavailable() says why
-  }
-}
-
-void VulkanBackend::try_devices() {
-  if (reasons_unavailable().empty()) devices_->try_all();
-}
-
 std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                                    const Optimize& options, const RunOptions& waiting) {
   const auto proven = [&](std::uint32_t loop_budget) { return proven_within(loop_budget, program, options); };
   return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(proven), program, options, waiting);
-}
-
-std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) {
-  return std::make_unique<VulkanStorage>(devices_->open(device ? *device : devices_->choose()), bytes, zeroed);
 }
 
 std::shared_ptr<Recording> VulkanBackend::record(CallsToRecord calls, const RunOptions& waiting, std::span<const StorageView> expected) {
@@ -116,14 +73,6 @@ std::shared_ptr<Recording> VulkanBackend::record(CallsToRecord calls, const RunO
 
 std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting) {
   return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), std::move(shader), waiting);
-}
-
-void VulkanBackend::check_nothing_is_abandoned(std::size_t device) { devices_->open(device)->stream().check_nothing_is_abandoned(); }
-
-void VulkanBackend::abandon(std::size_t device) { devices_->open(device)->stream().abandon_all(); }
-
-bool VulkanBackend::wait_until_idle(std::size_t device, double seconds) {
-  return devices_->open(device)->stream().wait_for_abandoned_work(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace vulkan

@@ -15,7 +15,7 @@
 #include "run/vulkan/vulkan_shaders.hpp"
 #include "support/directory.hpp"
 #include "vyre/run/gpu/cache_folder.hpp"
-#include "vyre/run/vulkan/compile/pipeline_file.hpp"
+#include "vyre/run/vulkan/compile/pipeline.hpp"
 
 namespace vyre::test {
 namespace {
@@ -241,7 +241,7 @@ TEST_F(PipelineFileTest, drafts_go_when_the_process_that_wrote_them_has_ended) {
   write(users, "");
   {
     // As a process does that is at work on them.
-    const run::Descriptor held[] = {run::Descriptor(open(left.c_str(), O_RDONLY)), run::Descriptor(open(begun.c_str(), O_RDONLY))};
+    const Descriptor held[] = {Descriptor(open(left.c_str(), O_RDONLY)), Descriptor(open(begun.c_str(), O_RDONLY))};
     for (const auto& file : held) ASSERT_EQ(flock(*file, LOCK_EX), 0);
     folder->clean();
     EXPECT_EQ(files_below(directory_.path).size(), 3u);

@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
-#include <string_view>
 #include <utility>
-
-#include "vyre/base/error.hpp"
-#include "vyre/run/cuda/api/absent.hpp"
 
 namespace vyre::run::cuda {
 namespace {

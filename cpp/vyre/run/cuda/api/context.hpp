@@ -6,18 +6,28 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "vyre/base/error.hpp"
 #include "vyre/base/fork.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/run/cuda/api/library.hpp"
-#include "vyre/run/cuda/api/result.hpp"
 
 namespace vyre::run::cuda {
+
+// There is no driver, or it has no device.
+class NoCudaError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+inline constexpr const char* kNoGpu =
+    "the CUDA driver finds no GPU. Fix: give the container or the process one, for example with `docker run --gpus all`.";
 
 // Settings for tests and tools. Users always get the defaults.
 struct Options {
@@ -125,5 +135,17 @@ class Current {
   const Api& api_;
   bool pushed_ = false;
 };
+
+// Runs `free`, which frees what belongs to the context, with the context as the current one. Does nothing if the driver takes no more calls
+// for it; if the context is lost meanwhile, what belonged to it is lost with it.
+template <class Free>
+void free_in(Context& context, const Free& free) noexcept {
+  if (!context.alive()) return;
+  try {
+    const Current current(context);
+    free(context.api());
+  } catch (const std::exception&) {
+  }
+}
 
 }  // namespace vyre::run::cuda

@@ -1,7 +1,6 @@
 // Runs calls on an open device: calls with arrays on that device, and calls with host arrays, which are copied in and out.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 

@@ -8,10 +8,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -80,13 +78,7 @@ std::optional<Source> translate_coarsened(const validate::ValidProgram& program,
 struct Kernel::Module final : Retired {
   explicit Module(Context& of) : context(of) {}
   ~Module() override {
-    if (handle == nullptr || !context.alive()) return;
-    try {
-      const Current current(context);
-      static_cast<void>(context.api().cuModuleUnload(handle));
-    } catch (const std::exception&) {
-      // The context is lost, and the code with it.
-    }
+    if (handle != nullptr) free_in(context, [this](const Api& api) { static_cast<void>(api.cuModuleUnload(handle)); });
   }
   Context& context;
   CUmodule handle = nullptr;

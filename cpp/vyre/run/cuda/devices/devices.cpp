@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/cuda/api/absent.hpp"
 
 namespace vyre::run::cuda {
 

@@ -1,7 +1,6 @@
 #include "vyre/run/cuda/memory/pool.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 
 #include "vyre/base/assert.hpp"
@@ -43,13 +42,7 @@ Pool::Pool(Context& context, Stream& stream) : context_(context), stream_(stream
 
 Pool::~Pool() {
   VYRE_ASSERT(blocks_ == 0);
-  if (!context_.alive()) return;
-  try {
-    const Current current(context_);
-    static_cast<void>(context_.api().cuMemPoolDestroy(pool_));
-  } catch (const std::exception&) {
-    // The context is lost, and the pool with it.
-  }
+  free_in(context_, [this](const Api& api) { static_cast<void>(api.cuMemPoolDestroy(pool_)); });
 }
 
 Block Pool::allocate(std::uint64_t bytes) {
@@ -81,13 +74,7 @@ Pinned::Pinned(Context& context, std::uint64_t bytes) : context_(context) {
 }
 
 Pinned::~Pinned() {
-  if (!context_.alive()) return;
-  try {
-    const Current current(context_);
-    static_cast<void>(context_.api().cuMemFreeHost(data_));
-  } catch (const std::exception&) {
-    // The context is lost, and the memory with it.
-  }
+  free_in(context_, [this](const Api& api) { static_cast<void>(api.cuMemFreeHost(data_)); });
 }
 
 }  // namespace vyre::run::cuda

@@ -1,7 +1,6 @@
 #include "vyre/run/cuda/programs/graph.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 
 #include "vyre/run/cuda/programs/capture.hpp"
@@ -66,14 +65,7 @@ Graph::Graph(Device& device, std::span<const Bound> calls) : device_(device) {
 }
 
 Graph::~Graph() {
-  Context& context = device_.context();
-  if (!context.alive()) return;
-  try {
-    const Current current(context);
-    static_cast<void>(context.api().cuGraphExecDestroy(exec_));
-  } catch (const std::exception&) {
-    // The context is lost, and the graph with it.
-  }
+  free_in(device_.context(), [this](const Api& api) { static_cast<void>(api.cuGraphExecDestroy(exec_)); });
 }
 
 TimelineValue Graph::submit(const Transfers::Used& used, const RunOptions& options) {

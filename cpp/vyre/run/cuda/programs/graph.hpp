@@ -1,9 +1,7 @@
 // Gives launches to the driver once, and submits them together any number of times.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -1,11 +1,9 @@
 #include "vyre/run/cuda/programs/kernel_source.hpp"
 
-#include <exception>
 #include <utility>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/gpu/coarse_grid.hpp"
-#include "vyre/run/gpu/special_kernels.hpp"
+#include "vyre/run/gpu/kernel_choice.hpp"
 
 namespace vyre::run::cuda {
 

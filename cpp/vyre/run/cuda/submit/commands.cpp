@@ -1,7 +1,6 @@
 #include "vyre/run/cuda/submit/commands.hpp"
 
 #include <algorithm>
-#include <exception>
 
 namespace vyre::run::cuda {
 namespace {

@@ -7,8 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "vyre/run/gpu/abandoned.hpp"
-#include "vyre/run/gpu/process_end.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::cuda {
@@ -27,7 +25,7 @@ constexpr std::chrono::nanoseconds kSleep = std::chrono::microseconds(200);
 }  // namespace
 
 Stream::Stream(Context& context)
-    : context_(context),
+    : Timeline(context),
       may_use_thread_(context.options().submission_thread.value_or(true)),
       queue_(
           mutex_,
@@ -54,8 +52,7 @@ Stream::Stream(Context& context)
 
 void Stream::finish() noexcept {
   queue_.end();
-  if (busy_) count_idle();
-  busy_ = false;
+  set_busy(false);
   try {
     const Current current(context_);
     // Only a device on which a submission failed can still be at work here.
@@ -72,15 +69,11 @@ void Stream::finish() noexcept {
 
 Stream::~Stream() {
   finish();
-  if (!context_.alive()) return;
-  try {
-    const Current current(context_);
+  free_in(context_, [this](const Api& api) {
     for (const auto& mark : marks_) unused_events_.push_back(mark->event);
-    for (CUevent event : unused_events_) static_cast<void>(context_.api().cuEventDestroy(event));
-    static_cast<void>(context_.api().cuStreamDestroy(stream_));
-  } catch (const std::exception&) {
-    // The context is lost, and what belonged to it with it.
-  }
+    for (CUevent event : unused_events_) static_cast<void>(api.cuEventDestroy(event));
+    static_cast<void>(api.cuStreamDestroy(stream_));
+  });
 }
 
 bool Stream::use_submission_thread() {
@@ -107,12 +100,6 @@ void Stream::pass_all(std::unique_lock<std::mutex>& lock) {
     lock.lock();
   }
   queue_.check();
-}
-
-void Stream::become_busy() noexcept {
-  if (busy_) return;
-  busy_ = true;
-  count_busy();
 }
 
 void Stream::passed(TimelineValue value) noexcept {
@@ -173,10 +160,7 @@ void Stream::done_up_to(TimelineValue value) {
     marks_.pop_front();
   }
   raise(past_, value);
-  if (past_ >= last_ && busy_) {
-    busy_ = false;
-    count_idle();
-  }
+  if (past_ >= last_) set_busy(false);
 }
 
 bool Stream::reached(const Mark& mark) {
@@ -250,14 +234,6 @@ void Stream::make_room(const Waiting& waiting) {
   wait(oldest, waiting);
 }
 
-void Stream::check_nothing_is_abandoned() {
-  if (has_abandoned_work()) throw_busy_with_abandoned_work(context_.name());
-}
-
-bool Stream::wait_for_abandoned_work(std::chrono::duration<double> time) {
-  return ends_within(time, [&](const Waiting& waiting) { wait(abandoned_, waiting); });
-}
-
 bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
   try {
     TimelineValue last = 0;
@@ -266,7 +242,7 @@ bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
       pass_all(lock);  // also passes queued frees
       last = last_;
     }
-    if (!ends_within(time, [&](const Waiting& waiting) { wait(last, waiting); })) return false;
+    if (!is_past_within(time, last)) return false;
   } catch (const std::exception&) {
     return false;
   }
@@ -288,17 +264,6 @@ void Stream::free(CUdeviceptr address) noexcept {
   } catch (const std::exception&) {
     // The context is lost, and the memory with it.
   }
-}
-
-void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept {
-  if (context_.forked()) {
-    static_cast<void>(object.release());
-    return;
-  }
-  // The object is destroyed on return, without the lock: its destructor may take long, and may retire other objects.
-  if (is_past(value)) return;
-  const std::lock_guard lock(mutex_);
-  retired_.add(value, std::move(object));
 }
 
 void Stream::collect_done() {

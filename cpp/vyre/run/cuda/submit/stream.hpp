@@ -17,18 +17,15 @@
 
 #include "vyre/run/cuda/api/context.hpp"
 #include "vyre/run/cuda/submit/commands.hpp"
-#include "vyre/run/gpu/retired.hpp"
 #include "vyre/run/gpu/submission_queue.hpp"
-#include "vyre/run/gpu/waiting.hpp"
+#include "vyre/run/gpu/timeline.hpp"
 
 namespace vyre::run::cuda {
 
 // Any thread may call any function.
-class Stream {
+class Stream : public Timeline<Stream, Context> {
  public:
   explicit Stream(Context& context);
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
   ~Stream();
   // Ends the submission thread and destroys all retired objects. Nothing may be submitted afterwards. The device must be idle, unless the
   // context is lost or a submission failed. After a failed submission, this waits for the device.
@@ -60,7 +57,7 @@ class Stream {
       throw;
     }
     waiting.value = last_ = value;
-    become_busy();
+    set_busy(true);
     used(value);
     queue_.appended();
     return value;
@@ -86,28 +83,12 @@ class Stream {
   // Throws what a submission on the submission thread threw.
   void rethrow_failure() const { queue_.rethrow_failure(); }
 
-  // Whether the value is known to be past, without asking the device.
-  bool is_past(TimelineValue value) const { return past_ >= value; }
   // Whether the value is past. Throws DeviceLostError.
   bool done(TimelineValue value);
   void wait(TimelineValue value, const Waiting& waiting);
 
-  // Destroys the object once the value is past; at once if it is. In a forked process the object is leaked: see Context::forked.
-  void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
   // Polls the recorded marks, and destroys the retired objects that the device is done with.
   void collect_done();
-  // Reports a call that timed out or was interrupted. Calls of host arrays are refused until the device has done it.
-  void abandon(TimelineValue value) noexcept { raise(abandoned_, value); }
-  // Does so for everything that was submitted so far.
-  void abandon_all() {
-    const std::lock_guard lock(mutex_);
-    abandon(last_);
-  }
-  bool has_abandoned_work() { return !done(abandoned_); }
-  // Throws DeviceError while the device works on a call that timed out or was interrupted.
-  void check_nothing_is_abandoned();
-  // Waits until the abandoned calls are done; returns false if that takes longer than `time`.
-  bool wait_for_abandoned_work(std::chrono::duration<double> time);
   // Waits until the device is idle; returns false if that takes longer than `time` or the wait fails.
   bool idle_within(std::chrono::duration<double> time) noexcept;
 
@@ -128,7 +109,7 @@ class Stream {
       const TimelineValue value;
       ~Submitted() {
         stream.last_ = value;
-        stream.become_busy();
+        stream.set_busy(true);
         stream.passed(value);
         used(value);
       }
@@ -142,7 +123,6 @@ class Stream {
   bool use_submission_thread();
   // Returns once the driver has all submissions.
   void pass_all(std::unique_lock<std::mutex>& lock);
-  void become_busy() noexcept;
   // Reports that the driver has all submissions up to this value.
   void passed(TimelineValue value) noexcept;
   void record_mark();
@@ -168,20 +148,14 @@ class Stream {
   // Destroys the retired objects whose values are past.
   void collect() noexcept;
 
-  Context& context_;
   CUstream stream_ = nullptr;
-  std::atomic<TimelineValue> past_ = 0;
-  std::atomic<TimelineValue> abandoned_ = 0;
-  std::mutex mutex_;          // guards what follows
-  TimelineValue last_ = 0;    // of the latest submission
+  // mutex_ guards what follows.
   TimelineValue passed_ = 0;  // of the latest one that the driver has
   TimelineValue marked_ = 0;  // of the latest mark
   // The latest value for which a thread asks whether the stream is idle; 0 once a mark tells the same. Written with the mutex held.
   std::atomic<TimelineValue> watched_ = 0;
   std::deque<std::shared_ptr<const Mark>> marks_;
   std::vector<CUevent> unused_events_;
-  bool busy_ = false;  // whether count_busy() was called for this stream and count_idle() was not yet
-  RetiredList retired_;
   bool may_use_thread_;
   std::uint64_t since_wait_ = 0;   // submissions, counted up to kDirectSubmissions
   std::uint64_t sleeps_seen_ = 0;  // of the submission thread

@@ -23,17 +23,13 @@ constexpr int kReadings = 5;
 }  // namespace
 
 Timing::~Timing() {
-  if (!context_.alive()) return;
-  try {
-    const Current current(context_);
+  free_in(context_, [this](const Api& api) {
     for (const auto& interval : pending_) unused_.insert(unused_.end(), std::begin(interval->events), std::end(interval->events));
     unused_.push_back(anchor_.event);
     for (CUevent event : unused_) {
-      if (event != nullptr) static_cast<void>(context_.api().cuEventDestroy(event));
+      if (event != nullptr) static_cast<void>(api.cuEventDestroy(event));
     }
-  } catch (const std::exception&) {
-    // The context is lost, and the events with it.
-  }
+  });
 }
 
 CUevent Timing::event() {
@@ -61,14 +57,10 @@ void Timing::give_back(CUevent event) noexcept {
 }
 
 void Timing::give_back(Interval& interval) noexcept {
-  if (!context_.alive()) return;
-  try {
-    const Current current(context_);
+  free_in(context_, [&](const Api&) {
     const std::lock_guard lock(mutex_);
     for (CUevent& each : interval.events) give_back(std::exchange(each, nullptr));
-  } catch (const std::exception&) {
-    // The context is lost, and the events with it.
-  }
+  });
 }
 
 std::unique_ptr<Timing::Interval> Timing::begin(Work work, const RunOptions& options) {

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,10 +15,36 @@
 #include "vyre/base/fork.hpp"
 #include "vyre/run/vulkan/api/handle.hpp"
 #include "vyre/run/vulkan/api/instance.hpp"
-#include "vyre/run/vulkan/api/options.hpp"
-#include "vyre/run/vulkan/api/probes.hpp"
 
 namespace vyre::run::vulkan {
+
+// Holds the results of the probes (devices/probes.hpp): how a driver was found to behave, which may differ from what it reports.
+struct Probes {
+  // After an invocation has run this many loop rounds, the driver ends every loop of the shader without an error. Empty if it never does
+  // that.
+  std::optional<std::uint32_t> loop_budget;
+  // Whether storage buffers may have elements of 8 and of 16 bits, and shaders access them correctly.
+  bool accesses_8_bits = false, accesses_16_bits = false;
+};
+
+// Has the settings of the Vulkan backend that tests and tools may change. Users always get the defaults.
+struct Options {
+  // Lowers the device's limit on the number of workgroups in one dispatch, by axis.
+  std::optional<std::array<std::uint32_t, 3>> max_group_count = std::nullopt;
+  // Lowers the device's limit on the size of a bound array, in bytes. Shaders reach a larger array by its address.
+  std::optional<std::uint64_t> max_storage_range = std::nullopt;
+  // The most dispatches of one submission.
+  std::size_t dispatches_per_submission = 1024;
+  // Whether to copy through staging memory even if the host can reach device memory.
+  bool always_stage = false;
+  // Whether a thread of the stream (stream.hpp) passes submissions to a busy device. The default is yes for GPUs, no for software devices.
+  std::optional<bool> submission_thread = std::nullopt;
+  // Whether recorded commands stay valid when other arrays are bound to them (Context::updates_after_bind). The default is true where
+  // the device has robust access to such arrays too. True uses the feature even without it, false never.
+  std::optional<bool> update_after_bind = std::nullopt;
+  // The directory for compiled pipelines, in place of the user's cache directory.
+  std::optional<std::filesystem::path> cache_directory = std::nullopt;
+};
 
 class Context {
  public:

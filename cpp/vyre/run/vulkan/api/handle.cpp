@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "vyre/base/error.hpp"
@@ -11,31 +13,24 @@
 namespace vyre::run::vulkan {
 namespace {
 
+struct Named {
+  VkResult result;
+  std::string_view name;
+};
+// clang-format off
+#define NAMED(result) Named{result, #result}
+constexpr Named kResults[] = {
+    NAMED(VK_ERROR_OUT_OF_HOST_MEMORY), NAMED(VK_ERROR_OUT_OF_DEVICE_MEMORY), NAMED(VK_ERROR_INITIALIZATION_FAILED),
+    NAMED(VK_ERROR_DEVICE_LOST), NAMED(VK_ERROR_MEMORY_MAP_FAILED), NAMED(VK_ERROR_LAYER_NOT_PRESENT),
+    NAMED(VK_ERROR_EXTENSION_NOT_PRESENT), NAMED(VK_ERROR_FEATURE_NOT_PRESENT), NAMED(VK_ERROR_INCOMPATIBLE_DRIVER),
+    NAMED(VK_ERROR_TOO_MANY_OBJECTS),
+};
+#undef NAMED
+// clang-format on
+
 std::string text(VkResult result) {
-  switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-      return "VK_ERROR_OUT_OF_HOST_MEMORY";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-      return "VK_ERROR_OUT_OF_DEVICE_MEMORY";
-    case VK_ERROR_INITIALIZATION_FAILED:
-      return "VK_ERROR_INITIALIZATION_FAILED";
-    case VK_ERROR_DEVICE_LOST:
-      return "VK_ERROR_DEVICE_LOST";
-    case VK_ERROR_MEMORY_MAP_FAILED:
-      return "VK_ERROR_MEMORY_MAP_FAILED";
-    case VK_ERROR_LAYER_NOT_PRESENT:
-      return "VK_ERROR_LAYER_NOT_PRESENT";
-    case VK_ERROR_EXTENSION_NOT_PRESENT:
-      return "VK_ERROR_EXTENSION_NOT_PRESENT";
-    case VK_ERROR_FEATURE_NOT_PRESENT:
-      return "VK_ERROR_FEATURE_NOT_PRESENT";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-      return "VK_ERROR_INCOMPATIBLE_DRIVER";
-    case VK_ERROR_TOO_MANY_OBJECTS:
-      return "VK_ERROR_TOO_MANY_OBJECTS";
-    default:
-      return fmt::format("VkResult {}", static_cast<int>(result));
-  }
+  const auto* const known = std::ranges::find(kResults, result, &Named::result);
+  return known != std::end(kResults) ? std::string(known->name) : fmt::format("VkResult {}", static_cast<int>(result));
 }
 
 }  // namespace

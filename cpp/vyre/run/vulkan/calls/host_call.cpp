@@ -5,6 +5,7 @@
 #include "vyre/run/vulkan/calls/host_call.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -13,9 +14,12 @@
 #include "vyre/emit/interface.hpp"
 #include "vyre/run/host/host_parts.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/vulkan/calls/batch.hpp"
 #include "vyre/run/vulkan/calls/call_checks.hpp"
 #include "vyre/run/vulkan/calls/call_slot.hpp"
 #include "vyre/run/vulkan/calls/dispatches.hpp"
+#include "vyre/run/vulkan/calls/recorded_call.hpp"
+#include "vyre/run/vulkan/calls/storage.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -49,7 +53,9 @@ class HostCall {
   // The slot of a failed call may be set up only in part, so it is not given back for reuse. If the device still uses the slot, the stream
   // keeps it alive.
   ~HostCall() {
-    if (slot_ && in_flight_ != 0) device_.stream().abandon(in_flight_, std::move(slot_));
+    if (!slot_ || in_flight_ == 0) return;
+    device_.stream().abandon(in_flight_);
+    device_.stream().retire(in_flight_, std::move(slot_));
   }
 
   void run() {
@@ -201,11 +207,46 @@ class HostCall {
   TimelineValue in_flight_ = 0;  // 0: the device does not use the slot
 };
 
+// A call is large if its arrays have at least this many bytes in all. For smaller calls, recording and submitting several copies costs more
+// than copying on one thread.
+constexpr std::uint64_t kLargeBytes = std::uint64_t{4} << 20;
+
+bool is_large_call(const Device& device, std::span<const BufferView> buffers, const RunOptions& options) {
+  // Results are copied back in chunks. If the device is lost between two chunks, a part of the host's arrays has changed already, and only
+  // a call in place allows that.
+  if (!options.in_place || device.context().unified()) return false;
+  std::uint64_t bytes = 0;
+  for (const BufferView& buffer : buffers) bytes += buffer.bytes.size();
+  return bytes >= kLargeBytes;
+}
+
+// Several threads copy the arrays in chunks.
+void run_large(const std::shared_ptr<Device>& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid,
+               const RunOptions& options) {
+  // One time limit covers the copies and the run.
+  RunOptions steps = options;
+  steps.start = std::chrono::steady_clock::now();
+  std::vector<std::unique_ptr<VulkanStorage>> storages;
+  std::vector<StorageView> views;
+  for (const BufferView& buffer : buffers) {
+    storages.push_back(std::make_unique<VulkanStorage>(device, buffer.bytes.size(), buffer.zeros));
+    if (!buffer.zeros) storages.back()->write(0, buffer.bytes, steps);
+    views.push_back({storages.back().get(), 0, buffer.bytes.size(), buffer.length});
+  }
+  const std::vector<bool>& writable = kernels.plain->shader().writable;
+  const auto call = RecordedCall::make(device, kernels, RecordedCall::arrays_of(views), {grid});
+  Batch(device, {call}).submit({views, writable, kAlwaysValid}, 1, steps);
+  for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
+    if (writable[slot]) storages[slot]->read(0, buffers[slot].bytes, steps);
+  }
+}
+
 }  // namespace
 
 void run_host_call(Device& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid, const RunOptions& options) {
   check_host_call(device.context(), kernels.plain->shader(), buffers);
   if (is_empty(grid)) return;
+  if (is_large_call(device, buffers, options)) return run_large(device.shared_from_this(), kernels, buffers, grid, options);
   device.stream().check_nothing_is_abandoned();
   HostCall(device, kernels, buffers, grid, options).run();
 }

@@ -9,8 +9,8 @@
 
 namespace vyre::run::vulkan {
 
-// Keeps the promises of Executable::run: if it throws, no byte of `buffers` has changed. Throws DeviceError while the device still works on
-// a call that timed out or was interrupted.
+// Keeps the promises of Executable::run: if it throws, no byte of `buffers` has changed, unless the call is in place. Throws DeviceError
+// while the device still works on a call that timed out or was interrupted.
 void run_host_call(Device& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid, const RunOptions& options);
 
 }  // namespace vyre::run::vulkan

@@ -8,7 +8,6 @@
 #include "vyre/base/error.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/run/gpu/limits.hpp"
-#include "vyre/run/vulkan/calls/dispatches.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
 
 namespace vyre::run::vulkan {

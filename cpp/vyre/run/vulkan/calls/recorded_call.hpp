@@ -14,7 +14,7 @@
 #include "vyre/run/gpu/grid_parts.hpp"
 #include "vyre/run/gpu/hazards.hpp"
 #include "vyre/run/storage.hpp"
-#include "vyre/run/vulkan/calls/dispatch_counts.hpp"
+#include "vyre/run/vulkan/calls/dispatches.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
 #include "vyre/run/vulkan/device.hpp"
 #include "vyre/run/vulkan/memory/heap.hpp"

@@ -7,7 +7,6 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/limits.hpp"
 #include "vyre/run/vulkan/api/float_state.hpp"
-#include "vyre/run/vulkan/compile/pipeline_file.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -170,6 +169,13 @@ std::vector<DriverFact> Pipeline::statistics(Context& context) const {
     }
   }
   return facts;
+}
+
+KeptFile pipeline_file(const Options& options, const std::string& device_key, const Shader& shader) {
+  const std::uint32_t interface[] = {shader.buffer_count, shader.has_status ? 1u : 0u};
+  std::string bytes(reinterpret_cast<const char*>(shader.words.data()), shader.words.size() * sizeof(std::uint32_t));
+  bytes.append(reinterpret_cast<const char*>(interface), sizeof(interface));
+  return {options.cache_directory, device_key, KeptFile::hash_of(bytes)};
 }
 
 }  // namespace vyre::run::vulkan

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/gpu/kept_file.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/api/context.hpp"
 #include "vyre/run/vulkan/compile/shader.hpp"
@@ -50,5 +52,8 @@ struct Kernels {
 
   const Pipeline& of(bool coarse_part) const { return coarse_part ? *coarse : *plain; }
 };
+
+// `device_key` is PhysicalDevice::key.
+KeptFile pipeline_file(const Options& options, const std::string& device_key, const Shader& shader);
 
 }  // namespace vyre::run::vulkan

@@ -3,13 +3,12 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "vyre/run/gpu/open_devices.hpp"
+#include "vyre/run/vulkan/api/context.hpp"
 #include "vyre/run/vulkan/api/instance.hpp"
-#include "vyre/run/vulkan/api/options.hpp"
 #include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {

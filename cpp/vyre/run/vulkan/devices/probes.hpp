@@ -1,13 +1,11 @@
 // Probes a driver for violations of Vulkan's rules that it does not report.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "vyre/run/vulkan/api/probes.hpp"
+#include "vyre/run/vulkan/api/context.hpp"
 #include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {

@@ -4,8 +4,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/gpu/coarse_grid.hpp"
-#include "vyre/run/gpu/special_kernels.hpp"
+#include "vyre/run/gpu/kernel_choice.hpp"
 #include "vyre/run/vulkan/compile/translate.hpp"
 
 namespace vyre::run::vulkan {

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "vyre/base/assert.hpp"

@@ -5,10 +5,7 @@
 #include "vyre/run/vulkan/submit/stream.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include "vyre/run/gpu/abandoned.hpp"
-#include "vyre/run/gpu/process_end.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::vulkan {
@@ -26,7 +23,7 @@ constexpr std::uint64_t kDirectSubmissions = 4;
 }  // namespace
 
 Stream::Stream(Context& context)
-    : context_(context),
+    : Timeline(context),
       // By default, a software device has no submission thread, because it runs shaders on the processors that the thread would need.
       may_use_thread_(context.options().submission_thread.value_or(context.physical().type != VK_PHYSICAL_DEVICE_TYPE_CPU)),
       queue_(
@@ -48,8 +45,7 @@ Stream::Stream(Context& context)
 
 void Stream::finish() {
   queue_.end();
-  if (busy_) count_idle();
-  busy_ = false;
+  set_busy(false);
   retired_.clear();
 }
 
@@ -69,10 +65,7 @@ TimelineValue Stream::submit(const Submission& submission) {
     }
     last_ = value;
     if (submission.on_submit) submission.on_submit(value);
-    if (!busy_) {
-      busy_ = true;
-      count_busy();
-    }
+    set_busy(true);
   }
   if (value % kCollectEvery == 0) collect();
   return value;
@@ -155,45 +148,20 @@ void Stream::wait(TimelineValue value, const Waiting& waiting) {
   collect();
 }
 
-void Stream::check_nothing_is_abandoned() {
-  if (has_abandoned_work()) throw_busy_with_abandoned_work(context_.name());
-}
-
-bool Stream::wait_for_abandoned_work(std::chrono::duration<double> time) {
-  return ends_within(time, [&](const Waiting& waiting) { wait(abandoned_, waiting); });
-}
-
 bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
   try {
-    if (!ends_within(time, [&](const Waiting& waiting) { wait(last(), waiting); })) return false;
+    if (!is_past_within(time, last())) return false;
   } catch (const std::exception&) {
     return false;
   }
   return collect();
 }
 
-void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept {
-  if (context_.forked()) {
-    static_cast<void>(object.release());
-    return;
-  }
-  // If the device is done with the object, it is destroyed on return, without the lock, because its destructor may take long or retire
-  // other objects.
-  if (past_ >= value) return;
-  const std::lock_guard lock(mutex_);
-  retired_.add(value, std::move(object));
-}
-
-void Stream::abandon(TimelineValue value, std::unique_ptr<Retired> object) noexcept {
-  raise(abandoned_, value);
-  retire(value, std::move(object));
-}
-
 bool Stream::collect() noexcept {
   bool up_to_date = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!busy_ && retired_.empty()) return true;
+    if (!is_busy() && retired_.empty()) return true;
     up_to_date = past_ >= last_;
   }
   try {
@@ -208,10 +176,7 @@ bool Stream::collect() noexcept {
     const std::lock_guard lock(mutex_);
     due = retired_.take_past(past);
     idle = past >= last_;
-    if (idle && busy_) {
-      busy_ = false;
-      count_idle();
-    }
+    if (idle) set_busy(false);
   }
   return idle;
 }

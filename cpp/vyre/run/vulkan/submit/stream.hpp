@@ -7,26 +7,21 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
-#include "vyre/run/gpu/retired.hpp"
 #include "vyre/run/gpu/submission_queue.hpp"
-#include "vyre/run/gpu/waiting.hpp"
+#include "vyre/run/gpu/timeline.hpp"
 #include "vyre/run/vulkan/api/context.hpp"
 
 namespace vyre::run::vulkan {
 
 // Any thread may call any function.
-class Stream {
+class Stream : public Timeline<Stream, Context> {
  public:
   explicit Stream(Context& context);
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
   ~Stream() { finish(); }
   // Ends the submission thread and destroys all retired objects. The device must be idle, and nothing may be submitted afterwards.
   void finish();
@@ -59,24 +54,9 @@ class Stream {
   // Throws the error if a submission failed on the submission thread.
   void rethrow_failure() const { queue_.rethrow_failure(); }
 
-  // Whether the value is known to be past, without asking the device.
-  bool is_past(TimelineValue value) const { return past_ >= value; }
   // Whether the value is past. Throws DeviceLostError.
   bool done(TimelineValue value);
   void wait(TimelineValue value, const Waiting& waiting);
-
-  // Destroys the object once the value is past; at once if it is past already. In a forked process the object is leaked: see
-  // Context::forked.
-  void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
-  // Retires an object that was used by a call which timed out or was interrupted.
-  void abandon(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
-  // Reports that the callers have given up everything that was submitted so far.
-  void abandon_all() { raise(abandoned_, last()); }
-  bool has_abandoned_work() { return !done(abandoned_); }
-  // Throws DeviceError while the device works on a call that timed out or was interrupted.
-  void check_nothing_is_abandoned();
-  // Waits until the device has done the work of all such calls. Returns false if that takes longer than `time`.
-  bool wait_for_abandoned_work(std::chrono::duration<double> time);
 
   // Destroys the retired objects whose values are past. Returns whether the device is idle.
   bool collect() noexcept;
@@ -84,25 +64,14 @@ class Stream {
   bool idle_within(std::chrono::duration<double> time) noexcept;
 
  private:
-  TimelineValue last() {
-    const std::lock_guard lock(mutex_);
-    return last_;
-  }
   // Asks the device how far it is.
   void poll();
   void pass_to_queue(std::span<const VkCommandBuffer> commands, TimelineValue value);
   // Whether the next submission should go to the submission thread. Starts the thread if so. Called with the mutex held.
   bool use_submission_thread();
 
-  Context& context_;
   SemaphoreHandle timeline_;
-  std::atomic<TimelineValue> past_ = 0;
   std::atomic<TimelineValue> waited_for_ = 0;
-  std::atomic<TimelineValue> abandoned_ = 0;
-  std::mutex mutex_;  // guards what follows
-  TimelineValue last_ = 0;
-  bool busy_ = false;  // whether count_busy() was called for this stream and count_idle() was not yet
-  RetiredList retired_;
   std::atomic<bool> may_use_thread_;
   // Commands for the submission thread, and the timeline value of the last submission among them.
   struct Queued {

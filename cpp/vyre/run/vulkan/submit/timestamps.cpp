@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/waiting.hpp"

@@ -1,10 +1,6 @@
-#include "vyre/run/gpu/compiler_thread.hpp"
+#include "vyre/run/gpu/compile_jobs.hpp"
 
 #include <pthread.h>
-
-#include <cstddef>
-#include <memory>
-#include <utility>
 
 #include "vyre/run/gpu/process_end.hpp"
 

@@ -1,13 +1,37 @@
-// Decides when a call runs on a coarsened kernel, where each workgroup does the work of several.
+// Chooses the kernels of a call: specialised for its words of Uniform buffers or for any words, and coarsened or plain.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <exception>
 
+#include "vyre/base/error.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/run/gpu/grid_parts.hpp"
 
 namespace vyre::run {
+
+// Returns `special()`, the kernels for these words. If they cannot be compiled, or not in time, returns `usual()`, the kernels for any
+// words. Sets `given_up` if later calls should not try `special()` again. Throws if the device was lost, if the call was interrupted, or if
+// `usual()` throws.
+template <class Special, class Usual>
+auto special_or_usual(bool& given_up, const Special& special, const Usual& usual) {
+  if (!given_up) {
+    try {
+      return special();
+    } catch (const DeviceLostError&) {
+      throw;
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const DispatchTimeoutError&) {
+      // The driver goes on compiling; a later call uses the result.
+    } catch (const std::exception&) {
+      // The kernels for any words give the same result, so a failure to specialise is not reported.
+      given_up = true;
+    }
+  }
+  return usual();
+}
 
 // Whether a grid of workgroups of this size has enough invocations left, once it is coarsened, to fill a large GPU.
 inline bool fills_a_gpu_coarsened(Grid grid, const std::array<std::uint32_t, 3>& workgroup_size) {
