@@ -10,8 +10,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <variant>
@@ -24,7 +22,7 @@
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/cpu/batches.hpp"
-#include "vyre/run/cpu/compile.hpp"
+#include "vyre/run/cpu/code.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/machine.hpp"
 #include "vyre/run/cpu/pace.hpp"

@@ -88,4 +88,7 @@ struct Code {
   std::vector<Instruction> instructions;
 };
 
+// Time and memory are linear in the kernel's size. Throws std::bad_alloc only.
+Code compile(const lower::Kernel& kernel);
+
 }  // namespace vyre::run::cpu

@@ -1,13 +1,12 @@
 // Compiles a kernel to code over registers in four steps: it finds the values that differ between lanes (uniformity), selects instructions,
 // computes live ranges, and then assigns registers and writes the code in one walk.
-#include "vyre/run/cpu/compile.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/data_type.hpp"
+#include "vyre/run/cpu/code.hpp"
 #include "vyre/run/cpu/kernel_reader.hpp"
 #include "vyre/run/cpu/live_ranges.hpp"
 #include "vyre/run/cpu/registers.hpp"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
-
 #include "vyre/base/error.hpp"
 #include "vyre/base/refused.hpp"
 #include "vyre/ir/text/print.hpp"

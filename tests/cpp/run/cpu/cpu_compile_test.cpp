@@ -7,7 +7,7 @@
 #include "support/run_program.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
-#include "vyre/run/cpu/compile.hpp"
+#include "vyre/run/cpu/code.hpp"
 
 namespace vyre::run::cpu {
 namespace {

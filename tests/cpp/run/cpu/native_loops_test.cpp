@@ -11,7 +11,6 @@
 #include "vyre/fuzz/operations.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/cpu/native/analysis/analyse.hpp"
-#include "vyre/run/cpu/native/analysis/loop_invariants.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::test {

@@ -8,37 +8,23 @@
 
 #include <cstring>
 
+#include "vyre/base/descriptor.hpp"
+
 namespace vyre::run::cpu::native {
 namespace {
 
-class File {
- public:
-  File() : descriptor_(memfd_create("vyre-code", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  int descriptor() const { return descriptor_; }
-
-  bool fill(std::span<const std::byte> bytes) const {
-    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(bytes.size())) != 0) return false;
-    void* const memory = mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-    if (memory == MAP_FAILED) return false;
-    std::memcpy(memory, bytes.data(), bytes.size());
-    return munmap(memory, bytes.size()) == 0;
-  }
-  bool seal() const { return fcntl(descriptor_, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0; }
-
- private:
-  int descriptor_;
-};
+bool fill(int file, std::span<const std::byte> bytes) {
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes.size())) != 0) return false;
+  void* const memory = mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return false;
+  std::memcpy(memory, bytes.data(), bytes.size());
+  return munmap(memory, bytes.size()) == 0;
+}
 
 void* sealed(std::span<const std::byte> code) {
-  const File file;
-  if (!file.fill(code) || !file.seal()) return nullptr;
-  void* const start = mmap(nullptr, code.size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, file.descriptor(), 0);
+  const Descriptor file(memfd_create("vyre-code", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fill(*file, code) || fcntl(*file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return nullptr;
+  void* const start = mmap(nullptr, code.size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, *file, 0);
   return start == MAP_FAILED ? nullptr : start;
 }
 

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstring>
 
-#include "vyre/run/cpu/native/analysis/loop_invariants.hpp"
 #include "vyre/run/cpu/native/assembler.hpp"
 #include "vyre/run/cpu/native/translate/translator.hpp"
 #include "vyre/run/cpu/work.hpp"

@@ -12,25 +12,9 @@
 #include <cstring>
 #include <mutex>
 
+#include "vyre/base/descriptor.hpp"
+
 namespace vyre::run::cpu::native {
-namespace {
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  ~FileDescriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
-}  // namespace
-
 bool perf_map_wanted() {
   const char* value = std::getenv("VYRE_PERF");
   return value != nullptr && std::string_view(value) == "1";
@@ -42,15 +26,15 @@ std::string perf_map_line(const void* start, std::size_t bytes, std::string_view
 
 std::string append_line(const char* path, std::string_view line) {
   // Opens the file without blocking, because a pipe without a reader must not hold the program up.
-  const FileDescriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (file.number() < 0) return std::strerror(errno);
+  const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file) return std::strerror(errno);
   struct stat found {};
-  if (fstat(file.number(), &found) != 0) return std::strerror(errno);
+  if (fstat(*file, &found) != 0) return std::strerror(errno);
   if (!S_ISREG(found.st_mode)) return "it is not a plain file";
   if (found.st_uid != geteuid()) return "it belongs to another user";
   if (found.st_nlink != 1) return "it has another name too";
   // Writes the line in one call, so that lines of several threads do not mix.
-  const ssize_t written = ::write(file.number(), line.data(), line.size());
+  const ssize_t written = ::write(*file, line.data(), line.size());
   if (written < 0) return std::strerror(errno);
   return static_cast<std::size_t>(written) == line.size() ? "" : "no room is left";
 }

@@ -1,12 +1,9 @@
 // The analysis walks over the code a fixed number of times. It finds blocks and regions, uses and forms, strides, cells, and live ranges,
 // in this order, because each step needs the results of the steps before it.
+
 #include "vyre/run/cpu/native/analysis/analyse.hpp"
 
 #include <cstddef>
-#include <vector>
-
-#include "vyre/run/cpu/native/analysis/analyses.hpp"
-#include "vyre/run/cpu/native/analysis/liveness.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {

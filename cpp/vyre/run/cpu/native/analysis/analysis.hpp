@@ -18,6 +18,11 @@
 
 namespace vyre::run::cpu::native {
 
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
 using CellId = std::uint32_t;
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 

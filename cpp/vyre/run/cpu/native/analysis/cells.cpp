@@ -2,15 +2,10 @@
 #include <cstddef>
 
 #include "vyre/run/cpu/kernel_reader.hpp"
-#include "vyre/run/cpu/native/analysis/analyses.hpp"
+#include "vyre/run/cpu/native/analysis/analyse.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
-
-using lower::Instruction;
-using lower::Kernel;
-using lower::Opcode;
-using lower::ValueId;
 
 class CellMaker : KernelReader {
  public:

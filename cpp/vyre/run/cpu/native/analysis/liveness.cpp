@@ -1,21 +1,15 @@
 // One walk from the last instruction to the first lets each cell live until its uses, so that a use in a loop keeps a cell from before the
 // loop to the loop's end. The positions of a variable's accesses are collected on the way. The range of the variable covers them, and the
 // loops around them if it may carry a value from one turn to the next.
-#include "vyre/run/cpu/native/analysis/liveness.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
 #include "vyre/run/cpu/kernel_reader.hpp"
+#include "vyre/run/cpu/native/analysis/analyse.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
-
-using lower::Instruction;
-using lower::Kernel;
-using lower::Opcode;
-using lower::ValueId;
 
 class LiveRangeFinder : KernelReader {
  public:

@@ -6,21 +6,15 @@
 // The second and the third walk choose what moves. A value that lives through a loop takes a register there or is read from memory in each
 // turn, so moving pays if the value costs more than a load, if it is the same for all lanes (such values have general registers), or if it
 // takes the place of an operand that would live through the loop otherwise. The fourth walk writes the code in its new order.
-#include "vyre/run/cpu/native/analysis/loop_invariants.hpp"
-
 #include <algorithm>
 #include <bit>
 
 #include "vyre/run/cpu/kernel_reader.hpp"
+#include "vyre/run/cpu/native/analysis/analyse.hpp"
 #include "vyre/run/cpu/select.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
-
-using lower::Instruction;
-using lower::Kernel;
-using lower::Opcode;
-using lower::ValueId;
 
 class Pass : KernelReader {
  public:

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "vyre/run/cpu/native/analysis/basic_blocks.hpp"
+#include "vyre/run/cpu/kernel_reader.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {

@@ -24,7 +24,7 @@ std::array<std::uint32_t, 16> words_from_both(std::uint32_t first, std::uint32_t
 }  // namespace
 
 Translator::AccessedArray Translator::accessed_array(const Instruction& i, bool bounded) const {
-  AccessedArray accessed{.bounded = bounded};
+  AccessedArray accessed{.bounded = bounded, .stores = i.op == Opcode::StoreBuffer || i.op == Opcode::StoreShared};
   const bool shared = i.shared || i.op == Opcode::LoadShared || i.op == Opcode::StoreShared;
   if (shared) {
     const lower::SharedArray& array = kernel_.shared[i.imm];
@@ -87,6 +87,97 @@ void Translator::fix_wrapped_row() {
   a_.cmova(a_.rax, a_.rcx);
 }
 
+// --- Loads and stores whose lanes differ ---
+
+void Translator::access_lanes(std::uint32_t position, const AccessedArray& accessed) {
+  const Instruction& i = at(position);
+  if (is_line(i) && !masked_) return access_row(position, accessed, 0, parts_);
+  for (int part = 0; part < parts_; ++part) {
+    if (const std::uint32_t apart = elements_apart(i, accessed); apart != 0) {
+      access_apart(position, accessed, part, apart);
+    } else if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
+      access_each(position, accessed, part);
+    } else if (masked_) {
+      access_masked_row(position, accessed, part);
+    } else {
+      access_row(position, accessed, part, 1);
+    }
+  }
+}
+
+// Accesses elements anywhere: stores them and loads narrow ones lane by lane, and gathers others.
+void Translator::access_each(std::uint32_t position, const AccessedArray& accessed, int part) {
+  if (accessed.stores) return store_each(at(position), accessed, part);
+  accessed.narrow != 0 ? load_each(position, accessed, part) : load_gather(position, accessed, part);
+}
+
+// Accesses `parts` parts from `part` on, whose elements are consecutive in memory.
+void Translator::access_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts) {
+  row_to_rax(at(position), part);
+  base_to_rdx(accessed);
+  auto *const plain = new_label(), *const back = new_label();
+  if (accessed.bounded) {
+    auto* const slow = new_label();
+    a_.cmp(a_.rax, extent(accessed, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
+    a_.jg(*slow);
+    a_.later([=, this] {
+      a_.L(*slow);
+      masked_ = false;
+      for (int each = part; each < part + parts; ++each) access_each(position, accessed, each);
+      a_.jmp(*back);
+    });
+  }
+  if (accessed.lanes != 1) {
+    a_.shl(a_.rax, log2_of(4 * accessed.lanes));
+    a_.add(a_.rdx, a_.rax);
+  }
+  if (may_stream(at(position), accessed)) stream_row(position, accessed, part, parts, *plain, *back);
+  a_.L(*plain);
+  for (int each = 0; each < parts; ++each) {
+    const int elements = each * a_.width();
+    accessed.stores ? store_vector(at(position), accessed, part + each, elements) : load_vector(position, accessed, part + each, elements);
+  }
+  a_.L(*back);
+}
+
+void Translator::access_masked_row(std::uint32_t position, const AccessedArray& accessed, int part) {
+  if (accessed.narrow == 0 && accessed.lanes == 1) {
+    return accessed.stores ? store_masked_row(at(position), accessed, part) : load_masked_row(position, accessed, part);
+  }
+  auto* const back = new_label();
+  when_some_lanes(part, [=, this] {
+    access_each(position, accessed, part);
+    a_.jmp(*back);
+  });
+  keeping_mask(accessed, [&] { access_row(position, accessed, part, 1); });
+  a_.L(*back);
+}
+
+// Accesses elements that lie `apart` elements from each other.
+void Translator::access_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart) {
+  auto *const outside = new_label(), *const back = new_label();
+  const auto each = [=, this] {
+    access_each(position, accessed, part);
+    a_.jmp(*back);
+  };
+  if (masked_) when_some_lanes(part, each);
+  if (accessed.bounded) {
+    a_.later([=, this] {
+      a_.L(*outside);
+      masked_ = false;
+      each();
+    });
+  }
+  const auto pieces = [&] {
+    const auto distance = static_cast<int>(apart);
+    first_of_apart(at(position), accessed, part, apart, *outside);
+    if (!accessed.stores) return load_pieces(position, accessed, part, 0, distance);
+    accessed.lanes == 1 ? store_words(at(position), part, distance) : store_pieces(at(position), accessed, part, 0, distance);
+  };
+  masked_ ? keeping_mask(accessed, pieces) : pieces();
+  a_.L(*back);
+}
+
 // --- Loads ---
 
 void Translator::load(std::uint32_t position) {
@@ -94,19 +185,7 @@ void Translator::load(std::uint32_t position) {
   // Where nothing uses the value, nothing may have computed the index either.
   if (std::ranges::none_of(analysis_.of_value[position], [this](CellId id) { return id != kNone && is_needed(id); })) return;
   const AccessedArray accessed = accessed_array(i, i.bounded);
-  if (!varies(position)) return load_word(position, accessed);
-  if (is_line(i) && !masked_) return load_row(position, accessed, 0, parts_);
-  for (int part = 0; part < parts_; ++part) {
-    if (const std::uint32_t apart = elements_apart(i, accessed); apart != 0) {
-      load_apart(position, accessed, part, apart);
-    } else if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
-      accessed.narrow != 0 ? load_each(position, accessed, part) : load_gather(position, accessed, part);
-    } else if (masked_) {
-      load_masked_row(position, accessed, part);
-    } else {
-      load_row(position, accessed, part, 1);
-    }
-  }
+  varies(position) ? access_lanes(position, accessed) : load_word(position, accessed);
 }
 
 // rax = the index of the first lane of the part.
@@ -186,16 +265,6 @@ void Translator::load_word(std::uint32_t position, const AccessedArray& accessed
 
 void Translator::load_masked_row(std::uint32_t position, const AccessedArray& accessed, int part) {
   const Instruction& i = at(position);
-  if (accessed.narrow != 0 || accessed.lanes != 1) {
-    auto* const back = new_label();
-    when_some_lanes(part, [=, this] {
-      accessed.narrow != 0 ? load_each(position, accessed, part) : load_gather(position, accessed, part);
-      a_.jmp(*back);
-    });
-    keeping_mask(accessed, [&] { load_row(position, accessed, part, 1); });
-    a_.L(*back);
-    return;
-  }
   const CellId dest = cell_of_result(position, 0);
   if (!is_needed(dest)) return;
   const Xmm index = index_of(i, part);
@@ -206,32 +275,6 @@ void Translator::load_masked_row(std::uint32_t position, const AccessedArray& ac
   const Xmm to = target(dest, part, 1);
   a_.load_masked(to, active.mask, a_.ptr[a_.rdx + a_.rax * 4]);
   out(dest, part, to);
-}
-
-// Loads `parts` parts from `part` on, whose elements are consecutive in memory.
-void Translator::load_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts) {
-  row_to_rax(at(position), part);
-  base_to_rdx(accessed);
-  auto* const back = new_label();
-  if (accessed.bounded) {
-    auto* const slow = new_label();
-    a_.cmp(a_.rax, extent(accessed, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
-    a_.jg(*slow);
-    a_.later([=, this] {
-      a_.L(*slow);
-      masked_ = false;
-      for (int each = part; each < part + parts; ++each) {
-        accessed.narrow != 0 ? load_each(position, accessed, each) : load_gather(position, accessed, each);
-      }
-      a_.jmp(*back);
-    });
-  }
-  if (accessed.lanes != 1) {
-    a_.shl(a_.rax, log2_of(4 * accessed.lanes));
-    a_.add(a_.rdx, a_.rax);
-  }
-  for (int each = 0; each < parts; ++each) load_vector(position, accessed, part + each, each * a_.width());
-  a_.L(*back);
 }
 
 void Translator::load_vector(std::uint32_t position, const AccessedArray& accessed, int part, int elements) {
@@ -272,29 +315,6 @@ void Translator::first_of_apart(const Instruction& i, const AccessedArray& acces
   }
   a_.shl(a_.rax, log2_of(4 * accessed.lanes));
   a_.add(a_.rdx, a_.rax);
-}
-
-// Loads elements of four words that lie `apart` elements from each other.
-void Translator::load_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart) {
-  auto *const outside = new_label(), *const back = new_label();
-  const auto gather = [=, this] {
-    load_gather(position, accessed, part);
-    a_.jmp(*back);
-  };
-  if (masked_) when_some_lanes(part, gather);
-  if (accessed.bounded) {
-    a_.later([=, this] {
-      a_.L(*outside);
-      masked_ = false;
-      gather();
-    });
-  }
-  const auto pieces = [&] {
-    first_of_apart(at(position), accessed, part, apart, *outside);
-    load_pieces(position, accessed, part, 0, static_cast<int>(apart));
-  };
-  masked_ ? keeping_mask(accessed, pieces) : pieces();
-  a_.L(*back);
 }
 
 // Loads elements of two or four words, from rdx on. Pieces of four words are loaded into the 128-bit quarters of vectors in an order

@@ -20,19 +20,7 @@ std::array<std::uint32_t, 16> words_in_turns(std::uint32_t first, std::uint32_t 
 void Translator::store(std::uint32_t position) {
   const Instruction& i = at(position);
   const AccessedArray accessed = accessed_array(i, i.bounded || analysis_.selected[position] == Selected::BoundedStore);
-  if (!varies(i.a) && !varies(i.b)) return store_word(i, accessed);
-  if (is_line(i) && !masked_) return store_row(position, accessed, 0, parts_);
-  for (int part = 0; part < parts_; ++part) {
-    if (const std::uint32_t apart = varies(i.a) ? elements_apart(i, accessed) : 0; apart != 0) {
-      store_apart(position, accessed, part, apart);
-    } else if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
-      store_each(i, accessed, part);
-    } else if (masked_) {
-      store_masked_row(position, accessed, part);
-    } else {
-      store_row(position, accessed, part, 1);
-    }
-  }
+  varies(i.a) || varies(i.b) ? access_lanes(position, accessed) : store_word(i, accessed);
 }
 
 void Translator::store_word(const Instruction& i, const AccessedArray& accessed) {
@@ -52,18 +40,7 @@ void Translator::store_word(const Instruction& i, const AccessedArray& accessed)
   a_.L(end);
 }
 
-void Translator::store_masked_row(std::uint32_t position, const AccessedArray& accessed, int part) {
-  const Instruction& i = at(position);
-  if (accessed.narrow != 0 || accessed.lanes != 1) {
-    auto* const back = new_label();
-    when_some_lanes(part, [=, this] {
-      store_each(at(position), accessed, part);
-      a_.jmp(*back);
-    });
-    keeping_mask(accessed, [&] { store_row(position, accessed, part, 1); });
-    a_.L(*back);
-    return;
-  }
+void Translator::store_masked_row(const Instruction& i, const AccessedArray& accessed, int part) {
   const Active active = active_lanes(accessed, index_of(i, part), part);
   row_to_rax(i, part);
   fix_wrapped_row();
@@ -83,33 +60,8 @@ void Translator::store_masked_row(std::uint32_t position, const AccessedArray& a
   a_.L(end);
 }
 
-void Translator::store_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts) {
-  const Instruction& i = at(position);
-  row_to_rax(i, part);
-  base_to_rdx(accessed);
-  auto* const back = new_label();
-  if (accessed.bounded) {
-    auto* const slow = new_label();
-    a_.cmp(a_.rax, extent(accessed, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
-    a_.jg(*slow);
-    a_.later([=, this] {
-      a_.L(*slow);
-      masked_ = false;
-      for (int each = part; each < part + parts; ++each) store_each(at(position), accessed, each);
-      a_.jmp(*back);
-    });
-  }
-  if (accessed.lanes != 1) {
-    a_.shl(a_.rax, log2_of(4 * accessed.lanes));
-    a_.add(a_.rdx, a_.rax);
-  }
-  auto* const plain = new_label();
-  if (!accessed.shared && analysis_.streamed[i.imm] && (accessed.lanes == 1 || a_.wide())) {
-    stream_row(position, accessed, part, parts, *plain, *back);
-  }
-  a_.L(*plain);
-  for (int each = 0; each < parts; ++each) store_vector(i, accessed, part + each, each * a_.width());
-  a_.L(*back);
+bool Translator::may_stream(const Instruction& i, const AccessedArray& accessed) const {
+  return accessed.stores && !accessed.shared && analysis_.streamed[i.imm] && (accessed.lanes == 1 || a_.wide());
 }
 
 // Stores a row past the caches where the buffer's extent says so. Stores of that kind need whole vectors that are aligned; other rows,
@@ -138,30 +90,6 @@ void Translator::store_vector(const Instruction& i, const AccessedArray& accesse
 }
 
 void Translator::store_in_row(const Address& to, const Xmm& value) { streaming_ ? a_.vmovntdq(to, value) : a_.store(to, value); }
-
-// The inverse of load_apart.
-void Translator::store_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart) {
-  auto *const outside = new_label(), *const back = new_label();
-  const auto each = [=, this] {
-    store_each(at(position), accessed, part);
-    a_.jmp(*back);
-  };
-  if (masked_) when_some_lanes(part, each);
-  if (accessed.bounded) {
-    a_.later([=, this] {
-      a_.L(*outside);
-      masked_ = false;
-      each();
-    });
-  }
-  const auto pieces = [&] {
-    first_of_apart(at(position), accessed, part, apart, *outside);
-    accessed.lanes == 1 ? store_words(at(position), part, static_cast<int>(apart))
-                        : store_pieces(at(position), accessed, part, 0, static_cast<int>(apart));
-  };
-  masked_ ? keeping_mask(accessed, pieces) : pieces();
-  a_.L(*back);
-}
 
 // Stores the words of a vector from rdx on, each `apart` words after the one before.
 void Translator::store_words(const Instruction& i, int part, int apart) {

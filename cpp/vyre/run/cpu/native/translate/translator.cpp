@@ -3,7 +3,6 @@
 #include "vyre/run/cpu/native/translate/translator.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "vyre/base/assert.hpp"

@@ -37,9 +37,6 @@ class Translator : KernelReader {
   const std::vector<std::uint32_t>& constants() const { return a_.constant_offsets(); }
 
  private:
-  using Instruction = lower::Instruction;
-  using Opcode = lower::Opcode;
-  using ValueId = lower::ValueId;
   using Xmm = Xbyak::Xmm;
   using Address = Xbyak::Address;
   using Operand = Xbyak::Operand;
@@ -132,12 +129,18 @@ class Translator : KernelReader {
     std::uint32_t narrow = 0;  // bytes of an element that is shorter than a word
     ir::Extend extend{};
     bool bounded = false;
+    bool stores = false;
     bool shared = false;
     std::optional<std::uint32_t> count = std::nullopt;  // the number of elements, if it is a constant
   };
   AccessedArray accessed_array(const Instruction& i, bool bounded) const;
   Address extent(const AccessedArray& accessed, std::size_t member);
   void base_to_rdx(const AccessedArray& accessed);
+  void access_lanes(std::uint32_t position, const AccessedArray& accessed);
+  void access_each(std::uint32_t position, const AccessedArray& accessed, int part);
+  void access_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
+  void access_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
+  void access_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart);
   void load(std::uint32_t position);
   bool has_constant_index(const Instruction& i, const AccessedArray& accessed) const;
   void index_of_word(const Instruction& i, const AccessedArray& accessed, Label& outside);
@@ -151,24 +154,21 @@ class Translator : KernelReader {
   Xmm index_of(const Instruction& i, int part);  // the indices of the part's lanes, in a register or in vector 0
   void first_lane(std::uint32_t position);
   void vector_of_line(std::uint32_t position, int part);
-  void load_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
   void load_vector(std::uint32_t position, const AccessedArray& accessed, int part, int elements);
   void load_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
   void load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements, int apart = 1);
   void load_elements(std::uint32_t position, const AccessedArray& accessed, int part, int begin);
   std::uint32_t elements_apart(const Instruction& i, const AccessedArray& accessed) const;
   void first_of_apart(const Instruction& i, const AccessedArray& accessed, int part, std::uint32_t apart, Label& outside);
-  void load_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart);
-  void store_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart);
   void load_gather(std::uint32_t position, const AccessedArray& accessed, int part);
   void load_each(std::uint32_t position, const AccessedArray& accessed, int part);
   void store(std::uint32_t position);
   void store_word(const Instruction& i, const AccessedArray& accessed);
-  void store_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
+  bool may_stream(const Instruction& i, const AccessedArray& accessed) const;
   void stream_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts, Label& plain, Label& back);
   void store_vector(const Instruction& i, const AccessedArray& accessed, int part, int elements);
   void store_in_row(const Address& to, const Xmm& value);
-  void store_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
+  void store_masked_row(const Instruction& i, const AccessedArray& accessed, int part);
   template <class Rare>
   void when_some_lanes(int part, const Rare& rare);
   template <class Row>
