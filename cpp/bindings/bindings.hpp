@@ -4,6 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <functional>
 #include <string>
 
 #include "vyre/base/diagnostic.hpp"
@@ -72,6 +73,10 @@ void bind_program_parts(py::module_& m);
 void bind_cuda(py::module_& m);
 void bind_dlpack(py::module_& m);
 void bind_fuzz(py::module_& m);
+void bind_byte_strings(py::module_& m);
+void bind_run_procedure(py::module_& m);
+void bind_flat_steps(py::module_& m);
+void bind_lets(py::module_& m);
 
 // Installs the operators of the class Expr as type slots. Must be called after all methods of the class are bound.
 void bind_infix_slots(py::module_& m, py::handle expr);
@@ -91,6 +96,22 @@ std::string quoted_text(std::string_view text);
 
 // Converts UTF-8 to a Python string. Bytes that are not valid UTF-8 become escapes.
 py::str lenient_str(std::string_view text);
+
+// Returns a list of texts: what `text` gives for each element of the range, converted by lenient_str().
+template <class Range, class Text = std::identity>
+py::list lenient_list(const Range& range, const Text& text = {}) {
+  py::list made;
+  for (const auto& each : range) made.append(lenient_str(std::invoke(text, each)));
+  return made;
+}
+
+// Returns a tuple of what `row` gives for each element of the range.
+template <class Range, class Row>
+py::tuple rows_of(const Range& range, const Row& row) {
+  py::list made;
+  for (const auto& each : range) made.append(std::invoke(row, each));
+  return made;
+}
 
 // Converts a Python string to UTF-8. Lone surrogates become escapes. Returns an empty text if the object is no str.
 std::string lenient_text(py::handle object);

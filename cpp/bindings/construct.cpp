@@ -96,8 +96,6 @@ void refuse_call(const std::string& call, const py::args& args, const py::kwargs
 }
 
 void explain_calls(py::handle scope, const std::string& owner) {
-  py::options options;
-  options.disable_function_signatures();  // pybind11 builds the docstring again for each new overload
   for (const auto& [key, value] : py::dict(scope.attr("__dict__").attr("items")())) {
     const auto name = key.cast<std::string>();
     py::object function = scope.attr(name.c_str());

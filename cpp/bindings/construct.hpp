@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <initializer_list>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bindings/bindings.hpp"
@@ -73,6 +72,30 @@ void def_no_pickle(py::class_<T>& type, const char* what) {
   type.def("__reduce__", [what](const T&) -> py::object {
     throw ArgumentError(fmt::format("{} is not copied or pickled. Fix: make it anew there.", what));
   });
+}
+
+// Defines `_repr_html_`, which IPython, marimo and editors look for. `form` is a function of vyre._html.programs, which is imported when an
+// object is drawn.
+template <class T>
+void def_html_form(py::class_<T>& type, const char* form) {
+  type.def("_repr_html_", [form](const T& self) { return py::module_::import("vyre._html.programs").attr(form)(py::cast(self)); });
+}
+
+// Returns a new object as `py::cast(value)` does, in half of the time, because it does not enter the object into pybind11's table of values
+// and their objects. Only for classes whose values are never cast to Python by pointer or reference: pybind11 could not find the object of
+// such a value.
+template <class T>
+py::object new_instance(T value) {
+  static py::detail::type_info* const info = py::detail::get_type_info(typeid(T));
+  auto made = py::reinterpret_steal<py::object>(py::detail::make_new_instance(info->type));
+  auto* const instance = reinterpret_cast<py::detail::instance*>(made.ptr());
+  py::detail::value_and_holder held = instance->get_value_and_holder(info);
+  held.value_ptr() = new T(std::move(value));
+  instance->owned = true;
+  held.set_instance_registered(true);  // otherwise init_instance would enter the object into the table
+  info->init_instance(instance, nullptr);
+  held.set_instance_registered(false);
+  return made;
 }
 
 }  // namespace vyre::python

@@ -59,40 +59,37 @@ void raise_validation(const Diagnostics& diagnostics) {
   PyErr_SetObject(type.ptr(), type(list).ptr());
 }
 
+// Returns the class of vyre/errors.py that has the error's name.
+const char* class_of(const Error& error) {
+#define CLASS(name) \
+  if (dynamic_cast<const name*>(&error) != nullptr) return #name;
+  // Derived classes come before their bases.
+  CLASS(CallError)
+  CLASS(ArgumentError)
+  CLASS(ParseError)
+  CLASS(LoweringError)
+  CLASS(BindingError)
+  CLASS(CapabilityError)
+  CLASS(DivergentBarrierError)
+  CLASS(ExecutionError)
+  CLASS(DeviceLostError)
+  CLASS(DeviceMemoryError)
+  CLASS(DispatchTimeoutError)
+  CLASS(DeviceError)
+#undef CLASS
+  return "VyreError";
+}
+
 void translate(std::exception_ptr pointer) {
   if (!pointer) return;
   try {
     std::rethrow_exception(pointer);
-  } catch (const CallError& error) {
-    raise("CallError", error.what());
-  } catch (const ArgumentError& error) {
-    raise("ArgumentError", error.what());
   } catch (const ValidationError& error) {
     raise_validation(error.diagnostics());
-  } catch (const ParseError& error) {
-    raise("ParseError", error.what());
-  } catch (const LoweringError& error) {
-    raise("LoweringError", error.what());
-  } catch (const BindingError& error) {
-    raise("BindingError", error.what());
-  } catch (const CapabilityError& error) {
-    raise("CapabilityError", error.what());
-  } catch (const DivergentBarrierError& error) {
-    raise("DivergentBarrierError", error.what());
-  } catch (const ExecutionError& error) {
-    raise("ExecutionError", error.what());
-  } catch (const DeviceLostError& error) {
-    raise("DeviceLostError", error.what());
-  } catch (const DeviceMemoryError& error) {
-    raise("DeviceMemoryError", error.what());
-  } catch (const DispatchTimeoutError& error) {
-    raise("DispatchTimeoutError", error.what());
-  } catch (const DeviceError& error) {
-    raise("DeviceError", error.what());
   } catch (const Interrupted& error) {
     PyErr_SetObject(PyExc_KeyboardInterrupt, lenient_str(error.what()).ptr());
   } catch (const Error& error) {
-    raise("VyreError", error.what());
+    raise(class_of(error), error.what());
   } catch (const BugError& error) {
     raise("InternalError", error.what());
   } catch (const py::cast_error& error) {

@@ -5,8 +5,6 @@
 // would have to collect all of them. Values that are no expressions go to the Python method `_let`.
 //
 // The class is made with Python's C API, because C++ has to share the attributes that Python code sets and reads.
-#include "bindings/lets.hpp"
-
 #include <structmember.h>
 
 #include <functional>
@@ -14,9 +12,10 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "bindings/bindings.hpp"
+#include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/guarded.hpp"
-#include "bindings/instances.hpp"
 
 namespace vyre::python {
 namespace {

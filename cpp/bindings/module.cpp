@@ -1,10 +1,6 @@
 // Makes the Python module vyre._core by calling the functions that bind its parts.
 #include "bindings/bindings.hpp"
-#include "bindings/calls/flat_steps.hpp"
-#include "bindings/calls/run_procedure.hpp"
 #include "bindings/construct.hpp"
-#include "bindings/convert/byte_strings.hpp"
-#include "bindings/lets.hpp"
 #include "bindings/seal.hpp"
 #include "bindings/without_gil.hpp"
 #include "vyre/base/log.hpp"
@@ -39,6 +35,9 @@ void log_in_python(std::string_view line) {
 
 PYBIND11_MODULE(vyre_core, m) {
   using namespace vyre::python;
+  // Docstrings begin with signatures of their own.
+  py::options options;
+  options.disable_function_signatures();
   m.doc() = "The C++ core of vyre. Use the names that `vyre` shows.";
   m.attr("__version__") = VYRE_VERSION;
   vyre::set_logger(log_in_python);

@@ -40,6 +40,9 @@ const PyProgram& to_program(py::handle object, const std::string& where);
 // ValidationError.
 validate::ValidProgram valid(const PyProgram& program);
 
+// Returns all rules that the procedure breaks.
+Diagnostics mistakes_of(const ir::Procedure& procedure);
+
 // Implements Program.notes. Throws as valid() does, and throws ArgumentError for wrong `lengths`, `workgroups` or `invocations`.
 py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups, py::handle invocations);
 

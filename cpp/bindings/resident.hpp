@@ -53,4 +53,17 @@ py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<do
 // Copies the elements to a new object of bytes. See Array.tobytes.
 py::bytes to_bytes_object(const PyArray& array, std::optional<std::chrono::duration<double>> timeout);
 
+// Returns the part of an array that array[key] selects. Each integer removes an axis; a slice must be the last index.
+PyArray part_of(const PyArray& self, py::handle key);
+// Returns a view of the same elements with other axes. Array.reshape checks the arguments and calls it.
+PyArray reshaped(const PyArray& self, const std::vector<py::ssize_t>& shape);
+// Returns a view of the same bytes as elements of another type: a DataType, or anything that numpy converts to a dtype.
+PyArray view(const PyArray& self, py::handle dtype);
+
+// Memory that the host can access is shared, after the calls that write it are done; other memory is copied.
+py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& kwargs);
+// Returns DLPack's kind and number of the device whose memory other libraries can share: the array's CUDA device, whose memory
+// vyre/_arrays/cuda.py exports, and the host for all other arrays.
+py::tuple dlpack_device(const PyArray& self);
+
 }  // namespace vyre::python

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 
 #include "bindings/calls/call.hpp"
 #include "bindings/kept.hpp"

@@ -34,6 +34,13 @@ class WithoutGil {
   Parked parked_;
 };
 
+// Returns what `work` gives, which runs without the GIL.
+template <class Work>
+auto without_gil(const Work& work) {
+  const WithoutGil unlocked;
+  return work();
+}
+
 // Whether the interpreter is about to end, so that whatever runs without the GIL has to stop.
 bool leaving();
 // At the interpreter's exit, with the GIL held: asks all threads without the GIL to stop, and waits for them for a while.

@@ -9,8 +9,6 @@
 #include "bindings/bindings.hpp"
 #include "bindings/calls/prepared.hpp"
 #include "bindings/construct.hpp"
-#include "bindings/convert/array_dlpack.hpp"
-#include "bindings/convert/array_views.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/graph.hpp"
 #include "bindings/resident.hpp"
@@ -302,8 +300,6 @@ array([0, 5, 6, 0], dtype=uint32))");
 }  // namespace
 
 void bind_array(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   py::class_<PyArray> array(m, "Array", py::is_final(), made_whole<PyArray>(),
                             R"(Elements that stay on a device, C-contiguous, in the order and of the types of numpy: made by vyre.array or
 vyre.empty, worked on by calling a Program with it and by operators, read by numpy().

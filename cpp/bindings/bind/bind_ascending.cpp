@@ -39,10 +39,6 @@ std::optional<std::size_t> first_descent(const py::array& values) {
 
 }  // namespace
 
-void bind_ascending(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
-  m.def("_first_descent", first_descent, py::arg("values"));
-}
+void bind_ascending(py::module_& m) { m.def("_first_descent", first_descent, py::arg("values")); }
 
 }  // namespace vyre::python

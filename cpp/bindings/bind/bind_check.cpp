@@ -4,14 +4,13 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/calls/call.hpp"
-#include "bindings/calls/schedule.hpp"
 #include "bindings/convert/arrays.hpp"
 #include "bindings/convert/check_findings.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/program.hpp"
 #include "bindings/waiting.hpp"
-#include "vyre/run/checks/checked.hpp"
 #include "vyre/run/backends.hpp"
+#include "vyre/run/checks/checked.hpp"
 
 namespace vyre::python {
 namespace {

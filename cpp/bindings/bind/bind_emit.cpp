@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "bindings/bindings.hpp"
-#include "bindings/calls/optimize.hpp"
+#include "bindings/calls/call.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/program.hpp"
 #include "vyre/base/error.hpp"
@@ -94,19 +94,13 @@ std::string spirv_problem(std::string_view bytes) {
 }  // namespace
 
 void bind_emit(py::module_& m) {
-  py::list rows;
-  for (const run::Speedup& row : run::kSpeedups) rows.append(py::make_tuple(row.name, row.meaning));
-  m.attr("_tables")["speedups"] = py::tuple(rows);
+  m.attr("_tables")["speedups"] = rows_of(run::kSpeedups, [](const run::Speedup& row) { return py::make_tuple(row.name, row.meaning); });
   m.def(
       "_lower",
       [](py::handle program, py::handle target, py::handle optimize) -> py::object {
         const Source source = to_source(program, optimize);
         const Target kind = to_target(target);
-        std::string code;
-        {
-          const WithoutGil unlocked;
-          code = emit(source.program, kind, source.optimize);
-        }
+        const std::string code = without_gil([&] { return emit(source.program, kind, source.optimize); });
         if (kind == Target::Spirv) return py::bytes(code);
         return lenient_str(code);
       },
@@ -121,12 +115,7 @@ void bind_emit(py::module_& m) {
         if (!instructions.is_none()) {
           name = to_text(instructions, "argument `instructions` of vyre.lower");
         }
-        run::cpu::MachineCode code;
-        {
-          const WithoutGil unlocked;
-          code = run::cpu::machine_code(source.program, source.optimize, name);
-        }
-        return as_tuple(code);
+        return as_tuple(without_gil([&] { return run::cpu::machine_code(source.program, source.optimize, name); }));
       },
       py::arg("program"), py::arg("optimize"), py::arg("instructions"));
   // For tests. Returns the PTX, its bytes of workgroup memory, and the offset of the counts among its parameters (ptx::Bindings). With
@@ -146,11 +135,7 @@ void bind_emit(py::module_& m) {
   // For tests. Returns what SPIRV-Tools find wrong with a module; an empty string if it is valid.
   m.def(
       "_spirv_problem",
-      [](const py::bytes& words) {
-        const std::string_view bytes = words;
-        const WithoutGil unlocked;
-        return spirv_problem(bytes);
-      },
+      [](const py::bytes& words) { return without_gil([bytes = std::string_view(words)] { return spirv_problem(bytes); }); },
       py::arg("words"));
 #endif
 }

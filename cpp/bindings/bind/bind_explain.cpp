@@ -10,7 +10,6 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/calls/call.hpp"
-#include "bindings/calls/optimize.hpp"
 #include "bindings/calls/prepared.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/program.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "bindings/bind/expr_class.hpp"
-#include "bindings/convert/literals.hpp"
+#include "bindings/convert/convert.hpp"
 #include "bindings/convert/pickle.hpp"
 #include "vyre/ir/handles/infix.hpp"
 
@@ -219,8 +219,6 @@ Expr(pack(U64, 1, 0)))");
 }  // namespace
 
 void bind_expr(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   ExprClass expr(m, "Expr", py::is_final(), made_whole<PyExpr>(),
                  R"(An expression: an immutable handle, made by the functions of this class and by operators.
 

@@ -8,9 +8,8 @@
 #include <optional>
 
 #include "bindings/bindings.hpp"
-#include "bindings/calls/optimize.hpp"
+#include "bindings/calls/call.hpp"
 #include "bindings/calls/prepared.hpp"
-#include "bindings/calls/schedule.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/program.hpp"
 #include "bindings/without_gil.hpp"
@@ -149,18 +148,13 @@ py::tuple from_judgement(const fuzz::Judgement& judgement) {
 py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t work, bool clean, bool independent,
                     const std::optional<std::string>& plant) {
   const fuzz::Options options = to_options(statements, work, clean, independent, plant);
-  fuzz::Case that;
-  {
-    const WithoutGil unlocked;
-    that = fuzz::generate(seed, options);
-  }
+  const fuzz::Case that = without_gil([&] { return fuzz::generate(seed, options); });
   py::object planted = py::none();
   if (that.planted) {
     const fuzz::PlantInfo& row = fuzz::info(that.planted->plant);
-    py::list statements_of;
-    for (NodeId id : that.planted->statements) statements_of.append(lenient_str(run::statement_path(that.program, id)));
-    planted = py::make_tuple(lenient_str(row.name), lenient_str(defect_name(row.defect)), py::tuple(statements_of),
-                             lenient_str(that.planted->buffer));
+    const auto path = [&](NodeId id) { return run::statement_path(that.program, id); };
+    planted = py::make_tuple(lenient_str(row.name), lenient_str(defect_name(row.defect)),
+                             py::tuple(lenient_list(that.planted->statements, path)), lenient_str(that.planted->buffer));
   }
   return py::make_tuple(from_case(that), planted);
 }
@@ -283,14 +277,11 @@ py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const
   const std::vector<fuzz::Way> ways = to_ways(given);
   const fuzz::Way against = to_against(other);
   Progress progress(progress_object);
-  fuzz::Judgement judgement;
-  {
-    const WithoutGil unlocked;
-    judgement = fuzz::judge(
+  return from_judgement(without_gil([&] {
+    return fuzz::judge(
         first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); }, fuzz::Patience(patience),
         against);
-  }
-  return from_judgement(judgement);
+  }));
 }
 
 py::tuple reduce(const PyCase& given, const py::function& still_fails, std::uint32_t tries) {
@@ -319,11 +310,9 @@ py::object rewrite(const PyCase& given, const std::variant<std::uint32_t, std::s
 }  // namespace
 
 void bind_fuzz(py::module_& m) {
-  py::list plants;
-  for (const fuzz::PlantInfo& row : fuzz::kPlants) {
-    plants.append(py::make_tuple(lenient_str(row.name), lenient_str(defect_name(row.defect)), lenient_str(row.meaning)));
-  }
-  m.attr("_fuzz_plants") = py::tuple(plants);
+  m.attr("_fuzz_plants") = rows_of(fuzz::kPlants, [](const fuzz::PlantInfo& row) {
+    return py::make_tuple(lenient_str(row.name), lenient_str(defect_name(row.defect)), lenient_str(row.meaning));
+  });
   m.def("_fuzz_register", [] {
     for (const ir::OpTable::Spec& spec : fuzz::operations()) run::register_op(*spec);
   });
@@ -348,10 +337,9 @@ void bind_fuzz(py::module_& m) {
   m.def("_fuzz_judge", judge, py::arg("defined"), py::arg("tried"), py::arg("ways"), py::arg("patience") = fuzz::kPatience.count(),
         py::arg("progress") = py::none(), py::arg("against") = py::none());
   m.def("_fuzz_reduce", reduce, py::arg("case"), py::arg("still_fails"), py::arg("tries"));
-  py::list rewrites;
-  for (const fuzz::RewriteInfo& row : fuzz::kRewrites)
-    rewrites.append(py::make_tuple(lenient_str(row.name), lenient_str(row.meaning), lenient_str(row.when)));
-  m.attr("_fuzz_rewrites") = py::tuple(rewrites);
+  m.attr("_fuzz_rewrites") = rows_of(fuzz::kRewrites, [](const fuzz::RewriteInfo& row) {
+    return py::make_tuple(lenient_str(row.name), lenient_str(row.meaning), lenient_str(row.when));
+  });
   m.def("_fuzz_rewrite", rewrite, py::arg("case"), py::arg("how"), py::arg("seed"));
 }
 

@@ -181,8 +181,6 @@ std::string Graph::describe() const {
 }
 
 void bind_graph(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   // Python's Graph (vyre/_arrays/graph.py) is what users see.
   py::class_<Graph> graph(m, "_Graph", py::is_final(), made_whole<Graph>());
   def_new(graph, [](const py::args&, const py::kwargs&) { return std::make_unique<Graph>(); });

@@ -5,7 +5,6 @@
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/convert/pickle.hpp"
-#include "bindings/instances.hpp"
 
 namespace vyre::python {
 namespace {
@@ -127,8 +126,6 @@ Node(barrier))");
 }  // namespace
 
 void bind_node(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   py::class_<PyNode> node(m, "Node", py::is_final(), made_whole<PyNode>(),
                           R"(A statement: an immutable handle, made by the functions of this class.
 

@@ -6,8 +6,6 @@
 #include "bindings/bindings.hpp"
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
-#include "bindings/convert/literals.hpp"
-#include "bindings/html_form.hpp"
 #include "bindings/program.hpp"
 #include "bindings/without_gil.hpp"
 #include "vyre/base/error.hpp"
@@ -36,11 +34,7 @@ std::vector<DataType> to_types(py::handle object, const std::string& where) {
   return result;
 }
 
-py::tuple types(const std::vector<DataType>& list) {
-  py::tuple result(list.size());
-  for (std::size_t k = 0; k < list.size(); ++k) result[k] = py::cast(list[k]);
-  return result;
-}
+py::tuple types(const std::vector<DataType>& list) { return py::tuple(py::cast(list)); }
 
 std::string text(const OpSignature& signature) {
   std::string inputs;
@@ -269,17 +263,15 @@ std::shared_ptr<ir::OpSpec> make_spec(const SpecArguments& given) {
 }
 
 py::tuple parameters_of(const ir::OpSpec& spec) {
-  py::list result;
-  if (const ir::Procedure* procedure = spec.procedure()) {
-    for (const ir::ArrayId id : procedure->interface()) {
-      const ir::ArrayDecl& array = procedure->arrays()[id];
-      if (array.role != ir::ArrayRole::Output) result.append(lenient_str(array.name));
-    }
-    for (const ir::NumberDecl& number : procedure->numbers()) result.append(lenient_str(number.name));
-  } else {
-    for (const std::string& name : spec.function().parameters) result.append(lenient_str(name));
+  const ir::Procedure* const procedure = spec.procedure();
+  if (procedure == nullptr) return py::tuple(lenient_list(spec.function().parameters));
+  std::vector<std::string> names;
+  for (const ir::ArrayId id : procedure->interface()) {
+    const ir::ArrayDecl& array = procedure->arrays()[id];
+    if (array.role != ir::ArrayRole::Output) names.push_back(array.name);
   }
-  return py::tuple(result);
+  for (const ir::NumberDecl& number : procedure->numbers()) names.push_back(number.name);
+  return py::tuple(lenient_list(names));
 }
 
 py::tuple examples_of(const ir::OpSpec& spec) {
@@ -394,8 +386,6 @@ Args:
 }  // namespace
 
 void bind_ops(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   py::native_enum<OpLaw>(m, "OpLaw", "vyre._enums.TableEnum", "A law that an operation claims to obey for all inputs.")
       .value("Commutative", OpLaw::Commutative)
       .value("Associative", OpLaw::Associative)

@@ -13,7 +13,6 @@
 #include "bindings/bindings.hpp"
 #include "bindings/calls/call.hpp"
 #include "bindings/calls/given_call.hpp"
-#include "bindings/calls/optimize.hpp"
 #include "bindings/calls/planned.hpp"
 #include "bindings/calls/planned_calls.hpp"
 #include "bindings/calls/prepared.hpp"
@@ -283,8 +282,6 @@ std::shared_ptr<run::Storage> value_in_use(const PyProgram& program, run::Backen
 }
 
 void bind_planned(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   const py::object program = m.attr("Program");
   program.attr("__call__") =
       py::cpp_function(call_program, py::name("__call__"), py::is_method(program),

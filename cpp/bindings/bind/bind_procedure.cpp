@@ -15,15 +15,12 @@
 #include "bindings/bindings.hpp"
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
-#include "bindings/html_form.hpp"
 #include "bindings/program.hpp"
 #include "bindings/without_gil.hpp"
-#include "vyre/advise/hints.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedures/procedure.hpp"
 #include "vyre/ir/text/procedure_parse.hpp"
 #include "vyre/ir/text/procedure_print.hpp"
-#include "vyre/run/registry.hpp"
 #include "vyre/validate/procedures/valid_procedure.hpp"
 
 namespace vyre::python {
@@ -254,12 +251,7 @@ True)");
   procedure.def(
       "check",
       [](const Procedure& self) {
-        Diagnostics found;
-        const ir::OpTable ops = run::registered_ops();
-        {
-          const WithoutGil unlocked;
-          found = validate::validate(self, ops, {.advice = advise::hints}).diagnostics;
-        }
+        Diagnostics found = mistakes_of(self);
         if (!found.empty()) throw ValidationError(std::move(found));
       },
       R"(check() -> None
@@ -277,8 +269,6 @@ vyre.errors.ValidationError: P011 at arrays[1]: no step writes output `scratch`.
 }  // namespace
 
 void bind_procedure(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   py::class_<Procedure> procedure(m, "Procedure", py::is_final(), made_whole<Procedure>(),
                                   R"(Several programs over named arrays of any length, as a value: what ``@vyre.procedure`` records.
 

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <string>
 
 #include "bindings/bindings.hpp"
 #include "bindings/construct.hpp"
@@ -72,12 +71,9 @@ class Programs {
 py::object device_index(std::size_t device) { return device == ProfileEvent::kHost ? py::object(py::none()) : py::int_(device); }
 
 py::dict report(const PyProfile& self) {
-  const ProfileReport report = [&] {
-    const WithoutGil unlocked;
-    return self.profile->report();
-  }();
+  const ProfileReport report = without_gil([&] { return self.profile->report(); });
   Programs programs;
-  py::list devices, rows, events, notes;
+  py::list devices, rows, events;
   for (const ProfileReport::Device& device : report.devices) {
     devices.append(py::make_tuple(device.label.backend, device.label.index, lenient_str(device.label.name), device.clock,
                                   device.error ? py::object(py::int_(*device.error)) : py::none()));
@@ -92,7 +88,6 @@ py::dict report(const PyProfile& self) {
                                  event.thread, event.submitted, event.start, event.duration, py::make_tuple(grid.x, grid.y, grid.z),
                                  event.work.bytes));
   }
-  for (const std::string& note : report.notes) notes.append(lenient_str(note));
   py::dict result;
   result["open"] = report.open;
   result["began"] = report.began;
@@ -102,15 +97,13 @@ py::dict report(const PyProfile& self) {
   result["rows"] = rows;
   result["events"] = events;
   result["left_out"] = report.left_out;
-  result["notes"] = notes;
+  result["notes"] = lenient_list(report.notes);
   return result;
 }
 
 }  // namespace
 
 void bind_profile(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   py::class_<PyProfile> type(m, "_Profile", py::is_final(), made_whole<PyProfile>());
   def_no_new(type, "write vyre.profile()");
   def_no_pickle(type, "a profile that still records");

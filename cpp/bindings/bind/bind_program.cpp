@@ -8,7 +8,6 @@
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/convert/pickle.hpp"
-#include "bindings/html_form.hpp"
 #include "bindings/program.hpp"
 #include "bindings/without_gil.hpp"
 #include "vyre/base/error.hpp"
@@ -25,7 +24,6 @@ namespace {
 
 using ir::BufferAccess;
 using ir::BufferDecl;
-using ir::DataType;
 
 BufferDecl declared_buffer(py::handle name, py::handle binding, BufferAccess access, py::handle element, py::handle count,
                            const char* function) {
@@ -223,21 +221,11 @@ PyProgram from_bytes(const std::string& bytes) {
 }
 
 py::bytes to_bytes(const PyProgram& self) {
-  std::string bytes;
-  {
-    const WithoutGil unlocked;
-    bytes = ir::to_bytes(self.program);
-  }
-  return py::bytes(bytes);
+  return py::bytes(without_gil([&] { return ir::to_bytes(self.program); }));
 }
 
 py::str to_text_form(const PyProgram& self) {
-  std::string text;
-  {
-    const WithoutGil unlocked;
-    text = ir::to_text(self.program);
-  }
-  return lenient_str(text);
+  return lenient_str(without_gil([&] { return ir::to_text(self.program); }));
 }
 
 void bind_parts(py::class_<PyProgram>& program) {
@@ -259,11 +247,7 @@ void bind_parts(py::class_<PyProgram>& program) {
   program.def_property_readonly(
       "entry",
       [](const PyProgram& self) {
-        std::vector<ir::NodeHandle> nodes;
-        {
-          const WithoutGil unlocked;
-          nodes = ir::entry_handles(self.program);
-        }
+        std::vector<ir::NodeHandle> nodes = without_gil([&] { return ir::entry_handles(self.program); });
         py::tuple result(nodes.size());
         for (std::size_t index = 0; index < nodes.size(); ++index) result[index] = py::cast(PyNode{std::move(nodes[index])});
         return result;
@@ -396,8 +380,6 @@ const PyProgram& to_program(py::handle object, const std::string& where) {
 }
 
 void bind_program(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   bind_buffer_decl(m);
   bind_program_class(m);
   m.def(

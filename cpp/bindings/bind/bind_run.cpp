@@ -5,9 +5,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/calls/call.hpp"
-#include "bindings/calls/optimize.hpp"
 #include "bindings/calls/prepared.hpp"
-#include "bindings/calls/schedule.hpp"
 #include "bindings/convert/arrays.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/graph.hpp"
@@ -17,8 +15,8 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/gpu/kept_file.hpp"
 #include "vyre/run/files/driver_files.hpp"
+#include "vyre/run/gpu/kept_file.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
 
@@ -74,8 +72,6 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
   py::dict limits, probes;
   for (const auto& [name, value] : device.limits) limits[lenient_str(name)] = value;
   for (const auto& [name, value] : device.probes) probes[lenient_str(name)] = lenient_str(value);
-  py::list reasons;
-  for (const std::string& reason : device.reasons) reasons.append(lenient_str(reason));
   py::dict result;
   result["index"] = index;
   result["backend"] = lenient_str(backend);
@@ -85,7 +81,7 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
   result["usable"] = device.usable;
   result["default"] = device.is_default;
   result["default_for"] = lenient_str(device.default_for);
-  result["reasons"] = py::tuple(reasons);
+  result["reasons"] = py::tuple(lenient_list(device.reasons));
   result["limits"] = limits;
   result["probes"] = probes;
   return result;
@@ -130,14 +126,8 @@ void bind_run(py::module_& m) {
       py::arg("workgroups"), py::arg("function"), py::arg("argument") = "workgroups");
   m.def("_inputs", to_inputs, py::arg("inputs"), py::arg("function"));
   m.def("_available", [] {
-    std::vector<Backend*> found;
-    {
-      const WithoutGil unlocked;
-      found = run::available_backends(run::backends(), run::default_backend());
-    }
-    py::list names;
-    for (Backend* backend : found) names.append(lenient_str(backend->name()));
-    return names;
+    const auto found = without_gil([] { return run::available_backends(run::backends(), run::default_backend()); });
+    return lenient_list(found, &Backend::name);
   });
   m.def("_unavailable", [] {
     std::vector<std::pair<Backend*, std::vector<std::string>>> found;
@@ -150,20 +140,14 @@ void bind_run(py::module_& m) {
     py::dict result;
     for (const auto& [backend, reasons] : found) {
       if (reasons.empty()) continue;
-      py::list texts;
-      for (const std::string& reason : reasons) texts.append(lenient_str(reason));
-      result[lenient_str(backend->name())] = texts;
+      result[lenient_str(backend->name())] = lenient_list(reasons);
     }
     return result;
   });
   // For `vyre doctor`.
   m.def("_default_backend", [] {
-    const run::DefaultBackend* chosen = nullptr;
-    {
-      const WithoutGil unlocked;
-      chosen = &run::default_backend();
-    }
-    return py::make_tuple(lenient_str(chosen->backend->name()), lenient_str(chosen->why));
+    const run::DefaultBackend& chosen = *without_gil([] { return &run::default_backend(); });
+    return py::make_tuple(lenient_str(chosen.backend->name()), lenient_str(chosen.why));
   });
   m.def("_driver_places", [] {
     const run::DriverPlaces found = run::driver_places();
@@ -196,13 +180,10 @@ void bind_run(py::module_& m) {
   forget_calls_when_forked();
   // Creates the backends and the table of operations now. If a thread created them later during a fork, the child would wait for that
   // thread for ever.
-  py::list names, hosts;
-  for (Backend* backend : run::backends()) {
-    names.append(lenient_str(backend->name()));
-    if (backend->is_host()) hosts.append(lenient_str(backend->name()));
-  }
-  m.attr("_tables")["backends"] = py::tuple(names);
-  m.attr("_hosts") = py::tuple(hosts);
+  std::vector<Backend*> hosts;
+  std::ranges::copy_if(run::backends(), std::back_inserter(hosts), &Backend::is_host);
+  m.attr("_tables")["backends"] = py::tuple(lenient_list(run::backends(), &Backend::name));
+  m.attr("_hosts") = py::tuple(lenient_list(hosts, &Backend::name));
   run::op_snapshot();
 }
 

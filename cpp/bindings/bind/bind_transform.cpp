@@ -55,10 +55,7 @@ py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
     options.excluded.push_back({NodeId{statement}, expr ? ExprId{*expr} : ExprId{}, effect});
   }
   const ir::OpTable ops = run::registered_ops();
-  transform::Traced traced = [&] {
-    const WithoutGil unlocked;
-    return transform::trace(value, ops, options);
-  }();
+  const transform::Traced traced = without_gil([&] { return transform::trace(value, ops, options); });
   PyProgram result(traced.program.program());
   remember(result, traced.program);
   py::list points;
@@ -92,15 +89,12 @@ py::tuple statement_at(const PyProgram& program, py::handle statement, py::handl
 
 void bind_transform(py::module_& m) {
   py::dict tables = m.attr("_tables");
+  tables["rewrites"] = rows_of(transform::kRewriteRows, [](const transform::RewriteRow& row) {
+    return py::make_tuple(row.name, row.pattern, row.result, row.when);
+  });
+  tables["laws"] =
+      rows_of(transform::kLawRows, [](const transform::LawRow& row) { return py::make_tuple(row.name, row.pattern, row.result); });
   py::list rows;
-  for (const transform::RewriteRow& row : transform::kRewriteRows) {
-    rows.append(py::make_tuple(row.name, row.pattern, row.result, row.when));
-  }
-  tables["rewrites"] = py::tuple(rows);
-  rows = py::list();
-  for (const transform::LawRow& row : transform::kLawRows) rows.append(py::make_tuple(row.name, row.pattern, row.result));
-  tables["laws"] = py::tuple(rows);
-  rows = py::list();
   for (const transform::LawRow& law : transform::kLawRows) {
     for (const ir::OpInfo* op : ir::kOps) {
       if (op->laws & law.law) rows.append(py::make_tuple(law.name, op->name));

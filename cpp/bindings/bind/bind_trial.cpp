@@ -2,7 +2,6 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/calls/call.hpp"
-#include "bindings/calls/optimize.hpp"
 #include "bindings/calls/prepared.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/program.hpp"
@@ -31,12 +30,10 @@ py::tuple trial_arguments(py::handle program_object, py::handle backend, py::han
     if (place.device) index = py::int_(*place.device);
   }
   const validate::ValidProgram checked = valid(program);
-  std::string bytes;
-  {
-    const WithoutGil unlocked;
+  const std::string bytes = without_gil([&] {
     // The other process knows only the standard operations, so calls are expanded if any other operation is registered.
-    bytes = ir::to_bytes(run::op_generation() == 0 ? checked.program() : transform::inline_calls(checked).program());
-  }
+    return ir::to_bytes(run::op_generation() == 0 ? checked.program() : transform::inline_calls(checked).program());
+  });
   return py::make_tuple(name, index, py::bytes(bytes));
 }
 

@@ -27,63 +27,48 @@ void bind_types(py::module_& m) {
 
   // The tables themselves, for the generated reference and the tests: rows of plain values.
   py::dict tables;
-  py::list rows;
   const py::object type_row =
       py::module_::import("collections")
           .attr("namedtuple")("TypeRow", "name text bytes lanes wgsl numpy meaning number kind component components dtype value literal");
-  for (const ir::TypeInfo& row : ir::kTypes) {
+  tables["types"] = rows_of(ir::kTypes, [&](const ir::TypeInfo& row) {
     std::string numpy(row.numpy);
     if (!row.also.empty()) numpy = fmt::format("{}, {}", numpy, row.also);
     if (row.components > 1) numpy = fmt::format("{} x {}", numpy, row.components);
-    rows.append(type_row(row.name, row.text, row.bytes, row.lanes, row.wgsl, numpy, row.meaning, row.number,
-                         py::str(row.kind_name).attr("lower")(), ir::name(row.component), row.components, row.numpy, ir::name(row.value),
-                         row.literal));
-  }
-  tables["types"] = py::tuple(rows);
-  rows = py::list();
-  for (const ir::CastRow& row : ir::kCasts) rows.append(py::make_tuple(ir::name(row.source), ir::name(row.target)));
-  tables["casts"] = py::tuple(rows);
-  rows = py::list();
-  for (const ir::CastRow& row : ir::kCasts) rows.append(py::make_tuple(ir::name(row.source), ir::name(row.target), row.kind_name));
-  tables["cast_kinds"] = py::tuple(rows);
-  rows = py::list();
-  for (const ir::BinOpInfo& row : ir::kBinOps) {
-    rows.append(py::make_tuple(row.name, row.text, row.infix, ir::name(row.operands[0]), ir::name(row.operands[1]), ir::name(row.result),
-                               row.meaning));
-  }
-  tables["binary"] = py::tuple(rows);
-  rows = py::list();
+    return type_row(row.name, row.text, row.bytes, row.lanes, row.wgsl, numpy, row.meaning, row.number,
+                    py::str(row.kind_name).attr("lower")(), ir::name(row.component), row.components, row.numpy, ir::name(row.value),
+                    row.literal);
+  });
+  tables["casts"] = rows_of(ir::kCasts, [](const ir::CastRow& row) { return py::make_tuple(ir::name(row.source), ir::name(row.target)); });
+  tables["cast_kinds"] =
+      rows_of(ir::kCasts, [](const ir::CastRow& row) { return py::make_tuple(ir::name(row.source), ir::name(row.target), row.kind_name); });
+  tables["binary"] = rows_of(ir::kBinOps, [](const ir::BinOpInfo& row) {
+    return py::make_tuple(row.name, row.text, row.infix, ir::name(row.operands[0]), ir::name(row.operands[1]), ir::name(row.result),
+                          row.meaning);
+  });
   const py::object infix_row = py::module_::import("collections").attr("namedtuple")("InfixRow", "symbol function shape types");
-  for (const ir::InfixInfo& row : ir::kInfixes) {
+  tables["infix"] = rows_of(ir::kInfixes, [&](const ir::InfixInfo& row) {
     py::list types;
     for (const ir::TypeInfo& type : ir::kTypes) {
       if (ir::meaning(row.op, type.type) != nullptr) types.append(type.name);
     }
-    rows.append(infix_row(row.symbol, row.function, row.shape_name, py::tuple(types)));
-  }
-  tables["infix"] = py::tuple(rows);
-  rows = py::list();
+    return infix_row(row.symbol, row.function, row.shape_name, py::tuple(types));
+  });
   const py::object by_type_row =
       py::module_::import("collections").attr("namedtuple")("ByTypeRow", "function parameters operations meaning");
-  for (const ir::ByType& row : ir::kByType) {
+  tables["by_type"] = rows_of(ir::kByType, [&](const ir::ByType& row) {
     py::dict chosen;
     for (const auto& [function, type, operation] : row.choices) chosen[py::str(ir::name(type))] = operation;
-    rows.append(by_type_row(row.name, py::str(row.parameters).attr("split")(), chosen, row.meaning));
-  }
-  tables["by_type"] = py::tuple(rows);
-  rows = py::list();
-  for (const ir::UnOpInfo& row : ir::kUnOps) {
-    rows.append(py::make_tuple(row.name, row.text, ir::name(row.operands[0]), ir::name(row.result), row.meaning));
-  }
-  tables["unary"] = py::tuple(rows);
-  rows = py::list();
+    return by_type_row(row.name, py::str(row.parameters).attr("split")(), chosen, row.meaning);
+  });
+  tables["unary"] = rows_of(ir::kUnOps, [](const ir::UnOpInfo& row) {
+    return py::make_tuple(row.name, row.text, ir::name(row.operands[0]), ir::name(row.result), row.meaning);
+  });
+  py::list ternary;
 #define TERNOP(enumerator, text, number, name_a, name_b, name_c, a, b, c, result, rule, value, laws, meaning) \
-  rows.append(py::make_tuple(#enumerator, text, number, #a, #b, #c, #result, meaning));
+  ternary.append(py::make_tuple(#enumerator, text, number, #a, #b, #c, #result, meaning));
 #include "vyre/ir/ternary.def"
-  tables["ternary"] = py::tuple(rows);
-  rows = py::list();
-  for (const ir::AtomicOpInfo& row : ir::kAtomicOps) rows.append(py::make_tuple(row.name, row.text, row.meaning));
-  tables["atomic"] = py::tuple(rows);
+  tables["ternary"] = py::tuple(ternary);
+  tables["atomic"] = rows_of(ir::kAtomicOps, [](const ir::AtomicOpInfo& row) { return py::make_tuple(row.name, row.text, row.meaning); });
   m.attr("_tables") = tables;
 }
 

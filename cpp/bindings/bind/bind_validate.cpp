@@ -139,13 +139,18 @@ validate::ValidProgram valid(const PyProgram& program) {
   const WithoutGil unlocked;
   if (auto known = verdicts.find(key)) return *known;
   const run::Span span("validate");
-  validate::Verdict verdict = validate::validate(program.program, ops.table, {.advice = advise::hints});
-  if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
-  verdicts.insert(key, *verdict.program);
-  return *verdict.program;
+  validate::ValidProgram made = validate::accepted(validate::validate(program.program, ops.table, {.advice = advise::hints}));
+  verdicts.insert(key, made);
+  return made;
 }
 
 namespace {
+
+template <class Value>
+Diagnostics broken_rules(const Value& value) {
+  const ir::OpTable ops = run::registered_ops();
+  return without_gil([&] { return validate::validate(value, ops, {.advice = advise::hints}).diagnostics; });
+}
 
 py::object to_list_of(Diagnostics found) {
   py::list result;
@@ -171,6 +176,8 @@ std::map<std::string, std::uint32_t, std::less<>> to_lengths(const ir::Program& 
 
 }  // namespace
 
+Diagnostics mistakes_of(const ir::Procedure& procedure) { return broken_rules(procedure); }
+
 py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups, py::handle invocations) {
   advise::NotedCall call{to_lengths(program.program, lengths), {}, {}};
   if (!invocations.is_none()) {
@@ -181,15 +188,11 @@ py::object notes(const PyProgram& program, py::handle lengths, py::handle workgr
     const run::Grid grid = to_grid(workgroups, "Program.notes");
     call.workgroups = {grid.x, grid.y, grid.z};
   }
-  Diagnostics found;
-  {
+  return to_list_of(without_gil([&] {
     // The program is validated anew, because the remembered result of an equal program has that program's lines.
-    const WithoutGil unlocked;
-    validate::Verdict verdict = validate::validate(program.program, run::op_snapshot().table, {.advice = advise::hints});
-    if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
-    found = advise::notes(*verdict.program, call);
-  }
-  return to_list_of(std::move(found));
+    return advise::notes(validate::accepted(validate::validate(program.program, run::op_snapshot().table, {.advice = advise::hints})),
+                         call);
+  }));
 }
 
 void remember(const PyProgram& program, const validate::ValidProgram& value) {
@@ -197,25 +200,15 @@ void remember(const PyProgram& program, const validate::ValidProgram& value) {
 }
 
 void bind_validate(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   bind_place(m);
   bind_diagnostic(m);
   m.def(
       "validate",
       [](py::handle program) {
-        const ir::OpTable ops = run::registered_ops();
-        Diagnostics found;
         if (is<ir::Procedure>(program)) {
-          const ir::Procedure& value = program.cast<const ir::Procedure&>();
-          const WithoutGil unlocked;
-          found = validate::validate(value, ops, {.advice = advise::hints}).diagnostics;
-        } else {
-          const ir::Program& value = to_program(program, "argument `program` of vyre.validate").program;
-          const WithoutGil unlocked;
-          found = validate::validate(value, ops, {.advice = advise::hints}).diagnostics;
+          return to_list_of(broken_rules(program.cast<const ir::Procedure&>()));
         }
-        return to_list_of(std::move(found));
+        return to_list_of(broken_rules(to_program(program, "argument `program` of vyre.validate").program));
       },
       py::arg("program"),
       R"(validate(program) -> Diagnostics
@@ -250,28 +243,22 @@ P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it wi
         return lenient_str(validate::explain(*found));
       },
       py::arg("rule"));
-  py::list rules;
-  for (const validate::RuleInfo& row : validate::kRules) rules.append(py::make_tuple(row.id, row.title, row.checks, row.why));
-  py::list sentences;
-  for (const validate::MessageInfo& row : validate::kMessages) sentences.append(py::make_tuple(validate::id(row.rule), row.sentence));
-  m.attr("_tables")["rules"] = py::tuple(rules);
-  m.attr("_tables")["messages"] = py::tuple(sentences);
-  py::list hints;
-  for (const validate::HintInfo& row : validate::kHints) hints.append(py::make_tuple(validate::id(row.rule), row.sentence));
-  m.attr("_tables")["hints"] = py::tuple(hints);
-  py::list notes;
-  for (const advise::NoteInfo& row : advise::kNotes)
-    notes.append(py::make_tuple(row.id, row.title, row.checks, row.why, row.sentence, row.hint, row.example));
-  m.attr("_tables")["notes"] = py::tuple(notes);
-  py::list procedure_rules;
-  for (const validate::ProcedureRuleInfo& row : validate::kProcedureRules) {
+  const py::object tables = m.attr("_tables");
+  const auto told = [](const auto& row) { return py::make_tuple(validate::id(row.rule), row.sentence); };
+  const auto rule = [](const auto& row) { return py::make_tuple(row.id, row.title, row.checks, row.why); };
+  tables["rules"] = rows_of(validate::kRules, rule);
+  tables["messages"] = rows_of(validate::kMessages, told);
+  tables["hints"] = rows_of(validate::kHints, told);
+  tables["notes"] = rows_of(advise::kNotes, [&](const advise::NoteInfo& row) {
+    return py::object(rule(row) + py::make_tuple(row.sentence, row.hint, row.example));
+  });
+  tables["procedure_rules"] = rows_of(validate::kProcedureRules, [&](const validate::ProcedureRuleInfo& row) {
     py::list said;
     for (const validate::ProcedureMessageInfo& message : validate::kProcedureMessages) {
       if (message.rule == row.rule) said.append(message.sentence);
     }
-    procedure_rules.append(py::make_tuple(row.id, row.title, row.checks, row.why, py::tuple(said)));
-  }
-  m.attr("_tables")["procedure_rules"] = py::tuple(procedure_rules);
+    return py::object(rule(row) + py::make_tuple(py::tuple(said)));
+  });
 }
 
 }  // namespace vyre::python

@@ -9,7 +9,6 @@
 #include "bindings/bindings.hpp"
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
-#include "bindings/instances.hpp"
 
 namespace vyre::python {
 

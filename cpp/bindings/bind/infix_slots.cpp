@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "bindings/bindings.hpp"
+#include "bindings/construct.hpp"
 #include "bindings/guarded.hpp"
-#include "bindings/instances.hpp"
 #include "vyre/ir/handles/infix.hpp"
 
 namespace vyre::python {

@@ -7,6 +7,7 @@
 
 #include "bindings/bindings.hpp"
 #include "vyre/run/backend.hpp"
+#include "vyre/run/optimize.hpp"
 
 namespace vyre::python {
 
@@ -32,5 +33,14 @@ class Signals {
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
   std::optional<py::error_already_set> raised_;
 };
+
+// Converts the argument `schedule`: None, "in-order", "reversed", "random" (seed 0) or "random:<seed>". Throws ArgumentError, which names
+// `where`.
+run::Schedule to_schedule(py::handle object, const std::string& where);
+
+// Converts the argument `optimize`: True, False, or a list of names of speedups.def, which turns on the named speedups wherever they apply,
+// and no others. The list may also contain "addresses", for tests and fuzzing; it is no speedup, so neither True nor False turns it on.
+// Returns nothing for None. `where` names the argument.
+std::optional<run::Optimize> to_optimize(py::handle object, const std::string& where);
 
 }  // namespace vyre::python

@@ -1,6 +1,5 @@
 // Gives the flat steps of a procedure (vyre/run/procedures/flat_steps.hpp) to tools that run them one by one: checked execution and
 // bisection.
-#include "bindings/calls/flat_steps.hpp"
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
@@ -8,20 +7,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "bindings/bindings.hpp"
 #include "bindings/calls/call.hpp"
-#include "bindings/calls/optimize.hpp"
 #include "bindings/calls/prepared.hpp"
-#include "bindings/calls/schedule.hpp"
 #include "bindings/convert/check_findings.hpp"
 #include "bindings/program.hpp"
 #include "bindings/waiting.hpp"
@@ -71,31 +66,11 @@ void check_call_fits(const ir::Procedure& procedure, const std::vector<run::Shap
   require(numbers.size() == procedure.numbers().size(), "the numbers");
 }
 
-std::shared_ptr<run::Storage> table_on(run::Backend& backend, std::size_t device, const ir::ArrayDecl& decl) {
-  std::shared_ptr<run::Storage> storage = backend.allocate(device, decl.contents->size(), false);
-  storage->write(0, *decl.contents, {});
-  return storage;
-}
-
-// Flattens a procedure to run on the place's backend and device.
-run::Flattened flattened_for_calls(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes,
-                                   const std::vector<std::uint64_t>& numbers, const run::ProcedurePlace& place) {
-  const auto table = [&](const ir::ArrayDecl& decl) { return table_on(*place.backend, place.device, decl); };
+// Flattens a procedure with the limits of the place, and with its tables on a device that need not be that place.
+run::Flattened flattened(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers,
+                         const run::ProcedurePlace& place, run::Backend& backend, std::size_t device) {
+  const auto table = [&](const ir::ArrayDecl& decl) { return run::table_on(backend, device, decl, {}); };
   return run::flatten(procedure, {shapes, numbers, [&](ir::Limit which) { return run::limit_of(place, which); }, place.valid, table});
-}
-
-// Flattens a procedure with the limits of the place, for the reference. V010 (uniformity) is not checked, because checked execution finds
-// divergent barriers itself.
-run::Flattened flattened_for_checks(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes,
-                                    const std::vector<std::uint64_t>& numbers, const run::ProcedurePlace& place) {
-  const auto valid = [](const ir::Program& program) -> run::ProfiledProgram {
-    validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.uniformity = false, .advice = advise::hints});
-    if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
-    return std::make_shared<const validate::ValidProgram>(*std::move(verdict.program));
-  };
-  run::Backend& reference = *run::find_backend("reference");
-  const auto table = [&](const ir::ArrayDecl& decl) { return table_on(reference, 0, decl); };
-  return run::flatten(procedure, {shapes, numbers, [&](ir::Limit which) { return run::limit_of(place, which); }, valid, table});
 }
 
 run::ProcedurePlace device_place(const std::string& backend, std::size_t device, const run::RunOptions& waiting) {
@@ -134,7 +109,13 @@ py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shap
   std::vector<std::uint64_t> late;
   std::vector<std::optional<std::vector<std::byte>>> tables;
   while_waiting({}, [&](const run::RunOptions& waiting) {
-    flat = flattened_for_checks(procedure, shapes, numbers, device_place(backend, device, waiting));
+    run::ProcedurePlace place = device_place(backend, device, waiting);
+    // V010 (uniformity) is not checked, because checked execution finds divergent barriers itself.
+    place.valid = [](const ir::Program& program) -> run::ProfiledProgram {
+      return std::make_shared<const validate::ValidProgram>(
+          validate::accepted(validate::validate(program, run::registered_ops(), {.uniformity = false, .advice = advise::hints})));
+    };
+    flat = flattened(procedure, shapes, numbers, place, *run::find_backend("reference"), 0);
     late = flat.late.values(numbers);
     for (const FlatSteps::Array& array : flat.steps.arrays) {
       tables.emplace_back();
@@ -250,7 +231,7 @@ py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>
     place.prepare = [&](const run::ProfiledProgram& program) -> std::shared_ptr<run::Executable> {
       return place.backend->prepare(run::with_passes(*program, *place.backend, wanted), device, wanted.value_or(run::Optimize()), waiting);
     };
-    run::Flattened flat = flattened_for_calls(procedure, shapes, numbers, place);
+    run::Flattened flat = flattened(procedure, shapes, numbers, place, *place.backend, device);
     for (std::size_t k = 0; k < bytes.size(); ++k) require(bytes[k].size() == flat.steps.arrays[k].bytes, "the arrays");
     for (const std::uint32_t index : kept) require(index < flat.steps.arrays.size(), "the arrays to keep");
     flat.steps.steps.resize(std::min(count, flat.steps.steps.size()));
@@ -286,8 +267,6 @@ py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>
 }  // namespace
 
 void bind_flat_steps(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   m.def("_flat_steps", flat_steps, py::arg("procedure"), py::arg("shapes"), py::arg("numbers"), py::arg("backend"), py::arg("device"));
   m.def("_procedure_interface", interface_of, py::arg("procedure"), py::arg("outputs") = false);
   m.def("_procedure_results", results_of, py::arg("procedure"));

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "bindings/calls/call.hpp"
-#include "bindings/calls/optimize.hpp"
 #include "bindings/calls/prepared.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/convert/host_value.hpp"

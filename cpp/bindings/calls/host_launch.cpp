@@ -18,8 +18,8 @@
 #include "bindings/waiting.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
-#include "vyre/run/host/host_parts.hpp"
 #include "vyre/run/host/host_memory.hpp"
+#include "vyre/run/host/host_parts.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
 
@@ -280,8 +280,6 @@ std::shared_ptr<FastCall> host_launch(LaunchParts parts, const py::list& argumen
 }
 
 void bind_host_launch(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   m.def("_default_place_from", [](const py::object& chosen, const py::dict& globals) {
     chosen_variable = chosen.ptr();
     default_globals = globals.ptr();

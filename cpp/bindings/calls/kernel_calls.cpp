@@ -18,7 +18,6 @@
 #include "bindings/calls/fast_call.hpp"
 #include "bindings/graph.hpp"
 #include "bindings/guarded.hpp"
-#include "bindings/held.hpp"
 
 namespace vyre::python {
 namespace {
@@ -214,8 +213,6 @@ py::capsule in_capsule(std::shared_ptr<FastCall> call) {
 }
 
 void bind_kernel_calls(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   const py::object kind = make_class(m);
   m.attr("_KernelCalls") = kind;
   // Makes `call` run later calls of the kernel that it takes. `plan` says whether `call` is still valid, or is None if it always is.

@@ -138,8 +138,6 @@ std::uint64_t bytes_of(std::uint64_t element, std::span<const py::ssize_t> shape
 }
 
 void bind_launch(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   // Makes the fast path for later calls of a kernel. `arguments` has an array, or a description for expected_of(), for each argument of the
   // call. slot_of() and word_of() convert the elements of `slots` and `words`. `place` is None for a call with resident arrays. For one
   // with numpy arrays it has the arguments `backend` and `device` of the call, and the place that they stand for.

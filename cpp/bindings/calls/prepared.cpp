@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "bindings/calls/lru.hpp"
 #include "bindings/convert/convert.hpp"
@@ -30,14 +29,7 @@ auto& remembered = *new Lru<PreparedKey, std::shared_ptr<run::Executable>, Prepa
 // Returns the backend of calls that name none. Needs the GIL, and releases it for the first call alone, because choosing opens devices.
 Backend* best_backend() {
   static Backend* best = nullptr;
-  if (best == nullptr) {
-    Backend* found = nullptr;
-    {
-      const WithoutGil unlocked;
-      found = run::default_backend().backend;
-    }
-    best = found;
-  }
+  if (best == nullptr) best = without_gil([] { return run::default_backend().backend; });
   return best;
 }
 
@@ -62,11 +54,7 @@ PlaceToRun to_place(py::handle backend, py::handle device, const std::string& fu
   if (is_integer(device)) {
     const std::uint32_t index = to_u32(device, where);
     if (!backend.is_none()) return {to_backend(backend, function), index};
-    std::vector<ListedDevice> listed;
-    {
-      const WithoutGil unlocked;
-      listed = listed_devices();
-    }
+    const std::vector<ListedDevice> listed = without_gil(listed_devices);
     if (index < listed.size()) return {listed[index].backend, listed[index].index};
     reject(where, fmt::format("an index into vyre.devices(), which lists {}", listed.size()), device);
   }

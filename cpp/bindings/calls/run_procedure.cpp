@@ -1,5 +1,4 @@
 // Runs a Procedure on arrays that stay on their device.
-#include "bindings/calls/run_procedure.hpp"
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
@@ -262,8 +261,6 @@ Parameter parameter_of(py::handle told) {
 }  // namespace
 
 void bind_run_procedure(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   // Takes a resident array for each input and in_out, and an array or None for each output. Returns the outputs. All arrays must be on the
   // given device. With `of_host` the caller copied them from the host, and the call is waited for, at most the timeout; `function` is what
   // its message names. `operation` is the id and version of the operation that is called, empty if it is none.

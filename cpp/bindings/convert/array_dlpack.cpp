@@ -1,5 +1,3 @@
-#include "bindings/convert/array_dlpack.hpp"
-
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -9,6 +7,7 @@
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/graph.hpp"
+#include "bindings/resident.hpp"
 #include "bindings/waiting.hpp"
 
 namespace vyre::python {

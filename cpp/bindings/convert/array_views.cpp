@@ -1,5 +1,3 @@
-#include "bindings/convert/array_views.hpp"
-
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 
@@ -7,6 +5,7 @@
 
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
+#include "bindings/resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/data_type.hpp"
 

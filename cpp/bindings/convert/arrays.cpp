@@ -13,7 +13,6 @@
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
-#include "vyre/run/checks/checks.hpp"
 #include "vyre/run/host/host_parts.hpp"
 
 namespace vyre::python {

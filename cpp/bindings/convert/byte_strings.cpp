@@ -1,7 +1,5 @@
 // Packs Python's byte strings for a device and cuts results into byte strings again. In Python each string would take several objects and
 // a copy more; the functions take one pass over the strings and one over their bytes.
-#include "bindings/convert/byte_strings.hpp"
-
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -17,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/bindings.hpp"
 #include "bindings/calls/prepared.hpp"
+#include "bindings/convert/convert.hpp"
 #include "bindings/resident.hpp"
 #include "bindings/waiting.hpp"
 #include "vyre/base/assert.hpp"
@@ -219,8 +219,6 @@ py::list cut_strings(const py::array_t<std::uint8_t, py::array::c_style>& data, 
 }  // namespace
 
 void bind_byte_strings(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
   m.def("_pack", pack_strings, py::arg("strings"), py::arg("convert"), py::arg("where"), py::arg("backend"), py::arg("device"),
         py::arg("function"));
   m.def("_strings_between", strings_between, py::arg("offsets"), py::arg("words"), py::arg("most"));

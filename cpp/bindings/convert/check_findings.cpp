@@ -9,16 +9,15 @@
 #include <utility>
 
 #include "bindings/convert/convert.hpp"
-#include "bindings/convert/literals.hpp"
 #include "bindings/without_gil.hpp"
 #include "vyre/advise/hints.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ir/ops.hpp"
+#include "vyre/run/backends.hpp"
 #include "vyre/run/checks/statement_path.hpp"
 #include "vyre/run/registry.hpp"
-#include "vyre/run/backends.hpp"
 #include "vyre/transform/trace.hpp"
 
 namespace vyre::python {
@@ -76,9 +75,7 @@ run::CheckOptions to_checks(py::handle object, const std::string& where) {
 
 validate::ValidProgram valid_but_for_barriers(const ir::Program& program) {
   const WithoutGil unlocked;
-  validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.uniformity = false, .advice = advise::hints});
-  if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
-  return *verdict.program;
+  return validate::accepted(validate::validate(program, run::registered_ops(), {.uniformity = false, .advice = advise::hints}));
 }
 
 namespace {

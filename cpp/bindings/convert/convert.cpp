@@ -7,7 +7,6 @@
 #include <pybind11/numpy.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "bindings/resident.hpp"
 #include "vyre/base/error.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "bindings/convert/convert.hpp"
-#include "bindings/convert/literals.hpp"
 #include "bindings/resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/data_type.hpp"

@@ -1,5 +1,3 @@
-#include "bindings/convert/literals.hpp"
-
 #include <fmt/format.h>
 
 #include <vector>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "bindings/without_gil.hpp"
-#include "vyre/base/error.hpp"
 #include "vyre/ir/bytes/wire.hpp"
 #include "vyre/ir/handles/resolve.hpp"
 
@@ -14,12 +13,7 @@ ParseError not_pickled(const char* what) {
 }
 
 py::bytes pickle(const ir::NodeHandle& node) {
-  std::string bytes;
-  {
-    const WithoutGil unlocked;
-    bytes = ir::to_bytes(ir::spell_out(std::array{node}));
-  }
-  return py::bytes(bytes);
+  return py::bytes(without_gil([&] { return ir::to_bytes(ir::spell_out(std::array{node})); }));
 }
 
 py::bytes pickle(const ir::ExprHandle& expr) { return pickle(ir::node::let("value", expr)); }
