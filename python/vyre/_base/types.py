@@ -110,7 +110,8 @@ def word_of(number: int, part: int) -> int:
 
 
 def value_of_words(element: DataType, words: Sequence[int]) -> int | tuple[int, ...]:
-    """The value that these words are: a number, or a tuple of a vector's."""
+    """The value that these words are: a number, a truth's word, or a tuple of a vector's."""
     if TYPES[element].axes:
         return tuple(words)
-    return number_of_bits(element, sum(word << 32 * k for k, word in enumerate(words)))
+    bits = sum(word << 32 * k for k, word in enumerate(words))
+    return bits if TYPES[element].kind == "boolean" else number_of_bits(element, bits)
