@@ -9,6 +9,7 @@
 #include "support/small_stack.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/bytes/wire.hpp"
 #include "vyre/ir/handles/handle.hpp"
 #include "vyre/ir/handles/resolve.hpp"
 #include "vyre/ir/ops.hpp"
@@ -40,6 +41,11 @@ void expect_round_trip(const Program& program) {
   EXPECT_EQ(back, program) << text;
   EXPECT_EQ(back.hash(), program.hash());
   EXPECT_EQ(to_text(back), text);
+  const std::string bytes = to_bytes(program);
+  const Program decoded = from_bytes(std::as_bytes(std::span(bytes)));
+  EXPECT_EQ(decoded, program) << text;
+  EXPECT_EQ(decoded.hash(), program.hash());
+  EXPECT_EQ(to_bytes(decoded), bytes);
 }
 
 // --- Shape ---
@@ -219,16 +225,16 @@ TEST(Text, spells_no_two_things_alike) {
   }
 }
 
-// --- Round trips ---
+// --- Round trips, of the text and of the bytes ---
 
-TEST(Text, of_every_sample_comes_back) {
+TEST(Forms, of_every_sample_come_back) {
   for (const test::SampleProgram& sample : test::sample_programs()) {
     SCOPED_TRACE(sample.name);
     expect_round_trip(sample.program);
   }
 }
 
-TEST(Text, of_random_programs_comes_back) {
+TEST(Forms, of_random_programs_come_back) {
   for (std::uint64_t seed = 0; seed < 3000 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     expect_round_trip(test::random_program(seed, 1 + seed % 60));

@@ -5,8 +5,6 @@
 
 #include "support/errors.hpp"
 #include "support/expected_values.hpp"
-#include "support/programs/random_program.hpp"
-#include "support/programs/sample_programs.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/handles/handle.hpp"
@@ -136,34 +134,6 @@ TEST(Wire, numbers_of_statements_stay) {
   EXPECT_EQ(nodes(node::loop("", one, one, {})), text({0, 1, 0, 1, 0, 1, 2, 5, 0, 0, 0, 7}));
   EXPECT_EQ(nodes(node::block({node::return_()})), text({0, 0, 0, 3, 6, 9, 7}));
   EXPECT_EQ(nodes(node::block({node::break_()})), text({0, 0, 0, 3, 6, 10, 7}));
-}
-
-// --- Round trips ---
-
-void expect_round_trip(const Program& program) {
-  const std::string bytes = to_bytes(program);
-  const Program back = read(bytes);
-  EXPECT_EQ(back, program);
-  EXPECT_EQ(back.hash(), program.hash());
-  EXPECT_EQ(to_bytes(back), bytes);
-}
-
-TEST(Wire, of_every_sample_comes_back) {
-  for (const test::SampleProgram& sample : test::sample_programs()) {
-    SCOPED_TRACE(sample.name);
-    expect_round_trip(sample.program);
-  }
-}
-
-TEST(Wire, of_random_programs_comes_back) {
-  for (std::uint64_t seed = 0; seed < 3000 && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    expect_round_trip(test::random_program(seed, 1 + seed % 60));
-  }
-  for (std::uint64_t seed = 0; seed < 20 && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed) + ", large");
-    expect_round_trip(test::random_program(seed, 3000));
-  }
 }
 
 TEST(Wire, is_the_same_for_equal_programs_built_in_different_ways) {
