@@ -1,5 +1,6 @@
-// The table that every backend is held against: programs, what goes in, and what must come out, written from the documents and
-// never from a run. Element-wise programs with few accesses, because software drivers are slow to compile anything else.
+// The table that every backend is held against in C++: programs, what goes in, and what must come out, written from the documents and
+// never from a run. Element-wise programs with few accesses, because software drivers are slow to compile anything else. vyre.conformance
+// holds what these do not.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ struct ConformanceCase {
   run::Grid grid;
 };
 
-// Operators at edge values, casts, out-of-bounds accesses, barriers, calls.
+// Operators at edge values, casts, atomics in and out of bounds, lanes, a reduction with barriers.
 const std::vector<ConformanceCase>& conformance_cases();
 
 }  // namespace vyre::test

@@ -1,4 +1,4 @@
-// The C++ tests' own model of the operators: the result of each one for each pair of edge values, computed with unbounded
+// The C++ tests' own model of the operators and casts: the result of each operator for each pair of edge values, computed with unbounded
 // integers from the sentences of docs/semantics.md, Operators, and the operator document. It shares nothing with ops.def, which it
 // checks. Rows stand in the order of the operators' numbers in the binary form (wire_test.cpp), so a new row goes to the end.
 #pragma once
@@ -20,9 +20,9 @@ struct ExpectedUnary {
   ir::UnOp op;
   std::uint32_t result[8];
 };
-struct ExpectedAtomic {
-  ir::AtomicOp op;
-  std::uint32_t stored[8][8];  // [old][value]
+struct ExpectedCast {
+  ir::DataType source, target;
+  std::array<std::uint32_t, 4> from, to;  // lanes
 };
 
 // clang-format off
@@ -345,72 +345,47 @@ inline constexpr ExpectedUnary kExpectedUnary[] = {
   {ir::UnOp::ReverseBits, {0, 0x80000000, 0xF8000000, 0x04000000, 0x84000000, 0xFFFFFFFE, 1, 0xFFFFFFFF}},
 };
 
-// Without CompareExchange, which has a third value.
-inline constexpr ExpectedAtomic kExpectedAtomic[] = {
-  {ir::AtomicOp::Add, {
-    {         0,          1,         31,         32,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {         1,          2,         32,         33,         34, 0x80000000, 0x80000001,          0},
-    {        31,         32,         62,         63,         64, 0x8000001E, 0x8000001F,         30},
-    {        32,         33,         63,         64,         65, 0x8000001F, 0x80000020,         31},
-    {        33,         34,         64,         65,         66, 0x80000020, 0x80000021,         32},
-    {0x7FFFFFFF, 0x80000000, 0x8000001E, 0x8000001F, 0x80000020, 0xFFFFFFFE, 0xFFFFFFFF, 0x7FFFFFFE},
-    {0x80000000, 0x80000001, 0x8000001F, 0x80000020, 0x80000021, 0xFFFFFFFF,          0, 0x7FFFFFFF},
-    {0xFFFFFFFF,          0,         30,         31,         32, 0x7FFFFFFE, 0x7FFFFFFF, 0xFFFFFFFE}}},
-  {ir::AtomicOp::And, {
-    {0, 0,  0,  0,  0,          0,          0,          0},
-    {0, 1,  1,  0,  1,          1,          0,          1},
-    {0, 1, 31,  0,  1,         31,          0,         31},
-    {0, 0,  0, 32, 32,         32,          0,         32},
-    {0, 1,  1, 32, 33,         33,          0,         33},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF,          0, 0x7FFFFFFF},
-    {0, 0,  0,  0,  0,          0, 0x80000000, 0x80000000},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF}}},
-  {ir::AtomicOp::Or, {
-    {         0,          1,         31,         32,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {         1,          1,         31,         33,         33, 0x7FFFFFFF, 0x80000001, 0xFFFFFFFF},
-    {        31,         31,         31,         63,         63, 0x7FFFFFFF, 0x8000001F, 0xFFFFFFFF},
-    {        32,         33,         63,         32,         33, 0x7FFFFFFF, 0x80000020, 0xFFFFFFFF},
-    {        33,         33,         63,         33,         33, 0x7FFFFFFF, 0x80000021, 0xFFFFFFFF},
-    {0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF},
-    {0x80000000, 0x80000001, 0x8000001F, 0x80000020, 0x80000021, 0xFFFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
-  {ir::AtomicOp::Xor, {
-    {         0,          1,         31,         32,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {         1,          0,         30,         33,         32, 0x7FFFFFFE, 0x80000001, 0xFFFFFFFE},
-    {        31,         30,          0,         63,         62, 0x7FFFFFE0, 0x8000001F, 0xFFFFFFE0},
-    {        32,         33,         63,          0,          1, 0x7FFFFFDF, 0x80000020, 0xFFFFFFDF},
-    {        33,         32,         62,          1,          0, 0x7FFFFFDE, 0x80000021, 0xFFFFFFDE},
-    {0x7FFFFFFF, 0x7FFFFFFE, 0x7FFFFFE0, 0x7FFFFFDF, 0x7FFFFFDE,          0, 0xFFFFFFFF, 0x80000000},
-    {0x80000000, 0x80000001, 0x8000001F, 0x80000020, 0x80000021, 0xFFFFFFFF,          0, 0x7FFFFFFF},
-    {0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFE0, 0xFFFFFFDF, 0xFFFFFFDE, 0x80000000, 0x7FFFFFFF,          0}}},
-  {ir::AtomicOp::Min, {
-    {0, 0,  0,  0,  0,          0,          0,          0},
-    {0, 1,  1,  1,  1,          1,          1,          1},
-    {0, 1, 31, 31, 31,         31,         31,         31},
-    {0, 1, 31, 32, 32,         32,         32,         32},
-    {0, 1, 31, 32, 33,         33,         33,         33},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0x80000000},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF}}},
-  {ir::AtomicOp::Max, {
-    {         0,          1,         31,         32,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {         1,          1,         31,         32,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {        31,         31,         31,         32,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {        32,         32,         32,         32,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {        33,         33,         33,         33,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0x80000000, 0x80000000, 0x80000000, 0x80000000, 0x80000000, 0x80000000, 0x80000000, 0xFFFFFFFF},
-    {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
-  {ir::AtomicOp::Exchange, {
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
-    {0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF}}},
-};
+// A row a row of casts.def, with examples and edge values.
+inline constexpr auto kExpectedCasts = [] {
+  using enum ir::DataType;
+  constexpr std::uint32_t kMinus1 = 0xFFFFFFFF, kMin = 0x80000000, kMax = 0x7FFFFFFF;
+  return std::to_array<ExpectedCast>({
+    {U32, U32, {42}, {42}}, {U32, U32, {kMinus1}, {kMinus1}},
+    {U32, I32, {0xFFFFFFFF}, {kMinus1}}, {U32, I32, {kMin}, {kMin}},
+    {U32, Bool, {0}, {0}}, {U32, Bool, {7}, {1}}, {U32, Bool, {kMin}, {1}}, {U32, Bool, {kMinus1}, {1}},
+    {U32, U64, {42}, {42, 0}}, {U32, U64, {kMinus1}, {kMinus1, 0}},
+    {U32, Vec2U32, {5}, {5, 5}}, {U32, Vec2U32, {kMinus1}, {kMinus1, kMinus1}},
+    {U32, Vec4U32, {5}, {5, 5, 5, 5}},
+    {I32, I32, {kMinus1}, {kMinus1}},
+    {I32, U32, {kMinus1}, {0xFFFFFFFF}}, {I32, U32, {kMin}, {kMin}},
+    {I32, Bool, {0}, {0}}, {I32, Bool, {kMinus1}, {1}}, {I32, Bool, {kMin}, {1}},
+    {I32, U64, {kMinus1}, {0xFFFFFFFF, 0xFFFFFFFF}}, {I32, U64, {kMin}, {kMin, 0xFFFFFFFF}}, {I32, U64, {kMax}, {kMax, 0}}, {I32, U64, {0}, {0, 0}},
+    {I32, Vec2U32, {kMinus1}, {0xFFFFFFFF, 0xFFFFFFFF}}, {I32, Vec2U32, {1}, {1, 1}},
+    {I32, Vec4U32, {kMinus1}, {kMinus1, kMinus1, kMinus1, kMinus1}},
+    {Bool, U32, {1}, {1}}, {Bool, U32, {0}, {0}},
+    {Bool, I32, {1}, {1}}, {Bool, I32, {0}, {0}},
+    {Bool, Bool, {1}, {1}}, {Bool, Bool, {0}, {0}},
+    {Bool, U64, {0}, {0, 0}}, {Bool, U64, {1}, {1, 0}},
+    {Bool, Vec2U32, {0}, {0, 0}}, {Bool, Vec2U32, {1}, {1, 1}},
+    {Bool, Vec4U32, {0}, {0, 0, 0, 0}}, {Bool, Vec4U32, {1}, {1, 1, 1, 1}},
+    {U64, U32, {0xDEAD, 0xBEEF}, {0xDEAD}},
+    {U64, I32, {0xFFFFFFFF, 0}, {kMinus1}},
+    {U64, Bool, {1, 0}, {1}}, {U64, Bool, {0, 0}, {0}}, {U64, Bool, {0, 1}, {1}}, {U64, Bool, {0, kMin}, {1}},
+    {U64, U64, {1, 2}, {1, 2}},
+    {U64, Vec2U32, {1, 2}, {1, 2}},
+    {Vec2U32, U32, {3, 7}, {3}},
+    {Vec2U32, I32, {0xFFFFFFFF, 0}, {kMinus1}},
+    {Vec2U32, U64, {3, 7}, {3, 7}},
+    {Vec2U32, Vec2U32, {3, 7}, {3, 7}},
+    {Vec2U32, Bool, {0, 0}, {0}}, {Vec2U32, Bool, {0, 7}, {1}}, {Vec2U32, Bool, {7, 0}, {1}},
+    {Vec4U32, U32, {1, 2, 3, 4}, {1}},
+    {Vec4U32, I32, {kMinus1, 2, 3, 4}, {kMinus1}},
+    {Vec4U32, Vec2U32, {1, 2, 3, 4}, {1, 2}},
+    {Vec4U32, Vec4U32, {1, 2, 3, 4}, {1, 2, 3, 4}},
+    {Vec4U32, Bool, {0, 0, 0, 0}, {0}}, {Vec4U32, Bool, {0, 0, 0, 1}, {1}}, {Vec4U32, Bool, {0, 0, 2, 0}, {1}},
+    {Vec4U32, U64, {1, 2, 3, 4}, {1, 2}},
+  });
+}();
 // clang-format on
 
 }  // namespace vyre::test
