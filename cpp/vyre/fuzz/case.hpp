@@ -75,7 +75,7 @@ struct Options {
   // Invocations share nothing and mostly go the same way: no barriers, workgroup memory or atomics, and several workgroups along x.
   bool independent = false;
   // Plants one defect into a clean program.
-  std::optional<Plant> plant;
+  std::optional<Plant> plant{};
 };
 
 // All calls in their order: `arrays` is call 0.

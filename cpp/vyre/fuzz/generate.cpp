@@ -16,8 +16,8 @@ namespace vyre::fuzz {
 using ir::BinOp;
 using ir::DataType;
 
-Generator::Generator(std::uint64_t seed, const Options& options)
-    : random_(seed),
+Generator::Generator(const Random& random, std::uint64_t seed, const Options& options)
+    : random_(random),
       later_random_(seed ^ 0x6C62272E07BB0142),
       grows_(later_random_.chance(50)),
       narrow_random_(seed ^ 0x9AE16A3B2F90404F),
@@ -260,6 +260,8 @@ void Generator::sink() {
   writer_.to().store(memory.name, indices_.own(memory, sum), stored);
 }
 
-Case generate(std::uint64_t seed, const Options& options) { return Generator(seed, options).run(); }
+Case generate(std::uint64_t seed, const Options& options) { return Generator(Random(seed), seed, options).run(); }
+
+Case generate(std::string_view bytes, const Options& options) { return Generator(Random(bytes), bytes.size(), options).run(); }
 
 }  // namespace vyre::fuzz

@@ -16,7 +16,7 @@ namespace vyre::fuzz {
 
 class Generator {
  public:
-  Generator(std::uint64_t seed, const Options& options);
+  Generator(const Random& random, std::uint64_t seed, const Options& options);
   Case run();
 
  private:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string_view>
 
 #include "vyre/base/random.hpp"
 
@@ -13,11 +14,18 @@ class Random {
  public:
   // Neighbouring seeds start far apart.
   explicit Random(std::uint64_t seed) : numbers_(SplitMix64(seed).next()) {}
+  // One byte decides one number, so that a fuzzer that changes a byte changes one decision. After the last byte come random ones.
+  explicit Random(std::string_view bytes) : numbers_(bytes.size()), bytes_(bytes) {}
 
-  std::uint64_t next() { return numbers_.next(); }
+  std::uint64_t next() {
+    if (bytes_.empty()) return numbers_.next();
+    const auto byte = static_cast<unsigned char>(bytes_.front());
+    bytes_.remove_prefix(1);
+    return SplitMix64(byte).next();
+  }
   std::uint32_t bits() { return static_cast<std::uint32_t>(next() >> 32); }
   // 0 .. limit - 1; limit is above 0.
-  std::uint32_t below(std::size_t limit) { return numbers_.below(static_cast<std::uint32_t>(limit)); }
+  std::uint32_t below(std::size_t limit) { return static_cast<std::uint32_t>((next() >> 32) * limit >> 32); }
   bool chance(std::uint32_t percent) { return below(100) < percent; }
   template <class Items>
   decltype(auto) pick(Items&& items) {
@@ -26,6 +34,7 @@ class Random {
 
  private:
   SplitMix64 numbers_;
+  std::string_view bytes_;
 };
 
 // Where rules have their edges: shifts, signs, the ends of the range, and indices whose byte offset wraps.

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "support/kernel_builder.hpp"
-#include "support/programs/valid_program.hpp"
 #include "vyre/emit/ptx/emit.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/data_type.hpp"

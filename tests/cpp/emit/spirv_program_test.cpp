@@ -1,4 +1,4 @@
-// From programs to words: samples and random programs are valid SPIR-V, calls cost nothing, and a few listings are kept as they are.
+// From programs to words: samples and random programs are valid SPIR-V, and a few listings are kept as they are.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,10 +8,11 @@
 
 #include "support/programs/programs.hpp"
 #include "support/programs/sample_programs.hpp"
-#include "support/programs/valid_program.hpp"
 #include "support/run_program.hpp"
 #include "support/small_stack.hpp"
 #include "support/spirv.hpp"
+#include "vyre/fuzz/generate.hpp"
+#include "vyre/fuzz/operations.hpp"
 #include "vyre/ir/semantics.hpp"
 #include "vyre/lower/lower.hpp"
 
@@ -25,7 +26,7 @@ TEST(SpirvProgram, every_valid_sample_gives_valid_words) {
   std::size_t valid = 0;
   for (const test::SampleProgram& sample : test::sample_programs()) {
     SCOPED_TRACE(sample.name);
-    const validate::Verdict verdict = validate::validate(sample.program, test::sample_ops());
+    const validate::Verdict verdict = validate::validate(sample.program, fuzz::op_table());
     if (!verdict.program) continue;
     ++valid;
     const auto words = valid_words(lower::lower(*verdict.program));
@@ -38,7 +39,7 @@ TEST(SpirvProgram, every_valid_sample_gives_valid_words) {
 TEST(SpirvProgram, random_programs_give_valid_words) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
-    const validate::Verdict verdict = validate::validate(test::random_valid_program(seed, 30), test::sample_ops());
+    const validate::Verdict verdict = validate::validate(fuzz::generate(seed, {.statements = 30}).program, fuzz::op_table());
     ASSERT_TRUE(verdict.program);
     // The rows that decide what a kernel is, each way in turn.
     lower::Options options;
@@ -48,27 +49,6 @@ TEST(SpirvProgram, random_programs_give_valid_words) {
     ASSERT_EQ(words, spirv::emit(lower::lower(*verdict.program, options)));
     if (const auto coarse = lower::lower_coarsened(*verdict.program, 4, options)) valid_words(*coarse);
   }
-}
-
-TEST(SpirvProgram, every_cast_gives_valid_words) {
-  for (const ir::CastRow& row : ir::kCasts) {
-    if (row.source == DataType::Bytes) continue;
-    SCOPED_TRACE(std::string(ir::name(row.source)) + " to " + std::string(ir::name(row.target)));
-    valid_words(lower::lower(test::valid(
-        Sample().in("in", row.source).out("out", row.target).add(store("out", u32(0), cast(row.target, load("in", gid(0))))).make())));
-  }
-}
-
-TEST(SpirvProgram, a_called_operation_costs_nothing) {
-  const auto words = [](ExprHandle value) {
-    const auto program =
-        Sample().in("a").in("b").out("out").size(64).add(if_(gid(0) < len("out"), {store("out", gid(0), std::move(value))})).make();
-    return spirv::emit(lower::lower(test::valid(program)));
-  };
-  const ExprHandle a = load("a", gid(0)), b = load("b", gid(0));
-  EXPECT_EQ(words(call("primitive.bitwise.xor", {a, b})), words(bin(BinOp::BitXor, a, b)));
-  EXPECT_EQ(words(call("primitive.bitwise.xor", {call("primitive.bitwise.and", {a, b}), b})),
-            words(bin(BinOp::BitXor, bin(BinOp::BitAnd, a, b), b)));
 }
 
 // VYRE_UPDATE_GOLDEN=1 writes the listings anew.

@@ -16,10 +16,11 @@
 
 #include "support/fakes/allocation_count.hpp"
 #include "support/programs/random_program.hpp"
-#include "support/programs/valid_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/emit/ptx/emit.hpp"
 #include "vyre/emit/wgsl/emit.hpp"
+#include "vyre/fuzz/generate.hpp"
+#include "vyre/fuzz/operations.hpp"
 #include "vyre/ir/bytes/wire.hpp"
 #include "vyre/ir/text/parse.hpp"
 #include "vyre/ir/text/print.hpp"
@@ -94,9 +95,9 @@ inline std::optional<ir::Program> program_of(std::string_view input) {
     case Form::Text:
       return read(input, form == Form::Text);
     case Form::AnyProgram:
-      return random_program(Choices(input), 1 + input.size() / 4);
+      return random_program(vyre::fuzz::Random(input), 1 + input.size() / 4);
     default:
-      return random_valid_program(Choices(input), 1 + input.size() / 8);
+      return vyre::fuzz::generate(input, {.statements = static_cast<std::uint32_t>(1 + input.size() / 8)}).program;
   }
 }
 
@@ -107,7 +108,7 @@ inline std::size_t size_of(const ir::Program& program) {
 // Every program has an answer: valid, or what is wrong with it. Memory grows with the program and with what there is to say.
 inline validate::Verdict validated(const ir::Program& program) {
   validate::Verdict verdict;
-  const std::ptrdiff_t used = peak_bytes([&] { verdict = validate::validate(program, sample_ops()); });
+  const std::ptrdiff_t used = peak_bytes([&] { verdict = validate::validate(program, vyre::fuzz::op_table()); });
   std::size_t said = 0;
   for (const Diagnostic& diagnostic : verdict.diagnostics)
     said += diagnostic.message.size() + diagnostic.hint.size() + diagnostic.place.path.size() + 500;
@@ -123,12 +124,12 @@ inline void validate(std::string_view input) {
   const auto program = program_of(input);
   if (!program) return;
   const validate::Verdict verdict = validated(*program);
-  require(validate::validate(ir::parse(ir::to_text(*program)), sample_ops()).diagnostics == verdict.diagnostics,
+  require(validate::validate(ir::parse(ir::to_text(*program)), vyre::fuzz::op_table()).diagnostics == verdict.diagnostics,
           "the same program is judged differently the second time");
   ir::OpSpec op;
   op.id = "fuzz.body";
   op.function().body = *program;
-  validate::validate_op(op, sample_ops());
+  validate::validate_op(op, vyre::fuzz::op_table());
 }
 
 using Memory = std::vector<std::vector<std::byte>>;
@@ -224,7 +225,7 @@ inline void procedure(std::string_view input) {
   });
   if (!read) return;
   require(is_text || read->bytes() == input, "the procedure has other bytes than it was read from");
-  const validate::ProcedureVerdict verdict = validate::validate(*read, sample_ops());
+  const validate::ProcedureVerdict verdict = validate::validate(*read, vyre::fuzz::op_table());
   require(verdict.procedure.has_value() == verdict.diagnostics.empty(), "a procedure is valid, or it is said why not");
   const std::string text = ir::to_text(*read);
   // Bytes may name two arrays alike, which a rule refuses and a text cannot say.

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "support/programs/programs.hpp"
-#include "support/programs/valid_program.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"

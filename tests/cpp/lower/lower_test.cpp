@@ -10,9 +10,10 @@
 #include "support/lanewise.hpp"
 #include "support/programs/programs.hpp"
 #include "support/programs/sample_programs.hpp"
-#include "support/programs/valid_program.hpp"
 #include "support/run_program.hpp"
 #include "support/small_stack.hpp"
+#include "vyre/fuzz/generate.hpp"
+#include "vyre/fuzz/operations.hpp"
 #include "vyre/lower/operators.hpp"
 #include "vyre/transform/coarsen.hpp"
 
@@ -645,7 +646,7 @@ TEST(Lower, every_valid_sample_lowers_to_a_sound_kernel) {
   std::size_t valid = 0;
   for (const test::SampleProgram& sample : test::sample_programs()) {
     SCOPED_TRACE(sample.name);
-    const validate::Verdict verdict = validate::validate(sample.program, test::sample_ops());
+    const validate::Verdict verdict = validate::validate(sample.program, fuzz::op_table());
     if (!verdict.program) continue;
     ++valid;
     check_kernel(lower::lower(*verdict.program));
@@ -657,7 +658,7 @@ TEST(Lower, every_valid_sample_lowers_to_a_sound_kernel) {
 TEST(Lower, random_programs_lower_to_sound_kernels) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
-    const validate::Verdict verdict = validate::validate(test::random_valid_program(seed, 30), test::sample_ops());
+    const validate::Verdict verdict = validate::validate(fuzz::generate(seed, {.statements = 30}).program, fuzz::op_table());
     ASSERT_TRUE(verdict.program);
     const Kernel kernel = lower::lower(*verdict.program);
     check_kernel(kernel);
@@ -689,7 +690,7 @@ TEST(Lower, scale_many_statements_and_literals) {
 
 TEST(Lower, scale_deep_chains_and_doublings) {
   for (const ir::Program& program : {test::chain(49'000), test::doublings(64), test::wide_program(70'000)}) {
-    const validate::Verdict verdict = validate::validate(program, test::sample_ops());
+    const validate::Verdict verdict = validate::validate(program, fuzz::op_table());
     if (!verdict.program) FAIL() << to_string(verdict.diagnostics.front());
     test::on_small_stack([&] { lower::lower(*verdict.program, {.passes = false}); });
   }

@@ -7,7 +7,6 @@
 
 #include "support/errors.hpp"
 #include "support/programs/programs.hpp"
-#include "support/programs/valid_program.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
@@ -188,26 +187,6 @@ TEST(Schedule, every_schedule_can_be_interrupted_and_times_out) {
       EXPECT_THROW(executable->run(views, grid, options), DispatchTimeoutError);
       EXPECT_EQ(out, Words{7});
     }
-  }
-}
-
-// One invocation has no other one to interleave with, so every order is the same, whatever the program.
-TEST(Schedule, one_invocation_gives_the_same_bytes_in_every_schedule) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    ir::Program program = random_valid_program(seed, 30);
-    if (program.workgroup_size()[0] != 1) continue;
-    validate::Verdict verdict = validate::validate(program, sample_ops());
-    ASSERT_TRUE(verdict.program.has_value()) << "seed " << seed;
-    std::vector<std::vector<Words>> got;
-    for (const run::Schedule schedule : {run::Schedule{}, kReversed, random(seed)}) {
-      std::vector<Words> arrays;
-      for (std::size_t slot = 0; slot < verdict.program->bound().size(); ++slot) arrays.emplace_back(16, 5u);
-      run::RunOptions options;
-      options.schedule = schedule;
-      got.push_back(run_program(*run::make_reference_backend(), *verdict.program, std::move(arrays), {}, options));
-    }
-    EXPECT_EQ(got[0], got[1]) << "seed " << seed;
-    EXPECT_EQ(got[0], got[2]) << "seed " << seed;
   }
 }
 

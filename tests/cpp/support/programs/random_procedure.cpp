@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "support/programs/choices.hpp"
 #include "support/programs/random_program.hpp"
 #include "support/programs/sample_programs.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/fuzz/random.hpp"
 #include "vyre/ir/data_type.hpp"
 
 namespace vyre::test {
@@ -21,14 +21,15 @@ std::string unique(const std::string& name, std::size_t index) { return index ==
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed), builder_(awkward(random_())) {}
+  explicit Generator(std::uint64_t seed) : random_(seed), builder_(awkward()) {}
 
   Procedure operator()(std::size_t steps, std::uint32_t levels) {
     for (std::uint64_t left = below(3); left > 0; --left) declare();
     for (std::uint64_t left = 2 + below(4); left > 0; --left) array();
-    for (std::uint64_t left = 1 + below(2); left > 0; --left) programs_.push_back(random_program(random_(), 4));
+    for (std::uint64_t left = 1 + below(2); left > 0; --left) programs_.push_back(random_program(random_.next(), 4));
     if (levels > 1) {
-      for (std::uint64_t left = below(3); left > 0; --left) procedures_.push_back(random_procedure(random_(), 1 + steps / 3, levels - 1));
+      for (std::uint64_t left = below(3); left > 0; --left)
+        procedures_.push_back(random_procedure(random_.next(), 1 + steps / 3, levels - 1));
     }
     for (std::size_t left = steps; left > 0; --left) step();
     while (!open_.empty()) end();
@@ -37,55 +38,55 @@ class Generator {
   }
 
  private:
-  std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
-  bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
-  static const std::string& awkward(std::uint64_t choice) { return awkward_names()[choice % awkward_names().size()]; }
+  std::uint32_t below(std::size_t limit) { return random_.below(limit); }
+  bool chance(std::size_t one_in) { return below(one_in) == 0; }
+  const std::string& awkward() { return random_.pick(awkward_names()); }
 
   void declare() {
     static constexpr std::array kTypes = {DataType::U32, DataType::I32, DataType::U64, DataType::Bool};
-    const std::string name = chance(3) ? "turn" : awkward(random_());
+    const std::string name = chance(3) ? "turn" : awkward();
     builder_.declare({name + std::to_string(numbers_++), kTypes[below(kTypes.size())]});
   }
   void array() {
     ArrayDecl decl;
-    decl.name = unique(awkward(random_()), axes_.size());
+    decl.name = unique(awkward(), axes_.size());
     decl.role = static_cast<ArrayRole>(below(kRoleNames.size()));
     decl.element = kTypes[below(kTypes.size())].type;
-    decl.axes = static_cast<std::uint32_t>(1 + below(3));
+    decl.axes = 1 + below(3);
     if (decl.role != ArrayRole::Input && decl.role != ArrayRole::InOut) {
       for (std::uint32_t axis = 0; axis < decl.axes; ++axis) decl.shape.push_back(size());
     }
     decl.zeros = chance(3);
     if (decl.role == ArrayRole::Table) {
       std::vector<std::byte> bytes(below(70));
-      for (std::byte& each : bytes) each = static_cast<std::byte>(random_());
+      for (std::byte& each : bytes) each = static_cast<std::byte>(random_.next());
       decl.contents = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
     }
     axes_.push_back(decl.axes);
     builder_.array(std::move(decl));
   }
-  ArrayId any_array() { return {static_cast<std::uint32_t>(below(axes_.size()))}; }
+  ArrayId any_array() { return {below(axes_.size())}; }
 
   SizeId leaf() {
     switch (below(5)) {
       case 0:
-        if (numbers_ > 0) return builder_.number(static_cast<std::uint32_t>(below(numbers_)));
+        if (numbers_ > 0) return builder_.number(below(numbers_));
         break;
       case 1:
         if (!axes_.empty()) {
           const ArrayId array = any_array();
-          return builder_.length(array, static_cast<std::uint32_t>(below(axes_[array.index])));
+          return builder_.length(array, below(axes_[array.index]));
         }
         break;
       case 2:
         return builder_.limit(static_cast<Limit>(below(kLimitNames.size())));
       case 3:
-        if (turns_ > 0) return builder_.turn(static_cast<std::uint32_t>(below(turns_)));
+        if (turns_ > 0) return builder_.turn(below(turns_));
         break;
       default:
         break;
     }
-    return builder_.literal(chance(3) ? random_() : below(5));
+    return builder_.literal(chance(3) ? random_.next() : below(5));
   }
   // Mostly recent ones, so that they grow deep.
   SizeId operand() {
@@ -153,7 +154,7 @@ class Generator {
     builder_.invoke(std::move(step));
   }
   void dispatch() {
-    Dispatch step{.name = awkward(random_()), .program = builder_.program(programs_[below(programs_.size())]), .bound = {}, .grid = {}};
+    Dispatch step{.name = awkward(), .program = builder_.program(programs_[below(programs_.size())]), .bound = {}, .grid = {}};
     for (std::uint64_t left = below(4); left > 0; --left) {
       if (chance(2)) {
         step.bound.emplace_back(part());
@@ -169,7 +170,7 @@ class Generator {
     builder_.dispatch(std::move(step));
   }
 
-  Choices random_;
+  fuzz::Random random_;
   ProcedureBuilder builder_;
   std::uint32_t numbers_ = 0, turns_ = 0;
   std::vector<std::uint32_t> axes_;  // of each array

@@ -1,159 +1,97 @@
 #include "support/programs/random_program.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "vyre/fuzz/generate.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/ops.hpp"
+#include "vyre/transform/rebuild.hpp"
 
 namespace vyre::test {
 namespace {
 
 using namespace ir;
 
-class Generator {
+// Copies generated programs one behind the other, and changes a part of everything in them.
+class Scrambler {
  public:
-  explicit Generator(Choices choices) : random_(std::move(choices)) {}
+  explicit Scrambler(fuzz::Random random) : random_(random) {}
 
   Program operator()(std::size_t size) {
-    for (std::size_t left = below(4); left > 0; --left) buffer();
-    if (chance(2)) builder_.workgroup_size({number(), number(), number()});
-    for (std::size_t left = size; left > 0; --left) {
-      if (chance(2)) exprs_.push_back(expr());
-      statement();
-    }
-    while (builder_.open_blocks() > 0) end();
+    const auto statements = static_cast<std::uint32_t>(std::min<std::size_t>(size, 200));
+    do {
+      add(fuzz::generate(random_.next(), {.statements = statements, .work = 2000}).program);
+    } while (builder_.expr_count() < size);
     return builder_.finish();
   }
 
  private:
-  std::uint64_t below(std::uint64_t limit) { return random_() % limit; }  // not std's distributions: they differ between libraries
-  bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
-  template <class T, std::size_t count>
-  const T& any(const std::array<T, count>& items) {
-    return items[below(count)];
-  }
+  bool changes() { return random_.chance(6); }
 
-  std::uint32_t number() {
-    static constexpr std::array<std::uint32_t, 10> kEdges = {0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 64};
-    return chance(3) ? static_cast<std::uint32_t>(random_()) : any(kEdges);
-  }
-  const std::string& text() { return awkward_names()[below(awkward_names().size())]; }
-  NameId name() { return builder_.name(text()); }
-  DataType type() { return any(kTypes).type; }
+  void change(std::uint32_t& number) { number = changes() ? fuzz::edge_u32(random_) : number; }
+  void change(bool& flag) { flag ^= changes(); }
+  void change(DataType& type) { type = changes() ? random_.pick(kTypes).type : type; }
+  void change(BufferAccess& access) { access = changes() ? random_.pick(kAccesses).access : access; }
+  void change(GridIdKind& kind) { kind = changes() ? random_.pick(kGridIds).kind : kind; }
+  void change(BinOp& op) { op = changes() ? random_.pick(kBinOps).op : op; }
+  void change(UnOp& op) { op = changes() ? random_.pick(kUnOps).op : op; }
+  void change(AtomicOp& op) { op = changes() ? random_.pick(kAtomicOps).op : op; }
+  std::string_view changed(std::string_view name) { return random_.chance(20) ? random_.pick(awkward_names()) : name; }
 
-  void buffer() {
-    BufferDecl decl;
-    decl.name = text();
-    decl.binding = chance(2) ? 0 : number();
-    decl.access = any(kAccesses).access;
-    decl.element = type();
-    decl.count = chance(2) ? 0 : number();
-    decl.output = chance(3);
-    builder_.buffer(std::move(decl));
-  }
-
-  // Mostly recent ones, so that chains grow deep; old ones too, so that they are shared.
-  ExprId operand() {
-    if (exprs_.empty() || chance(4)) exprs_.push_back(leaf());
-    const std::size_t count = exprs_.size();
-    return chance(3) ? exprs_[below(count)] : exprs_[count - 1 - below(std::min<std::size_t>(count, 3))];
-  }
-  ExprList operands(std::size_t count) {
-    std::vector<ExprId> list;
-    for (; count > 0; --count) list.push_back(operand());
-    return builder_.list(list);
-  }
-
-  ExprId leaf() {
-    switch (below(7)) {
-      case 0:
-        return builder_.add(Literal::u32(number()));
-      case 1:
-        return builder_.add(Literal::i32(static_cast<std::int32_t>(number())));
-      case 2:
-        return builder_.add(Literal::boolean(chance(2)));
-      case 3:
-        return builder_.add(Literal{DataType::U64, number(), number()});
-      case 4:
-        return builder_.add(Var{name()});
-      case 5:
-        return builder_.add(BufLen{name()});
-      default:
-        return builder_.add(GridId{static_cast<GridIdKind>(below(3)), chance(4) ? number() : static_cast<std::uint32_t>(below(3))});
+  void add(const Program& program) {
+    WorkgroupSize size = program.workgroup_size();
+    for (std::uint32_t& axis : size) change(axis);
+    builder_.workgroup_size(size);
+    for (BufferDecl decl : program.buffers()) {
+      decl.name = changed(decl.name);
+      change(decl.binding);
+      change(decl.access);
+      decl.atomic &= decl.access == BufferAccess::Workgroup;  // no form can say it of others
+      change(decl.element);
+      change(decl.count);
+      change(decl.output);
+      builder_.buffer(std::move(decl));
     }
-  }
-
-  ExprId expr() {
-    switch (below(10)) {
-      case 0:
-        return leaf();
-      case 1:
-        return builder_.add(Load{name(), operand()});
-      case 2:
-      case 3:
-        return builder_.add(Binary{any(kBinOps).op, operand(), operand()});
-      case 4:
-        return builder_.add(Unary{any(kUnOps).op, operand()});
-      case 5:
-        return builder_.add(Select{operand(), operand(), operand()});
-      case 6:
-        return builder_.add(Cast{type(), operand()});
-      case 7:
-        return builder_.add(Call{name(), operands(below(5))});
-      case 8:
-        return chance(2) ? builder_.add(Lane{operand(), number()}) : builder_.add(Pack{type(), operands(below(6))});
-      default: {
-        const bool has_expected = chance(2);
-        return builder_.add(Atomic{any(kAtomicOps).op, has_expected, name(), operands(has_expected ? 3 : 2)});
+    const auto name = [&](NameId id) { return builder_.name(changed(program.text(id))); };
+    std::vector<ExprId> made;
+    const auto operand = [&](ExprId id) { return changes() ? random_.pick(made) : made[id.index]; };
+    for (const Expr& expr : program.exprs()) {
+      Expr copy = transform::copy_expr(program, expr, builder_, operand, name);
+      // A literal has one form alone, and the expected value of an atomic is an operand.
+      if (kind(copy) != ExprKind::Literal) {
+        for_each_field(copy,
+                       overloaded{[](ExprId&) {}, [](ExprList&) {}, [](NameId&) {}, [](bool&) {}, [&](auto& field) { change(field); }});
       }
+      made.push_back(builder_.add(copy));
+    }
+    for (const Node& node : program.nodes()) {
+      if (changes()) stray();
+      transform::copy_node(node, builder_, operand, name);
     }
   }
 
-  void statement() {
-    switch (below(11)) {
+  void stray() {
+    switch (random_.below(4)) {
       case 0:
+        return builder_.return_();
       case 1:
-        return builder_.let(name(), operand());
+        return builder_.break_();
       case 2:
-        return builder_.assign(name(), operand());
-      case 3:
-      case 4:
-        return builder_.store(name(), operand(), operand());
-      case 5:
-        builder_.if_(operand());
-        return may_else_.push_back(true);
-      case 6:
-        builder_.loop(name(), operand(), operand());
-        return may_else_.push_back(false);
-      case 7:
-        builder_.block();
-        return may_else_.push_back(false);
-      case 8:
-        return chance(3) ? builder_.break_() : chance(2) ? builder_.barrier() : builder_.return_();
+        return builder_.barrier();
       default:
-        if (may_else_.empty()) return;
-        if (!may_else_.back() || chance(2)) return end();
-        builder_.else_();
-        may_else_.back() = false;
+        return builder_.assign(builder_.name(random_.pick(awkward_names())), builder_.add(Literal::boolean(random_.chance(50))));
     }
   }
-  void end() {
-    builder_.end();
-    may_else_.pop_back();
-  }
 
-  Choices random_;
+  fuzz::Random random_;
   ProgramBuilder builder_;
-  std::vector<ExprId> exprs_;
-  std::vector<bool> may_else_;  // of the open blocks
 };
 
 }  // namespace
 
-Program random_program(std::uint64_t seed, std::size_t size) { return random_program(Choices(seed), size); }
+Program random_program(std::uint64_t seed, std::size_t size) { return random_program(fuzz::Random(seed), size); }
 
-Program random_program(Choices choices, std::size_t size) { return Generator(std::move(choices))(size); }
+Program random_program(fuzz::Random random, std::size_t size) { return Scrambler(random)(size); }
 
 const std::vector<std::string>& awkward_names() {
   static const std::vector<std::string> names = {
