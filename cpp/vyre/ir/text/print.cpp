@@ -256,18 +256,21 @@ class Printer {
         [&](const Applied auto& it) {
           const OpInfo& op = info(it.op);
           const auto operands = applied_to(it);
-          const bool is_function = op.infix.empty();
-          if (is_function) put(op.text);
-          if (is_function || nested) put("(");
-          for (std::size_t k = 0; k < operands.size(); ++k) {
-            if (k > 0) {
-              put(is_function ? "," : " ");
-              put(op.infix);
-              put(" ");
-            }
-            is_function ? put_expr(operands[k]) : put_operand(operands[k]);
+          if (op.infix.empty()) {
+            put(op.text);
+            put("(");
+            put_expr(operands.front());
+            return put_further(std::span(operands).template subspan<1>());
           }
-          if (is_function || nested) put(")");
+          if (nested) put("(");
+          put_operand(operands.front());
+          for (std::size_t k = 1; k < operands.size(); ++k) {
+            put(" ");
+            put(op.infix);
+            put(" ");
+            put_operand(operands[k]);
+          }
+          if (nested) put(")");
         },
         [&](const Cast& cast) {
           put("cast(");
