@@ -1,5 +1,8 @@
 #include "vyre/ir/program.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "vyre/base/hash.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ir/data_type.hpp"
@@ -27,9 +30,20 @@ class Hasher : public Fnv1a {
 };
 
 // Collects what a Hasher would be fed, for comparing two nodes field by field.
-struct HashedWords {
-  std::vector<std::uint64_t> items;
-  void add(std::uint64_t word) { items.push_back(word); }
+class HashedWords {
+ public:
+  void add(std::uint64_t word) {
+    if (count_ == items_.size()) items_.resize(2 * count_ + 8);
+    items_[count_++] = word;
+  }
+  void clear() { count_ = 0; }
+  bool operator==(const HashedWords& other) const {
+    return count_ == other.count_ && std::equal(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(count_), other.items_.begin());
+  }
+
+ private:
+  std::vector<std::uint64_t> items_;
+  std::size_t count_ = 0;  // the items behind it are room
 };
 
 // Adds a kind's number and its fields. Ids of other statements follow from the order of the statements and are left out.
@@ -114,9 +128,9 @@ bool Program::operator==(const Program& other) const {
   // Canonical programs are equal exactly when their arrays are, field by field.
   HashedWords mine, theirs;
   auto same = [&] {
-    const bool equal = mine.items == theirs.items;
-    mine.items.clear();
-    theirs.items.clear();
+    const bool equal = mine == theirs;
+    mine.clear();
+    theirs.clear();
     return equal;
   };
   for (std::uint32_t index = 0; index < exprs().size(); ++index) {
