@@ -60,6 +60,16 @@ ExprHandle applied(const OpInfo& op, SourcePlace place, Operands... operands) {
   return made;
 }
 
+ExprData* integer_data(Number number, SourcePlace place) {
+  auto* data = new ExprData{};
+  data->kind = ExprKind::Literal;
+  data->adapts = true;
+  data->negative = number.negative;
+  data->bits = number.bits();
+  data->place = place;
+  return data;
+}
+
 NodeHandle make(NodeKind kind, SourcePlace place, std::string name, std::vector<ExprHandle> operands, std::vector<NodeHandle> body = {},
                 std::vector<NodeHandle> otherwise = {}) {
   auto* data = new NodeData{};
@@ -109,15 +119,10 @@ ExprHandle infix(Infix op, std::vector<ExprHandle> operands, SourcePlace place) 
   data->operands = std::move(operands);
   return ExprHandle(data);
 }
-ExprHandle integer(Number number, SourcePlace place) { return open_integer(number, {}, place); }
+ExprHandle integer(Number number, SourcePlace place) { return ExprHandle(integer_data(number, place)); }
 ExprHandle open_integer(Number number, std::string group, SourcePlace place) {
-  auto* data = new ExprData{};
-  data->kind = ExprKind::Literal;
-  data->adapts = true;
-  data->negative = number.negative;
-  data->bits = number.bits();
+  ExprData* data = integer_data(number, place);
   data->name = std::move(group);
-  data->place = place;
   return ExprHandle(data);
 }
 ExprHandle u32(std::uint32_t value, SourcePlace place) { return literal(Literal::u32(value), place); }

@@ -345,29 +345,38 @@ Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
   std::array<Made, 3> made;
   const std::span operands = std::span(made).first(data.operands.size());
   std::optional<DataType> decides;
-  bool hidden = false;
+  bool hidden = false, alike = true, adapt = false;
   for (std::size_t k = 0; k < operands.size(); ++k) {
-    if (data.operands[k]->adapts) continue;
+    if (data.operands[k]->adapts) {
+      adapt = true;
+      continue;
+    }
     operands[k] = operand(data, k);
-    hidden = hidden || !operands[k].type;
-    if (!decides) decides = operands[k].type;
+    if (!operands[k].type) {
+      hidden = true;
+    } else if (!decides) {
+      decides = operands[k].type;
+    } else {
+      alike = alike && *operands[k].type == *decides;
+    }
   }
   // A mistake elsewhere hides a type, or a group has none yet; an operand that has one decides.
   DataType type = decides.value_or(DataType::U32);
   leaned_ = leaned_ || (hidden && type != DataType::U32);
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    if (data.operands[k]->adapts) operands[k] = literal(*data.operands[k], type, row.op, k == 0);
+  for (std::size_t k = 0; adapt && k < operands.size(); ++k) {
+    if (!data.operands[k]->adapts) continue;
+    operands[k] = literal(*data.operands[k], type, row.op, k == 0);
+    alike = alike && operands[k].type == type;
   }
   const bool inverts_truth = row.op == Infix::Invert && type == DataType::U32 && operands[0].truth;
   if (inverts_truth) return mistaken(data, operands, {.kind = Mistake::Kind::Truth});
-  const auto is_alike = [&](const Made& each) { return each.type.value_or(type) == type; };
-  if (std::ranges::all_of(operands, is_alike)) return written(data, row, type, operands);
+  if (alike) return written(data, row, type, operands);
   const bool compares = row.shape == InfixShape::Compare;
   const auto is_part = [&](DataType part, DataType whole) { return !compares && is_vector(whole) && part == info(whole).component; };
   for (const Made& each : operands) {
     if (is_part(type, each.type.value_or(type))) type = *each.type;
   }
-  const auto fits = [&](const Made& each) { return is_alike(each) || is_part(*each.type, type); };
+  const auto fits = [&](const Made& each) { return each.type.value_or(type) == type || is_part(*each.type, type); };
   if (std::ranges::all_of(operands, fits)) return written(data, row, type, operands);
   const DataType left = operands[0].type.value_or(type);
   const auto right = std::ranges::find_if(operands, [&](const Made& each) { return each.type.value_or(left) != left; });
@@ -379,11 +388,12 @@ Made Expressions::written(const ExprData& data, const InfixInfo& row, DataType t
   if (means == nullptr) return mistaken(data, operands, {.kind = Mistake::Kind::Undefined, .left = type});
   const auto add = [&](const Expr& expr) { return builder_.add(expr, data.place); };
   const auto as = [&](DataType target, ExprId value) { return add(Cast{target, value}); };
+  const OpInfo* const op = means->op_row();
   // Applies the operator to what `of_operand` makes of each operand.
   const auto applied = [&](auto&& of_operand) {
     std::array<ExprId, 3> ids;
     for (std::size_t k = 0; k < operands.size(); ++k) ids[k] = of_operand(k);
-    return add(application(*means->op_row(), ids));
+    return add(application(*op, ids));
   };
   const bool compares = row.shape == InfixShape::Compare, is_shift = row.shape == InfixShape::Shift;
   const auto as_u32 = [&](std::size_t k) { return k == 1 && is_shift ? operands[k].id : as(DataType::U32, operands[k].id); };
@@ -402,8 +412,8 @@ Made Expressions::written(const ExprData& data, const InfixInfo& row, DataType t
     case How::Same:
       return operands[0];
     case How::Op: {
-      Made result = made(applied([&](std::size_t k) { return operands[k].id; }), means->op_row()->result);
-      if (keeps_truths(*means->op_row())) result.truth = operands[0].truth && operands[1].truth;
+      Made result = made(applied([&](std::size_t k) { return operands[k].id; }), op->result);
+      if (keeps_truths(*op)) result.truth = operands[0].truth && operands[1].truth;
       return result;
     }
     case How::Wrapped: {
