@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/bindings.hpp"
@@ -83,7 +84,7 @@ const char* class_of(const Error& error) {
 void translate(std::exception_ptr pointer) {
   if (!pointer) return;
   try {
-    std::rethrow_exception(pointer);
+    std::rethrow_exception(std::move(pointer));
   } catch (const ValidationError& error) {
     raise_validation(error.diagnostics());
   } catch (const Interrupted& error) {

@@ -5,6 +5,7 @@
 // would have to collect all of them. Values that are no expressions go to the Python method `_let`.
 //
 // The class is made with Python's C API, because C++ has to share the attributes that Python code sets and reads.
+#include <Python.h>
 #include <structmember.h>
 
 #include <functional>
