@@ -73,7 +73,9 @@ py::tuple costs(const PyProgram& program, const KnownLengths& lengths, const Kno
   {
     const WithoutGil unlocked;
     found = run::cost_of(value, buffers, grid, of_invocation ? run::CostOf::Invocation : run::CostOf::Dispatch);
-    for (const run::LoopCost& loop : found.loops) places.push_back(validate::locate(value, loop.statement));
+    std::vector<validate::Site> sites;
+    for (const run::LoopCost& loop : found.loops) sites.push_back(validate::Site::of(loop.statement));
+    places = validate::locate(value, sites);
   }
   py::list loops;
   for (std::size_t k = 0; k < places.size(); ++k) {

@@ -12,7 +12,7 @@ from html_reader import told
 from kernel_comparison import compile_source
 from kernel_source import LENGTH, Source
 from measured_cost import measure, sizes
-from vyre import In, Out, u32
+from vyre import In, Out, _core, u32
 
 GROUPS = ("operations", "loaded", "stored", "atomics")
 
@@ -259,6 +259,18 @@ def test_a_while_loop_is_told_with_its_line_and_a_turn():
     (form,) = told(cost._repr_html_())
     assert (form.kind, form.title) == ("Cost", "gcd: 256 invocations")
     assert form.sentences == str(cost).splitlines()[-1:]
+
+
+def test_a_count_that_is_too_large_to_hold_is_not_exact_and_is_in_each_branch():
+    body = "if i != 5 {\n  out[gid.x] = a[7]\n} else {\n  out[gid.x] = a[9]\n}\n"
+    for name in "mlkji":
+        body = f"loop {name} in 0..2000000000 {{\n{body}}}\n"
+    program = vyre.parse(
+        "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\nbuffer a: read u32 binding 1\n\n" + body
+    )
+    (_, loaded, stored, _), loops = _core._cost(program, {"out": 4, "a": 9}, {}, (4, 1, 1))
+    assert [(name, exact) for name, _, exact in loaded + stored] == [("a", False), ("out", False)]
+    assert [turns[1] for _, turns, *_ in loops] == [True, True, True, True, False]
 
 
 def test_shapes_that_are_none_are_refused():

@@ -37,7 +37,8 @@ CostRow* row_of(CostRows& rows, What what, std::string_view name) {
 
 void add(CostRows& rows, const CostRow& row) {
   if (CostRow* const found = row_of(rows, row.what, row.name)) {
-    found->count = {sum(found->count.most, row.count.most), found->count.exact && row.count.exact};
+    const Tally all = sum(found->count.most, row.count.most);
+    found->count = {all, found->count.exact && row.count.exact && all != kMostTally};
   } else {
     rows.push_back(row);
   }
@@ -155,6 +156,7 @@ class CostWalk {
     if (truth.always()) return made;
     const Reached most{here_->count, here_->exact, {}};
     std::optional<Reached> then = truth.never() ? Reached() : part(truth.if_true), other = part(truth.if_false);
+    if (most.count == kMostTally && !truth.never()) then = other = std::nullopt;
     made.is_split = then || other;
     if (made.is_split && !then) then = Reached{most.count - other->count, most.exact, {}};
     if (made.is_split && !other) other = Reached{most.count - then->count, most.exact, {}};
@@ -234,8 +236,9 @@ class CostWalk {
       here_ = Reached{1, !made.leaves, {}};
       rows_.emplace_back();
     } else {
-      const bool exact = here_->exact && !made.leaves && is_counted;
-      Reached inside{times(here_->count, static_cast<Tally>(turns)), exact, {}};
+      const Tally all = times(here_->count, static_cast<Tally>(turns));
+      const bool exact = here_->exact && !made.leaves && is_counted && all != kMostTally;
+      Reached inside{all, exact, {}};
       cost.turns = Count{inside.count, exact};
       if (const IndexForm digit = values_.digit(exact ? static_cast<std::uint64_t>(turns) : 0); digit.known) {
         turn = sum(from, digit);
@@ -329,7 +332,8 @@ class CostWalk {
   // --- counts ---
 
   void count(What what, std::string_view name, Tally each = 1) {
-    add(rows_.back(), {what, name, {times(here_->count, each), here_->exact}});
+    const Tally all = times(here_->count, each);
+    add(rows_.back(), {what, name, {all, here_->exact && all != kMostTally}});
   }
   void count_bytes(What what, BufferId buffer) {
     const ir::BufferDecl& decl = program_.buffers()[buffer.index];

@@ -14,8 +14,9 @@ using Extents = std::vector<std::uint64_t>;
 
 // A number of events in a dispatch, in which loops multiply what counts of 64 bits hold. It stays at the most that it can hold.
 __extension__ using Tally = unsigned __int128;
-inline Tally sum(Tally a, Tally b) { return a + b < a ? ~Tally{0} : a + b; }
-inline Tally times(Tally a, Tally b) { return b != 0 && a > ~Tally{0} / b ? ~Tally{0} : a * b; }
+inline constexpr Tally kMostTally = ~Tally{0};
+inline Tally sum(Tally a, Tally b) { return a + b < a ? kMostTally : a + b; }
+inline Tally times(Tally a, Tally b) { return b != 0 && a > kMostTally / b ? kMostTally : a * b; }
 
 struct IndexForm {
   struct Term {

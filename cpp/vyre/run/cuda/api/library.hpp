@@ -25,10 +25,6 @@ Library system_library();
 
 struct Api {
 #define FUNCTION(name, symbol, parameters) CUresult(*name) parameters = nullptr;
-#include <unistd.h>
-
-#include <string_view>
-
 #include "vyre/run/cuda/api/functions.def"
 };
 
