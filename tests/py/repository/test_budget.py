@@ -12,12 +12,12 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 127_870,
-    "lines of tests": 88_220,
+    "lines of code": 127_874,
+    "lines of tests": 88_221,
     "lines of records": 31_242,
-    "words of documents": 42_605,
+    "words of documents": 42_601,
     "Fixes in the code": 592,
-    "Fixes in tests": 871,
+    "Fixes in tests": 863,
     "files in the largest folder": 38,
 }
 

@@ -67,8 +67,8 @@ class Emitter {
   // Defines the form that an instruction gives, and the others from it where something uses them.
   void define(std::uint32_t at, Word id) {
     const Form made = uses_.forms(at).result;
-    const bool hides = made == Form::Bits && !checked_choices_.empty() && checked_choices_[at];
-    values_[at][made] = id = hides ? hidden(id) : id;
+    if (made == Form::Bits && !checked_choices_.empty() && checked_choices_[at]) id = hidden(id);
+    values_[at][made] = id;
     if (!uses_.as_nothing_but(made, at)) define_others(at, made, id);
   }
   void define_others(std::uint32_t at, Form made, Word id);

@@ -77,7 +77,11 @@ class Timeline {
   void set_busy(bool busy) noexcept {
     if (busy == busy_) return;
     busy_ = busy;
-    busy ? count_busy() : count_idle();
+    if (busy) {
+      count_busy();
+    } else {
+      count_idle();
+    }
   }
   bool is_busy() const { return busy_; }
 

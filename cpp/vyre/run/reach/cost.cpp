@@ -18,7 +18,8 @@ namespace {
 
 using What = CostRow::What;
 
-constexpr std::int64_t kNoBound = std::numeric_limits<std::uint32_t>::max();
+// The end of a `while`, which is recorded as a loop up to it.
+constexpr std::int64_t kEndOfWhile = std::numeric_limits<std::uint32_t>::max();
 
 // How often a statement is reached.
 struct Reached {
@@ -223,7 +224,7 @@ class CostWalk {
     }
     made.leaves = leaves(id, loop.end);
     made.runs = is_counted && turns > 0;
-    made.is_endless = end.greatest == kNoBound && first.least + turns >= kNoBound;
+    made.is_endless = end.greatest == kEndOfWhile && first.least + turns >= kEndOfWhile;
 
     const std::int64_t last = std::min(std::max<std::int64_t>(end.greatest, 1), first.greatest + std::max<std::int64_t>(turns, 1)) - 1;
     IndexForm turn =

@@ -1,5 +1,6 @@
 // Sums that say which elements the invocations of a dispatch reach: a constant, and digits times factors. A digit counts from 0 up to its
-// extent: a workgroup id, a turn of a loop, or a bit of a local id. Every combination of digits occurs.
+// extent: a workgroup id, a turn of a loop, or a bit of a local id. Every combination of these occurs. The digits of
+// values that have a name alone (Values::Names) are the exception: no count may range over them.
 #pragma once
 
 #include <array>

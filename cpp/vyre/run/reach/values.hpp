@@ -112,7 +112,8 @@ class Values {
   IdVector<LocalId, std::uint32_t> variables_;
   Extents extents_;
   std::size_t named_ = 0;  // the digits of values that memory decides
-  // Those of operators, by the operator and the sums that it is applied to.
+  // Those of operators, by the operator and the sums that it is applied to: equal ones share a
+  // digit, because a loop gives each variable that it assigns a new one.
   std::map<std::vector<std::int64_t>, IndexForm> digits_;
   std::array<IndexForm, 3> groups_, locals_;
 };
