@@ -10,6 +10,7 @@
 
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
+#include "vyre/emit/chosen_values.hpp"
 #include "vyre/emit/known_signs.hpp"
 #include "vyre/emit/spirv/known_inversions.hpp"
 #include "vyre/emit/spirv/module.hpp"
