@@ -1,7 +1,6 @@
 #include "vyre/emit/chosen_values.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 
 namespace vyre::emit {
@@ -63,8 +62,9 @@ bool ChosenValues::contains(ValueId value) {
       if (known == Known::Opened) continue;
     } else if (known == Known::Opened) {
       chooses(at, operands);
-      const auto is_chosen = [&](std::uint32_t each) { return known_[each] == Known::Is; };
-      known = std::ranges::any_of(operands, is_chosen) ? Known::Is : Known::IsNot;
+      // An operand that is open depends on this value, and counts as chosen.
+      const auto is_not = [&](std::uint32_t each) { return known_[each] == Known::IsNot; };
+      known = std::ranges::all_of(operands, is_not) ? Known::IsNot : Known::Is;
     }
     todo.pop_back();
   }

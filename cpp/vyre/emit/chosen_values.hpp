@@ -6,7 +6,6 @@
 // not know to be one.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,7 +25,7 @@ class ChosenValues {
  private:
   enum class Known : std::uint8_t { Nothing, Opened, IsNot, Is };
   struct Variable {
-    std::size_t writes = 0;
+    std::uint32_t writes = 0;
     lower::ValueId written{};  // last
   };
 

@@ -212,13 +212,14 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
     from vyre import fuzz
 
     backends = chosen.backend or [vyre.backends()[0]]
+    if chosen.device is not None and all(each in _core._hosts for each in backends):
+        raise no_place("--device", f"with --backend {backends[0]}")
     ways = []
     for given in dict.fromkeys(backends):
         backend, device = split_place(given)
         if device is not None and chosen.device is not None:
             raise no_place("--device", f"with --backend {given}")
         _check_name(backend, "--backend")
-        # A device is of those that have several.
         if device is None and backend not in _core._hosts:
             device = chosen.device
         ways += fuzz.ways_of(backend, device, combinations=chosen.combinations)

@@ -13,7 +13,7 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 127_875,
-    "lines of tests": 88_221,
+    "lines of tests": 88_222,
     "lines of records": 31_242,
     "words of documents": 42_601,
     "Fixes in the code": 592,

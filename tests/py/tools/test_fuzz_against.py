@@ -211,9 +211,10 @@ def test_wrong_requests_say_what_to_write(capsys):
         "error: device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.\n"
     )
     assert refused("--against", "nowhere:run", "--backend", "cpu").startswith("error: backend `nowhere:run` cannot be")
-    assert refused("--backend", "vulkan:0", "--device", 0) == (
-        "error: --device has no place with --backend vulkan:0. Fix: leave it out.\n"
-    )
+    for backend in ("vulkan:0", "cpu"):
+        assert refused("--backend", backend, "--device", 0) == (
+            f"error: --device has no place with --backend {backend}. Fix: leave it out.\n"
+        )
     assert refused("--procedures", "--against", "cpu") == (
         "error: --against has no place with --procedures. Fix: leave it out.\n"
     )

@@ -73,19 +73,19 @@ class CostWalk {
   Cost found() && { return {std::move(rows_.front()), std::move(loops_)}; }
 
  private:
-  // What variables have become, by LocalId.
+  // The value of each variable that changed, by LocalId.
   using Changed = std::map<std::uint32_t, std::uint32_t>;
 
   struct Open {
     std::optional<Reached> before = {};
     std::size_t changes = 0, loops = 0;     // how many there were before it
     bool returned = false, broken = false;  // by a statement in it
-    // Of an If.
+    // These are used for an If.
     bool is_split = true;  // it is known which invocations take which branch
     std::optional<Reached> other = Reached(), after_then = {};
     CostRows then = {};
     Changed changed_then = {};
-    // Of a Loop.
+    // These are used for a Loop.
     std::optional<std::uint32_t> within = {};
     std::size_t scope = 0;
     bool leaves = false, runs = false, is_endless = false;
