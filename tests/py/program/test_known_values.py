@@ -86,6 +86,49 @@ def test_a_value_that_a_branch_found_to_be_zero_is_inverted_in_front_of_it_and_b
         assert result(body, 7, {**target, "optimize": optimize}) == [BITS - 1], body
 
 
+ONES = {
+    "constants": "let ones = 0 - 1\n",
+    "literal that decides": "let ones = given[0] | 4294967295\n",
+    "literals that decide": "let ones = (lid.x | 2147483648) | 2147483647\n",
+    "id of one invocation": "let ones = lid.y - 1\n",
+    "an extreme": "let ones = max(given[0], 4294967295)\n",
+    "equal choices": "let ones = select(given[0], 4294967295, 4294967295)\n",
+    "inverse": "let ones = given[0] | bitnot(given[0])\n",
+    "array": "own[0] = 4294967295\nlet ones = own[0]\n",
+    "shared array": "all[0] = 4294967295\nlet ones = all[0]\n",
+    "lane": "let pair = pack(vec2<u32>, 0, 4294967295)\nlet ones = lane(pair, 1)\n",
+    "loop": "let ones = 0\nloop t in 0..32 {\n  ones = (ones << 1) | 1\n}\n",
+    "branch": "let ones = given[0]\nif 1 {\n  ones = 4294967295\n}\n",
+    "variable": "let ones = given[0] | 4294967295\nlet w = 0\nloop t in 3..4 {\n  w = ones\n  ones = given[0] >> t\n}\n"
+    "ones = w\n",
+}
+INVERTED = [
+    "ones ^ x",
+    "x ^ ones",
+    "ones - x",
+    "ones * (x + 1)",
+    "(ones ^ 5) ^ (x ^ 5)",
+    "(ones - 1) - (x - 1)",
+    "(x ^ 5) ^ 4294967290",
+    "(x * 4294967295) - 1",
+]
+TOLD = [
+    "if x {{\n  return\n}}\nout[0] = {0}\n",
+    "let v = {0}\nif x == 0 {{\n  out[0] = v\n}}\n",
+    "let v = {0}\nif x {{\n  barrier\n  v = 0\n}}\nout[0] = v\n",
+    "loop t in 3..4 {{\n  if x {{\n    return\n  }}\n}}\nout[0] = {0}\n",
+]
+
+
+@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("ones", list(ONES))
+def test_a_value_that_a_branch_found_to_be_zero_is_inverted_by_what_turns_out_to_be_ones(target, ones, told):
+    arrays = "buffer own: private u32 count 2\nbuffer all: workgroup u32 count 2\n"
+    for inverted, optimize in itertools.product(INVERTED, (True, False, ["straightening"])):
+        body = f"{arrays}\nlet x = wid.x + given[0]\n{ONES[ones]}{told.format(inverted)}"
+        assert result(body, 0, {**target, "optimize": optimize}) == [BITS - 1], body
+
+
 WITH_THE_SIGN = {
     "given[0] | 2147483648": lambda x: x | 2**31,
     "(given[0] >> 1) + 2147483648": lambda x: (x >> 1) + 2**31,
@@ -125,6 +168,7 @@ NEGATIONS_AMONG_EXTREMES = {
     "cast(u32, smax(cast(i32, wid.x), smax(-9i32, cast(i32, negate(0 - x)))))": lambda x: x,
     "min(x + 4294967290, min(4294967295, 0 - x))": lambda x: min((x - 6) % BITS, -x % BITS),
     "max(x + 1, max(wid.x, 0 - x))": lambda x: -x % BITS,
+    "cast(u32, smax(smax(cast(i32, x | 2147483648), cast(i32, negate(0 - x))), cast(i32, x - 2000)))": lambda x: x,
     "cast(u32, smin(0i32, smin(0i32, sdiv(cast(i32, 1 | 2147483648), 1i32))))": lambda x: 2**31 + 1,
 }
 
@@ -313,7 +357,43 @@ def test_ptx_inverts_with_ones_that_are_not_known():
     assert "4294967295" not in text
 
 
-def test_ptx_hides_negations_where_there_are_two_minima_or_maxima():
-    hidden = re.compile(r"neg\.s32 (%r\d+), %r\d+;\n  add\.u32 \1, \1, %r\d+;")
-    assert hidden.search(lowered("out[0] = min(5, min(wid.x, negate(wid.y)))\n", "ptx"))
-    assert not hidden.search(lowered("out[0] = min(wid.x, negate(wid.y))\n", "ptx"))
+@pytest.mark.parametrize(
+    ("target", "hidden"),
+    [
+        ("ptx", r"neg\.s32 (%r\d+), %r\d+;\n  add\.u32 \1, \1, %r\d+;"),
+        ("spirv-asm", r"(%\d+) = OpISub .*\n(?:.*\n)*? *%\d+ = OpIAdd %2 %\d+ \1\n"),
+    ],
+)
+def test_negations_are_hidden_where_there_are_two_minima_or_maxima(target, hidden):
+    assert re.search(hidden, lowered("out[0] = min(5, min(wid.x, negate(wid.y)))\n", target))
+    assert not re.search(hidden, lowered("out[0] = min(wid.x, negate(wid.y))\n", target))
+
+
+def test_only_exclusive_ors_with_what_may_be_ones_are_hidden_where_a_branch_tells_the_operand():
+    of_ptx, of_spirv = r"add\.u32 (%r\d+), .*;\n +xor\.b32 .*\1", r"(%\d+) = OpIAdd .*\n.*OpBitwiseXor .*\1\b"
+    for target, pattern in (("ptx", of_ptx), ("spirv-asm", of_spirv)):
+
+        def is_hidden(by, condition="x", *, target=target, pattern=pattern):
+            body = f"let x = wid.z\nlet y = {by}\nif {condition} {{\n  return\n}}\nout[0] = x ^ y\n"
+            return bool(re.search(pattern, lowered(body, target, optimize=False)))
+
+        assert is_hidden("given[0] | 4294967295")
+        assert is_hidden("0 - 1")
+        assert not is_hidden("0 - 2")
+        assert not is_hidden("given[0] | 2147483648")
+        assert not is_hidden("given[0] | 4294967295", "given[0]")
+
+
+def test_booleans_are_joined_where_a_branch_tells_one_of_them(target):
+    body = "let x = wid.x >= 1\nlet y = 1 >= given[0]\nif x {\n  return\n}\nout[0] = x ^ (y ^ (wid.y >= 1))\n"
+    for optimize in (True, False, ["proofs", "straightening"]):
+        assert result(body, 0, {**target, "optimize": optimize}) == [1]
+
+
+def test_spirv_returns_from_no_loop():
+    body = "loop t in 0..given[0] {\n  if given[t] == 7 {\n    return\n  }\n}\nout[0] = 5\nif given[0] {\n  return\n}\n"
+    text = lowered(body, "spirv-asm", optimize=False)
+    merge = re.search(r"OpLoopMerge (%\d+) ", text)[1]
+    inside, behind = text.split(f" {merge} = OpLabel")
+    assert "OpReturn" not in inside
+    assert behind.count("OpReturn\n") == 3

@@ -28,20 +28,10 @@ static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& r
   return lower::kPtxTarget.has(op) && !(kSpellings[index].empty() && (is_lanewise(op) || is_atomic(op)));
 }));
 
-bool is_minimum_or_maximum(const Instruction& code) {
-  return code.op == Opcode::Min || code.op == Opcode::Max || code.op == Opcode::SMin || code.op == Opcode::SMax ||
-         code.op == Opcode::AddSat;
-}
-
 }  // namespace
 
 Emitter::Emitter(const Kernel& kernel, const Options& options)
-    : kernel_(kernel),
-      options_(options),
-      has_minima_(std::ranges::count_if(kernel.code, is_minimum_or_maximum) > 1),
-      values_(kernel.code.size()),
-      lengths_(kernel.buffers.size()),
-      buffers_(kernel.buffers.size()) {
+    : kernel_(kernel), options_(options), values_(kernel.code.size()), lengths_(kernel.buffers.size()), buffers_(kernel.buffers.size()) {
   bindings_.workgroup_size = kernel.workgroup_size;
   const auto buffers = static_cast<std::uint32_t>(kernel.buffers.size());
   bindings_.counts = 8 * buffers;
@@ -211,11 +201,15 @@ void Emitter::instruction(std::uint32_t at) {
   own_instruction(at);
 }
 
-bool Emitter::is_negation(const Instruction& code) const {
-  const auto is = [&](ValueId value, std::uint32_t number) { return bits(value).is_literal && bits(value).number == number; };
-  if (code.op == Opcode::Sub) return is(code.a, 0);
-  if (code.op == Opcode::Mul) return is(code.a, ~0u) || is(code.b, ~0u);
-  return code.op == Opcode::Neg || code.op == Opcode::SDiv;
+// Returns the operand of which the driver's compiler must not know what it could find out, if there is one, and the register that has it.
+std::pair<ValueId, Word> Emitter::hide_operand(std::uint32_t at) {
+  const bool shifts = !shifts_of_known_signs_.empty() && shifts_of_known_signs_[at];
+  const bool inverts = !known_exclusive_ors_.empty() && uses_.forms(at).a == lower::Form::Bits;
+  const ValueId known = shifts ? kernel_.code[at].a : inverts ? known_exclusive_ors_[at] : ValueId{};
+  if (!known.valid()) return {};
+  const Word hidden = fresh();
+  line("{} {}, {}, {}", shifts ? "and.b32" : "add.u32", text(hidden), text(bits(known)), text(shifts ? unknown_ones() : unknown_zero()));
+  return {known, hidden};
 }
 
 // An opcode whose instructions are written in opcodes.def, once for each lane.
@@ -226,14 +220,13 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
   const Element place = is_atomic(code.op) ? element(code) : Element{};
   const std::uint32_t predicate = gives_truth ? fresh_predicate() : 0;
   const Words words = gives_truth ? Words{} : fresh_words(code.lanes);
-  const bool hides = !shifts_of_known_signs_.empty() && shifts_of_known_signs_[at];
-  const Word hidden = hides ? fresh() : Word{};
-  if (hides) line("and.b32 {}, {}, {}", text(hidden), text(bits(code.a)), text(unknown_ones()));
+  const std::pair<ValueId, Word> hidden = hide_operand(at);
   if (!place.guard.empty()) line("mov.u32 {}, 0", text(words[0]));
   for (std::uint32_t lane = 0; lane < code.lanes; ++lane) {
     body_ += "  " + place.guard;
     const auto operand = [&](ValueId value, lower::Form form) {
       if (form == lower::Form::Truth) return fmt::format("%p{}", this->predicate(value));
+      if (hidden.first.valid() && value.index == hidden.first.index) return text(hidden.second);
       const Word word = values_[value.index].bits[lane];
       return text(code.op == Opcode::Xor && word.is_literal && word.number == ~0u ? unknown_ones() : word);
     };
@@ -250,7 +243,7 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
           body_ += gives_truth ? fmt::format("%p{}", predicate) : text(words[lane]);
           break;
         case 'a':
-          body_ += hides ? text(hidden) : operand(code.a, forms.a);
+          body_ += operand(code.a, forms.a);
           break;
         case 'b':
           body_ += operand(code.b, forms.others);
@@ -279,7 +272,7 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
     body_ += ";\n";
   }
   if (gives_truth) return define_truth(at, predicate);
-  if (has_minima_ && is_negation(code)) line("add.u32 {0}, {0}, {1}", text(words[0]), text(unknown_zero()));
+  if (!joined_negations_.empty() && joined_negations_[at]) line("add.u32 {0}, {0}, {1}", text(words[0]), text(unknown_zero()));
   define_bits(at, words);
 }
 

@@ -18,6 +18,8 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/chosen_values.hpp"
+#include "vyre/emit/joined_negations.hpp"
+#include "vyre/emit/known_inversions.hpp"
 #include "vyre/emit/known_signs.hpp"
 #include "vyre/emit/ptx/code.hpp"
 #include "vyre/emit/uses.hpp"
@@ -63,6 +65,7 @@ class Emitter {
   void leave_beyond_counts();
   void instruction(std::uint32_t at);
   void own_instruction(std::uint32_t at);
+  std::pair<ValueId, Word> hide_operand(std::uint32_t at);
   void spelled(std::uint32_t at, std::string_view spelling);
   void define_truth(std::uint32_t at, std::uint32_t predicate);
   void define_bits(std::uint32_t at, const Words& words);
@@ -77,11 +80,8 @@ class Emitter {
   // that turns out to be constant late: behind a branch that compared it with a constant, or after a loop that the compiler has evaluated.
   // So `not` is an exclusive or with all ones that are unknown, as is one that is written so, and a variable that is set to a constant is
   // not known to have it.
-  // From sm_90 on, ptxas 13.0 makes one instruction of two minima or maxima, and loses the minus of an operand that is a negation, be it
-  // that of a quotient. Where a kernel has two, such an operand is a sum with the zero.
   Word unknown_zero();
   Word unknown_ones();
-  bool is_negation(const Instruction& code) const;
   Word local_id(std::uint32_t axis);
   Word workgroup_id(std::uint32_t axis);
   Word invocation_id(std::uint32_t axis);
@@ -142,9 +142,11 @@ class Emitter {
   const Kernel& kernel_;
   const Options& options_;
   const emit::Uses uses_{kernel_};
-  const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, emit::opcodes_of(kernel_));
+  const emit::Opcodes opcodes_ = emit::opcodes_of(kernel_);
+  const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, opcodes_);
+  const std::vector<ValueId> known_exclusive_ors_ = emit::known_exclusive_ors(kernel_, opcodes_);
+  const std::vector<bool> joined_negations_ = emit::joined_negations(kernel_);
   emit::ChosenValues chosen_values_{kernel_};
-  const bool has_minima_;  // the kernel has two or more minima or maxima
   Bindings bindings_;
   std::string entry_, body_;
   std::uint32_t words_ = 0, predicates_ = 0, addresses_ = 0;  // registers so far

@@ -1,6 +1,7 @@
 // Structured control flow: each If and Loop declares its merge block, and a Loop its continue target. A Break branches to the merge block
-// of its Loop. A block that a Return or a Break has ended gets no further branch, and a merge block that no block branches to is
-// unreachable.
+// of its Loop, and so does a Return in a Loop, behind which a branch goes on leaving: NVIDIA's compiler (driver 580) crashes on some
+// programs that return from within a loop. A block that a Return or a Break has ended gets no further branch, and a merge block that no
+// block branches to is unreachable.
 #include <algorithm>
 
 #include "vyre/emit/spirv/emitter.hpp"
@@ -68,7 +69,7 @@ void Emitter::begin_loop(std::uint32_t at) {
     }
     region.end = result(spv::OpSelect, uint(), {used, region.end, constant(0)});
   }
-  if (options_.check_loops && has_break(at)) {
+  if (options_.check_loops && is_left(at)) {
     region.left = module_.variable(Section::FunctionVariables, spv::StorageClassFunction, uint());
     put(spv::OpStore, {region.left, constant(0)});
   }
@@ -84,19 +85,34 @@ void Emitter::begin_loop(std::uint32_t at) {
   regions_.push_back(region);
 }
 
-// Whether a Break leaves this loop, and not one inside it.
-bool Emitter::has_break(std::uint32_t loop) const {
+// Whether a Break or a Return leaves this loop.
+bool Emitter::is_left(std::uint32_t loop) const {
+  std::uint32_t depth = 0;
   for (std::uint32_t at = loop + 1; at < kernel_.partner[loop]; ++at) {
-    if (kernel_.code[at].op == Opcode::Break) return true;
-    if (kernel_.code[at].op == Opcode::Loop) at = kernel_.partner[at];
+    const Opcode op = kernel_.code[at].op;
+    if (op == Opcode::Return || (op == Opcode::Break && depth == 0)) return true;
+    depth += op == Opcode::Loop ? 1 : op == Opcode::EndLoop ? -1 : 0;
   }
   return false;
 }
 
-void Emitter::leave_loop() {
+bool Emitter::leave_loop(bool returns) {
   const auto loop = std::find_if(regions_.rbegin(), regions_.rend(), [](const Region& region) { return region.header != 0; });
+  if (loop == regions_.rend()) return false;
   if (loop->left != 0) put(spv::OpStore, {loop->left, constant(1)});
+  if (returns) {
+    if (returned_ == 0) returned_ = module_.variable(Section::FunctionVariables, spv::StorageClassFunction, uint(), constant(0));
+    put(spv::OpStore, {returned_, constant(1)});
+    loop->returns = true;
+  }
   branch(loop->merge);
+  return true;
+}
+
+void Emitter::leave() {
+  if (leave_loop(true)) return;
+  put(spv::OpReturn, {});
+  live_ = false;
 }
 
 void Emitter::end_loop() {
@@ -108,6 +124,15 @@ void Emitter::end_loop() {
   put(spv::OpIAdd, {uint(), region.next_turn, region.turn, constant(1)});
   branch(region.header);
   label(region.merge);
+  if (region.returns) {
+    const Word then = module_.fresh(), merge = module_.fresh();
+    const Word gone = result(spv::OpINotEqual, boolean(), {result(spv::OpLoad, uint(), {returned_}), constant(0)});
+    put(spv::OpSelectionMerge, {merge, spv::SelectionControlMaskNone});
+    put(spv::OpBranchConditional, {gone, then, merge});
+    label(then);
+    leave();
+    label(merge);
+  }
   if (options_.check_loops) {
     // This is never true, unless the driver ended the loop early.
     const Word cut = module_.fresh(), merge = module_.fresh();

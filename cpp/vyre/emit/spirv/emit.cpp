@@ -100,14 +100,19 @@ Word Emitter::workgroup_id(std::uint32_t axis) {
 Word Emitter::local_id(std::uint32_t axis) { return kernel_.workgroup_size[axis] == 1 ? constant(0) : input(local_id_, axis); }
 
 void Emitter::next(std::uint32_t at) {
-  const bool inverts = !known_inversions_.empty() && known_inversions_[at].valid();
+  if (!uses_.is_made(at)) return;
+  const bool inverts = !known_inversions_.empty() && known_inversions_[at].valid() && uses_.forms(at).a == Form::Bits;
   const bool shifts = !shifts_of_known_signs_.empty() && shifts_of_known_signs_[at];
-  if (!uses_.is_made(at) || !(inverts || shifts)) return instruction(at);
-  Word& operand = values_[(inverts ? known_inversions_[at] : kernel_.code[at].a).index][Form::Bits];
-  const Word known = operand;
-  operand = inverts ? result(spv::OpIAdd, uint(), {unknown_zero(), known}) : result(spv::OpBitwiseAnd, uint(), {unknown_ones(), known});
-  instruction(at);
-  operand = known;
+  if (inverts || shifts) {
+    Word& operand = values_[(inverts ? known_inversions_[at] : kernel_.code[at].a).index][Form::Bits];
+    const Word known = operand;
+    operand = inverts ? hidden(known) : result(spv::OpBitwiseAnd, uint(), {unknown_ones(), known});
+    instruction(at);
+    operand = known;
+  } else {
+    instruction(at);
+  }
+  if (Word& id = values_[at][Form::Bits]; !joined_negations_.empty() && joined_negations_[at]) id = hidden(id);
 }
 
 void Emitter::instruction(std::uint32_t at) {
@@ -260,11 +265,10 @@ void Emitter::own_instruction(std::uint32_t at, Word volatility) {
     case Opcode::Barrier:
       return barrier();
     case Opcode::Return:
-      put(spv::OpReturn, {});
-      live_ = false;
-      return;
+      return leave();
     case Opcode::Break:
-      return leave_loop();
+      leave_loop(false);
+      return;
     default:
       VYRE_ASSERT(false);  // its row of opcodes.def has a form
   }

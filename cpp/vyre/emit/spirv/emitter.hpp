@@ -11,8 +11,9 @@
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/chosen_values.hpp"
+#include "vyre/emit/joined_negations.hpp"
+#include "vyre/emit/known_inversions.hpp"
 #include "vyre/emit/known_signs.hpp"
-#include "vyre/emit/spirv/known_inversions.hpp"
 #include "vyre/emit/spirv/module.hpp"
 #include "vyre/emit/spirv/options.hpp"
 #include "vyre/emit/unused_lanes.hpp"
@@ -55,7 +56,8 @@ class Emitter {
     Word turn = 0;       // counts the turns
     Word next_turn = 0;  // its value in the next turn
     Word end = 0;        // its upper bound
-    Word left = 0;       // 1 once the invocation has left the loop by a Break; where loops are checked
+    Word left = 0;       // 1 once the invocation has left the loop; where loops are checked
+    bool returns = false;
   };
 
   // emit.cpp
@@ -113,9 +115,11 @@ class Emitter {
   void begin_else();
   void end_if();
   void begin_loop(std::uint32_t at);
-  void leave_loop();
+  // Leaves the innermost loop. Returns whether there is one.
+  bool leave_loop(bool returns);
+  void leave();
   void end_loop();
-  bool has_break(std::uint32_t loop) const;
+  bool is_left(std::uint32_t loop) const;
 
   void put(spv::Op op, std::initializer_list<Word> operands) { module_.add(Section::FunctionBody, op, operands); }
   Word result(spv::Op op, Word type, std::initializer_list<Word> operands) {
@@ -150,11 +154,13 @@ class Emitter {
   std::vector<Value> values_;
   const emit::Uses uses_{kernel_, options_.addresses};
   std::vector<Region> regions_;
+  Word returned_ = 0;  // 1 once a Return has left a loop
   const emit::Opcodes opcodes_ = emit::opcodes_of(kernel_);
   const std::vector<ValueId> known_inversions_ = emit::known_inversions(kernel_, opcodes_);
   const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, opcodes_);
   const std::vector<bool> checked_choices_ = emit::checked_choices(kernel_, opcodes_);
-  const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty();
+  const std::vector<bool> joined_negations_ = emit::joined_negations(kernel_);
+  const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty() || !joined_negations_.empty();
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended

@@ -83,8 +83,10 @@ Word Module::null(Word type) {
   return id;
 }
 
-Word Module::variable(Section section, spv::StorageClass storage, Word pointee) {
-  return add_result(section, spv::OpVariable, pointer(storage, pointee), {static_cast<Word>(storage)});
+Word Module::variable(Section section, spv::StorageClass storage, Word pointee, Word initial) {
+  const Word type = pointer(storage, pointee), kind = static_cast<Word>(storage);
+  if (initial == 0) return add_result(section, spv::OpVariable, type, {kind});
+  return add_result(section, spv::OpVariable, type, {kind, initial});
 }
 
 std::vector<Word> Module::words() const {

@@ -74,7 +74,8 @@ class Module {
 
   // A new type each time, for types that get decorations of their own.
   Word distinct_type(spv::Op op, std::initializer_list<Word> operands);
-  Word variable(Section section, spv::StorageClass storage, Word pointee);
+  // `initial` is a constant, or 0 for none.
+  Word variable(Section section, spv::StorageClass storage, Word pointee, Word initial = 0);
 
   std::vector<Word> words() const;
 
