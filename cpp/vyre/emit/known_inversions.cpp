@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <iterator>
 #include <optional>
 
@@ -75,7 +74,6 @@ class Numbers {
     if (passes == kMostPasses) sets_.assign(sets_.size(), any());
   }
 
-  bool may_be(ValueId value) const { return !sets_[value.index].empty(); }
   bool is(ValueId value, std::uint32_t number) const { return sets_[value.index] == Set{number}; }
   bool may_be(ValueId value, std::uint32_t number) const {
     const Set& set = sets_[value.index];
@@ -180,6 +178,7 @@ class Search {
     const auto is_told = [&](ValueId each) { return each.valid() && (passes == kMostPasses || told_[each.index] == Told::FromBranch); };
     std::vector<ValueId> found;
     for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
+      if (!is_computed(kernel_.code[at].op) || std::ranges::none_of(kernel_.code[at].operands(), is_told)) continue;
       const Operands operands = inverts(kernel_.code[at]);
       const auto operand = std::ranges::find_if(operands, is_told);
       if (operand == operands.end()) continue;
@@ -273,7 +272,18 @@ class Search {
 // The operands that an instruction may invert.
 class Inversions {
  public:
-  Inversions(const Kernel& kernel, const Opcodes& opcodes) : kernel_(kernel), opcodes_(opcodes) {}
+  Inversions(const Kernel& kernel, const Opcodes& opcodes)
+      : kernel_(kernel), opcodes_(opcodes), masks_(kernel.code.size()), sums_(kernel.code.size()) {
+    for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
+      const Instruction& it = kernel_.code[at];
+      if (it.op != Opcode::Xor && it.op != Opcode::Add && it.op != Opcode::Sub) continue;
+      const auto a = number(it.a), b = number(it.b);
+      if (!b && (!a || it.op == Opcode::Sub)) continue;
+      const std::uint32_t value = (b ? it.a : it.b).index, joined = b ? *b : *a;
+      if (it.op == Opcode::Xor) masks_[at] = masks_[value] ^ joined;
+      if (it.op != Opcode::Xor) sums_[at] = it.op == Opcode::Add ? sums_[value] + joined : sums_[value] - joined;
+    }
+  }
 
   // An exclusive or with what may turn out to be ones, but is no literal.
   Operands of_xor(const Instruction& it) {
@@ -285,7 +295,6 @@ class Inversions {
 
   // Also minus x, because `-x - 1` and `-(x + 1)` are inversions, and what a compiler joins to one, as `(x ^ 5) ^ ~5` and `4 - (x + 5)`.
   Operands of(const Instruction& it) {
-    const auto joins = [&](ValueId value, ValueId by, std::initializer_list<Opcode> ops) { return has_number(value, ops) && may_be(by); };
     switch (it.op) {
       case Opcode::Not:
       case Opcode::Neg:
@@ -293,12 +302,14 @@ class Inversions {
         return {it.a};
       case Opcode::Xor: {
         const auto inverted = [&](ValueId value, ValueId by) {
-          return may_be(by, ~0u) || joins(value, by, {Opcode::Xor}) ? value : ValueId{};
+          return may_be(by, ~masks_[value.index]) || may_be(by, ~0u) ? value : ValueId{};
         };
         return {inverted(it.a, it.b), inverted(it.b, it.a)};
       }
-      case Opcode::Sub:
-        return {may_be(it.a, ~0u) || is(it.a, 0) || joins(it.b, it.a, {Opcode::Add, Opcode::Sub}) ? it.b : ValueId{}};
+      case Opcode::Sub: {
+        const std::uint32_t sum = sums_[it.b.index];
+        return {may_be(it.a, ~0u) || is(it.a, 0) || may_be(it.a, sum - 1) || is(it.a, sum) ? it.b : ValueId{}};
+      }
       case Opcode::Mul:
         return {may_be(it.b, ~0u) ? it.a : ValueId{}, may_be(it.a, ~0u) ? it.b : ValueId{}};
       default:
@@ -313,23 +324,14 @@ class Inversions {
   }
   // A literal needs no search.
   bool may_be(ValueId value, std::uint32_t wanted) { return number(value) ? number(value) == wanted : numbers().may_be(value, wanted); }
-  bool may_be(ValueId value) { return number(value) || numbers().may_be(value); }
   bool is(ValueId value, std::uint32_t wanted) { return number(value) ? number(value) == wanted : numbers().is(value, wanted); }
   std::optional<std::uint32_t> number(ValueId value) const { return number_of(kernel_, value); }
-  bool has_number(ValueId value, std::initializer_list<Opcode> ops) const {
-    const Instruction& it = kernel_.code[value.index];
-    return std::ranges::find(ops, it.op) != ops.end() && (number(it.a) || number(it.b));
-  }
 
   const Kernel& kernel_;
   const Opcodes& opcodes_;
-  std::optional<Numbers> numbers_;  // found when they are asked for first
+  std::vector<std::uint32_t> masks_, sums_;  // what literals invert of a value, or add to it, in a chain
+  std::optional<Numbers> numbers_;           // found when they are asked for first
 };
-
-std::vector<ValueId> search(const Kernel& kernel, const Opcodes& opcodes, const auto& inverts) {
-  const auto any = [&](const Instruction& it) { return std::ranges::any_of(inverts(it), &ValueId::valid); };
-  return std::ranges::any_of(kernel.code, any) ? Search(kernel, opcodes).run(inverts) : std::vector<ValueId>();
-}
 
 }  // namespace
 
@@ -338,13 +340,13 @@ std::vector<ValueId> known_inversions(const Kernel& kernel, const Opcodes& opcod
   const bool may_invert = std::ranges::any_of(kInverting, [&](Opcode op) { return has(opcodes, op); });
   if (!may_invert || !has(opcodes, Opcode::If)) return {};
   Inversions inversions(kernel, opcodes);
-  return search(kernel, opcodes, [&](const Instruction& it) { return inversions.of(it); });
+  return Search(kernel, opcodes).run([&](const Instruction& it) { return inversions.of(it); });
 }
 
 std::vector<ValueId> known_exclusive_ors(const Kernel& kernel, const Opcodes& opcodes) {
   if (!has(opcodes, Opcode::Xor) || !has(opcodes, Opcode::If)) return {};
   Inversions inversions(kernel, opcodes);
-  return search(kernel, opcodes, [&](const Instruction& it) { return inversions.of_xor(it); });
+  return Search(kernel, opcodes).run([&](const Instruction& it) { return inversions.of_xor(it); });
 }
 
 }  // namespace vyre::emit
