@@ -30,7 +30,7 @@ struct PyProgram {
 };
 
 // Resolves statements to a program, with the operations that are registered now. Throws ValidationError (V039).
-ir::Program resolved(std::vector<ir::BufferDecl> buffers, ir::WorkgroupSize workgroup_size, std::span<const ir::NodeHandle> entry,
+ir::Program resolved(const std::vector<ir::BufferDecl>& buffers, ir::WorkgroupSize workgroup_size, std::span<const ir::NodeHandle> entry,
                      std::vector<std::pair<std::string, ir::DataType>> variables, ir::SourcePlace place);
 
 // Converts the argument `program` of a public function.

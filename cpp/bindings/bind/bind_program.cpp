@@ -291,7 +291,7 @@ True)");
     if (given[2]) nodes = to_nodes(given[2], argument("entry", "Program"));
     const ir::SourcePlace place = caller();
     const WithoutGil unlocked;
-    return PyProgram(resolved(std::move(decls), size, nodes, {}, place));
+    return PyProgram(resolved(decls, size, nodes, {}, place));
   });
   bind_parts(program);
   program.def(
@@ -364,12 +364,12 @@ vyre.errors.ParseError: ...)");
 
 }  // namespace
 
-ir::Program resolved(std::vector<BufferDecl> buffers, ir::WorkgroupSize workgroup_size, std::span<const ir::NodeHandle> entry,
+ir::Program resolved(const std::vector<BufferDecl>& buffers, ir::WorkgroupSize workgroup_size, std::span<const ir::NodeHandle> entry,
                      std::vector<std::pair<std::string, ir::DataType>> variables, ir::SourcePlace place) {
   ir::Surroundings surroundings;
   surroundings.operations = run::registered_ops;
   surroundings.variables = std::move(variables);
-  ir::Resolved resolved = ir::resolve(std::move(buffers), workgroup_size, entry, surroundings, place);
+  ir::Resolved resolved = ir::resolve(buffers, workgroup_size, entry, surroundings, place);
   if (!resolved.mistakes.empty()) throw ValidationError(validate::diagnose(resolved, run::registered_ops()));
   return std::move(resolved.program);
 }

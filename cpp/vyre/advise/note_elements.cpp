@@ -130,7 +130,7 @@ class ElementsOfGrid::State {
 
   // Statements that follow an If that ends in a Return or a Break run where its condition is false.
   void close(NodeId id, const ir::End& end) {
-    const Open top = std::move(open_.back());
+    const Open top = open_.back();
     open_.pop_back();
     const ir::Node& opener = walk_.program.node(end.opener);
     const auto* branch = std::get_if<ir::If>(&opener);
@@ -393,7 +393,7 @@ class ElementsOfGrid::State {
   }
 
   void note_tail(BufferId buffer, const Stores& stores) {
-    const std::uint32_t axis = static_cast<std::uint32_t>(stores.axis), size = walk_.program.workgroup_size()[axis];
+    const std::uint32_t axis = static_cast<std::uint8_t>(stores.axis), size = walk_.program.workgroup_size()[axis];
     std::array<std::uint32_t, 3> workgroups = *walk_.call.workgroups;
     const std::uint64_t reached = std::uint64_t{workgroups[axis]} * size;
     const auto all = length(buffer);

@@ -7,7 +7,6 @@
 
 namespace vyre::emit {
 
-using lower::Form;
 using lower::Instruction;
 using lower::Opcode;
 using lower::Range;

@@ -13,7 +13,6 @@ namespace {
 
 using ir::BinOp;
 using ir::DataType;
-using ir::UnOp;
 using ir::expr::binary;
 using ir::expr::call;
 using ir::expr::cast;
@@ -79,7 +78,7 @@ std::vector<ir::OpTable::Spec> make() {
     return pack(DataType::Vec2U32, {binary(BinOp::BitXor, lane(a(body), 1), lane(b(body), 0)), lane(b(body), 1)});
   }));
   add(op("magnitude", {{DataType::I32}, DataType::I32}, [&](Body& body) {
-    const Expr t = body.let("t", a(body));
+    Expr t = body.let("t", a(body));
     body.if_(binary(BinOp::SLt, t, ir::expr::i32(0)), [&] { body.assign(t, binary(BinOp::SShr, t, u32(1))); });
     return t;
   }));

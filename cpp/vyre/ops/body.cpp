@@ -13,6 +13,7 @@ void add_result(std::span<const std::string> parameters, std::vector<ir::NodeHan
                 ir::SourcePlace place) {
   std::unordered_set<std::string_view> taken(parameters.begin(), parameters.end());
   std::vector<const ir::NodeHandle*> open;
+  open.reserve(statements.size());
   for (const ir::NodeHandle& statement : statements) open.push_back(&statement);
   while (!open.empty()) {
     const ir::NodeData& statement = **open.back();

@@ -14,7 +14,7 @@ using ir::expr::binary;
 using ir::expr::unary;
 
 ir::OpTable::Spec truth_table(std::string id, std::string summary, std::array<std::uint32_t, 4> results, std::vector<OpLaw> laws,
-                              const std::function<ir::ExprHandle(ir::ExprHandle, ir::ExprHandle)>& value) {
+                              const std::function<ir::ExprHandle(const ir::ExprHandle&, const ir::ExprHandle&)>& value) {
   std::vector<ir::OpExample> examples;
   for (std::uint32_t row = 0; row < 4; ++row) {
     // 2 and 4 share no bit: a bitwise operator would be found out.
@@ -24,12 +24,12 @@ ir::OpTable::Spec truth_table(std::string id, std::string summary, std::array<st
                  [&](Body& body) { return value(body.parameter(0), body.parameter(1)); });
 }
 
-ir::ExprHandle truth(ir::ExprHandle value) { return binary(BinOp::Ne, std::move(value), ir::expr::u32(0)); }
+ir::ExprHandle truth(const ir::ExprHandle& value) { return binary(BinOp::Ne, value, ir::expr::u32(0)); }
 
 }  // namespace
 
 std::vector<ir::OpTable::Spec> logical_ops() {
-  using Expr = ir::ExprHandle;
+  using Expr = const ir::ExprHandle&;
   return {
       truth_table("primitive.logical.and", "1 if both are non-zero, else 0.", {0, 0, 0, 1}, {OpLaw::Commutative, OpLaw::Associative},
                   [](Expr a, Expr b) { return binary(BinOp::And, a, b); }),

@@ -28,7 +28,7 @@ Expr philox(Body& body) {
       const Expr first = lane(body.parameter(1), k);
       return round == 0 ? first : sum(first, lit(round * kSteps[k]));
     };
-    const auto product = [&](BinOp half, std::uint32_t k) { return binary(half, counter[2 * k], lit(kFactors[k])); };
+    const auto product = [&](BinOp half, std::size_t k) { return binary(half, counter[2 * k], lit(kFactors[k])); };
     counter = {exclusive_or(exclusive_or(product(BinOp::MulHigh, 1), counter[1]), key(0)), product(BinOp::Mul, 1),
                exclusive_or(exclusive_or(product(BinOp::MulHigh, 0), counter[3]), key(1)), product(BinOp::Mul, 0)};
   }

@@ -51,15 +51,15 @@ Expr less(const Pair& a, const Pair& b) {
 Expr is_zero(const Pair& a) { return op(BinOp::Eq, op(BinOp::BitOr, a.low, a.high), lit(0)); }
 Expr negated(const Expr& truth) { return op(BinOp::BitXor, truth, lit(1)); }
 
-// The 32 bits at `amount` above the bottom of (low, high) shifted left: high << amount, filled up from low. Shl and Shr mask
-// amounts with 31, so `low >> (32 - amount)` would be wrong for 0; halving first makes it right.
-Expr funnel_left(const Expr& high, const Expr& low, const Expr& amount) {
-  const Expr rest = op(BinOp::Shr, op(BinOp::Shr, low, lit(1)), op(BinOp::BitXor, amount, lit(31)));
-  return op(BinOp::BitOr, op(BinOp::Shl, high, amount), rest);
+// The 32 bits at `by` above the bottom of (low, high) shifted left: high << by, filled up from low. Shl and Shr mask
+// amounts with 31, so `low >> (32 - by)` would be wrong for 0; halving first makes it right.
+Expr funnel_left(const Expr& high, const Expr& low, const Expr& by) {
+  const Expr rest = op(BinOp::Shr, op(BinOp::Shr, low, lit(1)), op(BinOp::BitXor, by, lit(31)));
+  return op(BinOp::BitOr, op(BinOp::Shl, high, by), rest);
 }
-Expr funnel_right(const Expr& high, const Expr& low, const Expr& amount) {
-  const Expr rest = op(BinOp::Shl, op(BinOp::Shl, high, lit(1)), op(BinOp::BitXor, amount, lit(31)));
-  return op(BinOp::BitOr, op(BinOp::Shr, low, amount), rest);
+Expr funnel_right(const Expr& high, const Expr& low, const Expr& by) {
+  const Expr rest = op(BinOp::Shl, op(BinOp::Shl, high, lit(1)), op(BinOp::BitXor, by, lit(31)));
+  return op(BinOp::BitOr, op(BinOp::Shr, low, by), rest);
 }
 
 struct Amount {

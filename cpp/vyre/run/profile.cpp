@@ -287,7 +287,7 @@ thread_local int Unprofiled::depth = 0;
 
 void Span::begin(const char* name) {
   if (Unprofiled::depth > 0) return;
-  open_.emplace();
+  open_.emplace(Open{});
   open_->work.name = name;
   open_->start = host_now();
 }

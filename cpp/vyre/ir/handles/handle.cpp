@@ -51,7 +51,7 @@ ExprHandle make(ExprKind kind, SourcePlace place, std::vector<ExprHandle> operan
 template <class... Operands>
 ExprHandle applied(const OpInfo& op, SourcePlace place, Operands... operands) {
   auto* data = new ExprData{};
-  const ExprHandle made(data);
+  ExprHandle made(data);
   data->kind = op.kind;
   data->op = op.index;
   data->place = place;
@@ -218,6 +218,7 @@ std::vector<NodeHandle> entry_handles(const Program& program) {
   auto named = [&](NameId id) { return std::string(program.text(id)); };
   auto handles = [&](const auto& ids) {
     std::vector<ExprHandle> made;
+    made.reserve(std::size(ids));
     for (ExprId id : ids) made.push_back(exprs[id]);
     return made;
   };

@@ -130,7 +130,7 @@ std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSi
 
 }  // namespace
 
-Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
+Resolved resolve(const std::vector<BufferDecl>& buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
                  const Surroundings& surroundings, SourcePlace place) {
   OpenTypes open_types;
   while (true) {
@@ -145,8 +145,9 @@ Program spell_out(std::span<const NodeHandle> entry) {
   return resolve({}, {1, 1, 1}, entry, surroundings).program;
 }
 
-Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry, SourcePlace place) {
-  Resolved resolved = resolve(std::move(buffers), workgroup_size, entry, {}, place);
+Program make_program(const std::vector<BufferDecl>& buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
+                     SourcePlace place) {
+  Resolved resolved = resolve(buffers, workgroup_size, entry, {}, place);
   VYRE_ASSERT(resolved.mistakes.empty());
   return std::move(resolved.program);
 }

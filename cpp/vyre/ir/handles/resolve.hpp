@@ -19,11 +19,11 @@ struct Resolved {
 
 // A handle used twice becomes one expression, or one for each of the types that its variables have where it is used; a statement handle
 // used twice becomes two statements. Throws ArgumentError when either makes millions of them.
-Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
+Resolved resolve(const std::vector<BufferDecl>& buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
                  const Surroundings& surroundings, SourcePlace place = {});
 
 // Makes a program of handles that use no operators of Python and no integers without a type.
-Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
+Program make_program(const std::vector<BufferDecl>& buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
                      SourcePlace place = {});
 
 // A program that spells such operators and integers as calls, for the binary form: entry_handles() of it gives the same handles again.

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,7 +132,8 @@ class ProcedureParser : SizeParser {
     const std::size_t at = at_;
     decl.type = type();
     if (!has_literals(decl.type)) {
-      auto types = kTypes | std::views::filter([](const TypeInfo& row) { return row.literal.has_value(); });
+      std::vector<TypeInfo> types;
+      std::ranges::copy_if(kTypes, std::back_inserter(types), [](const TypeInfo& row) { return row.literal.has_value(); });
       fail(at, fmt::format("a number of type {}", shown(text(decl.type))),
            fmt::format("use one of {}", list_of(types, [](const TypeInfo& row) { return row.text; })));
     }

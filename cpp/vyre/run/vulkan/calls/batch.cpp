@@ -238,7 +238,7 @@ class Batch::TimedSubmissions {
     Commands& commands = timestamps_->commands();
     if (host_reads_) commands.order(kDevice, kHost);
     commands.end();
-    const VkCommandBuffer handle = commands.handle();
+    VkCommandBuffer handle = commands.handle();
     // Once the first submission was made, the rest of the batch must follow, so still_valid is not called again.
     const TimelineValue value = batch_.submit_once({&handle, 1}, begun_ ? BatchUse{use_.views, use_.written, kAlwaysValid} : use_);
     if (value == 0) return false;
@@ -307,7 +307,7 @@ void Batch::submit_in_pieces(RecordedCall& call, const BatchUse& use, const Wait
     call.record(piece.commands, first, end, timestamps.get());
     if (end == call.count() && call.host_reads()) piece.commands.order(kDevice, kHost);
     piece.commands.end();
-    const VkCommandBuffer commands = piece.commands.handle();
+    VkCommandBuffer commands = piece.commands.handle();
     piece.last_use = submit_once({&commands, 1}, use);
     if (timestamps) device_->timing().submitted(std::move(timestamps), piece.last_use);
   }
