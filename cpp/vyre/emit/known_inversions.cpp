@@ -136,7 +136,7 @@ class Numbers {
     return all;
   }
 
-  // What one known operand decides, or two of which one is the inverse of the other.
+  // Returns what an operator may give if one operand is unknown: the other may decide it, or one may be the inverse of the other.
   Set decided(const Instruction& it, const Set& a, const Set& b) const {
     const auto is_inverse = [&](ValueId value) { return value.valid() && kernel_.code[value.index].op == Opcode::Not; };
     const bool joins = it.op == Opcode::Or || it.op == Opcode::Xor || it.op == Opcode::Add;
@@ -147,7 +147,7 @@ class Numbers {
     return absorbing && (absorbs(a) || absorbs(b)) ? Set{*absorbing} : Set();
   }
 
-  // The bits that literals set in a chain of two.
+  // Returns the bits that literals set, in one Or or in two.
   std::uint32_t ones(ValueId value) const {
     const Instruction& it = kernel_.code[value.index];
     if (it.op != Opcode::Or) return number_of(kernel_, value).value_or(0);
@@ -287,9 +287,7 @@ class Inversions {
 
   // An exclusive or with what may turn out to be ones, but is no literal.
   Operands of_xor(const Instruction& it) {
-    const auto inverted = [&](ValueId value, ValueId by) {
-      return !number(value) && !number(by) && numbers().may_be(by, ~0u) ? value : ValueId{};
-    };
+    const auto inverted = [&](ValueId value, ValueId by) { return !number(value) && !number(by) && may_be(by, ~0u) ? value : ValueId{}; };
     return it.op == Opcode::Xor ? Operands{inverted(it.a, it.b), inverted(it.b, it.a)} : Operands{};
   }
 
@@ -322,7 +320,6 @@ class Inversions {
     if (!numbers_) numbers_.emplace(kernel_, opcodes_);
     return *numbers_;
   }
-  // A literal needs no search.
   bool may_be(ValueId value, std::uint32_t wanted) { return number(value) ? number(value) == wanted : numbers().may_be(value, wanted); }
   bool is(ValueId value, std::uint32_t wanted) { return number(value) ? number(value) == wanted : numbers().is(value, wanted); }
   std::optional<std::uint32_t> number(ValueId value) const { return number_of(kernel_, value); }
@@ -333,20 +330,23 @@ class Inversions {
   std::optional<Numbers> numbers_;           // found when they are asked for first
 };
 
+std::vector<ValueId> search(const Kernel& kernel, const Opcodes& opcodes, Operands (Inversions::*of)(const Instruction&)) {
+  Inversions inversions(kernel, opcodes);
+  return Search(kernel, opcodes).run([&](const Instruction& it) { return (inversions.*of)(it); });
+}
+
 }  // namespace
 
 std::vector<ValueId> known_inversions(const Kernel& kernel, const Opcodes& opcodes) {
   constexpr std::array kInverting = {Opcode::Not, Opcode::Neg, Opcode::AddSat, Opcode::Sub, Opcode::Mul, Opcode::Xor};
   const bool may_invert = std::ranges::any_of(kInverting, [&](Opcode op) { return has(opcodes, op); });
   if (!may_invert || !has(opcodes, Opcode::If)) return {};
-  Inversions inversions(kernel, opcodes);
-  return Search(kernel, opcodes).run([&](const Instruction& it) { return inversions.of(it); });
+  return search(kernel, opcodes, &Inversions::of);
 }
 
 std::vector<ValueId> known_exclusive_ors(const Kernel& kernel, const Opcodes& opcodes) {
   if (!has(opcodes, Opcode::Xor) || !has(opcodes, Opcode::If)) return {};
-  Inversions inversions(kernel, opcodes);
-  return Search(kernel, opcodes).run([&](const Instruction& it) { return inversions.of_xor(it); });
+  return search(kernel, opcodes, &Inversions::of_xor);
 }
 
 }  // namespace vyre::emit

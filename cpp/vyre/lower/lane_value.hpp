@@ -1,4 +1,4 @@
-// What an opcode gives for numbers.
+// Computes an operator of opcodes.def, by its column `value`.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace vyre::lower {
 
-// Returns a lane of the result, or nothing for an opcode whose operands alone do not decide it.
+// Returns a lane of the result, or nothing for an opcode without that column.
 std::optional<std::uint32_t> lane_value(Opcode op, std::uint32_t a, std::uint32_t b, std::uint32_t c);
 
 }  // namespace vyre::lower

@@ -1,7 +1,7 @@
 // Structured control flow: each If and Loop declares its merge block, and a Loop its continue target. A Break branches to the merge block
-// of its Loop, and so does a Return in a Loop, behind which a branch goes on leaving: NVIDIA's compiler (driver 580) crashes on some
-// programs that return from within a loop. A block that a Return or a Break has ended gets no further branch, and a merge block that no
-// block branches to is unreachable.
+// of its Loop. A Return in a Loop branches there too, and the merge block returns: NVIDIA's compiler (driver 580) crashes on some programs
+// that return from within a loop. A block that a Return or a Break has ended gets no further branch, and a merge block that no block
+// branches to is unreachable.
 #include <algorithm>
 
 #include "vyre/emit/spirv/emitter.hpp"
@@ -69,7 +69,7 @@ void Emitter::begin_loop(std::uint32_t at) {
     }
     region.end = result(spv::OpSelect, uint(), {used, region.end, constant(0)});
   }
-  if (options_.check_loops && is_left(at)) {
+  if (options_.check_loops && (emit::has(opcodes_, Opcode::Return) || has_break(at))) {
     region.left = module_.variable(Section::FunctionVariables, spv::StorageClassFunction, uint());
     put(spv::OpStore, {region.left, constant(0)});
   }
@@ -85,13 +85,11 @@ void Emitter::begin_loop(std::uint32_t at) {
   regions_.push_back(region);
 }
 
-// Whether a Break or a Return leaves this loop.
-bool Emitter::is_left(std::uint32_t loop) const {
-  std::uint32_t depth = 0;
+// Whether a Break leaves this loop, and not one inside it.
+bool Emitter::has_break(std::uint32_t loop) const {
   for (std::uint32_t at = loop + 1; at < kernel_.partner[loop]; ++at) {
-    const Opcode op = kernel_.code[at].op;
-    if (op == Opcode::Return || (op == Opcode::Break && depth == 0)) return true;
-    depth += op == Opcode::Loop ? 1 : op == Opcode::EndLoop ? -1 : 0;
+    if (kernel_.code[at].op == Opcode::Break) return true;
+    if (kernel_.code[at].op == Opcode::Loop) at = kernel_.partner[at];
   }
   return false;
 }

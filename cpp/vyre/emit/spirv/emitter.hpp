@@ -52,12 +52,12 @@ class Emitter {
     Word otherwise = 0;  // of an If with an Else
     // These are of a Loop.
     Word header = 0;
-    Word next = 0;       // the continue target
-    Word turn = 0;       // counts the turns
-    Word next_turn = 0;  // its value in the next turn
-    Word end = 0;        // its upper bound
-    Word left = 0;       // 1 once the invocation has left the loop; where loops are checked
-    bool returns = false;
+    Word next = 0;         // the continue target
+    Word turn = 0;         // counts the turns
+    Word next_turn = 0;    // its value in the next turn
+    Word end = 0;          // its upper bound
+    Word left = 0;         // 1 once the invocation has left the loop; where loops are checked
+    bool returns = false;  // a Return leaves the loop
   };
 
   // emit.cpp
@@ -117,9 +117,10 @@ class Emitter {
   void begin_loop(std::uint32_t at);
   // Leaves the innermost loop. Returns whether there is one.
   bool leave_loop(bool returns);
+  // Ends the invocation, from within a loop by way of its merge block.
   void leave();
   void end_loop();
-  bool is_left(std::uint32_t loop) const;
+  bool has_break(std::uint32_t loop) const;
 
   void put(spv::Op op, std::initializer_list<Word> operands) { module_.add(Section::FunctionBody, op, operands); }
   Word result(spv::Op op, Word type, std::initializer_list<Word> operands) {
