@@ -14,12 +14,12 @@ IDS = [id for id in ops.ids() if id.startswith("primitive.")]
 OF_EVERY_FORM = [id for id in ops.ids() if id.startswith("fuzz.")]
 # Words of SPIR-V that the programs of all operations of a family have together: the least so far.
 MOST_WORDS = {
-    "bitwise": 9638,
+    "bitwise": 9812,
     "compare": 4748,
     "logical": 3216,
-    "math": 15_102,
+    "math": 15_160,
     "rng": 2200,
-    "u64": 33_440,
+    "u64": 33_548,
 }
 
 

@@ -10,15 +10,10 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-namespace {
-
-// Whether a Select gives what a load gave, or zeros where the index was out of range.
 bool is_checked_load(const Kernel& kernel, const Instruction& select) {
   const Opcode loads = kernel.code[select.b.index].op, zeros = kernel.code[select.c.index].op;
   return accesses_memory(loads) && !has_effect(loads) && (zeros == Opcode::Constant || zeros == Opcode::Pack);
 }
-
-}  // namespace
 
 const ChosenValues::Variable& ChosenValues::variable(std::uint32_t number) {
   if (variables_.empty()) {

@@ -14,6 +14,9 @@
 
 namespace vyre::emit {
 
+// Whether a Select gives what a load gave, or zeros where the index was out of range.
+bool is_checked_load(const lower::Kernel& kernel, const lower::Instruction& select);
+
 class ChosenValues {
  public:
   explicit ChosenValues(const lower::Kernel& kernel) : kernel_(kernel) {}

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 
-#include "vyre/lower/lane_value.hpp"
+#include "vyre/emit/found_numbers.hpp"
 
 namespace vyre::emit {
 namespace {
@@ -27,137 +26,6 @@ std::optional<std::uint32_t> axis_of(const Instruction& it) {
 }
 
 using Operands = std::array<ValueId, 2>;
-
-std::optional<std::uint32_t> number_of(const Kernel& kernel, ValueId value) {
-  const Instruction& it = kernel.code[value.index];
-  return it.op == Opcode::Constant ? std::optional(it.imm) : std::nullopt;
-}
-
-// The number that decides the result of an operator whatever the other operand is.
-constexpr std::optional<std::uint32_t> absorbing_of(Opcode op) {
-  switch (op) {
-    case Opcode::And:
-    case Opcode::Mul:
-    case Opcode::MulHigh:
-    case Opcode::Min:
-      return 0;
-    case Opcode::Or:
-    case Opcode::Max:
-      return ~0u;
-    case Opcode::SMin:
-      return 1u << 31;
-    case Opcode::SMax:
-      return ~0u >> 1;
-    default:
-      return std::nullopt;
-  }
-}
-
-// The numbers that a compiler may find a value to be, by evaluating loops as well. A place may be what any of its values may be.
-class Numbers {
- public:
-  // Sorted. Empty for a value that is not found.
-  using Set = std::vector<std::uint32_t>;
-
-  Numbers(const Kernel& kernel, const Opcodes& opcodes) : kernel_(kernel), sets_(kernel.code.size()), places_(place_count(kernel)) {
-    int passes = 0;
-    for (bool grew = true; grew && passes < kMostPasses; ++passes) {
-      grew = false;
-      for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
-        const Instruction& it = kernel_.code[at];
-        const auto place = place_of(kernel_, it);
-        sets_[at] = place ? places_[*place] : found(it);
-        const auto written = written_value(it);
-        if (written && add(places_[*place], sets_[written->index])) grew = has(opcodes, Opcode::Loop);
-      }
-    }
-    if (passes == kMostPasses) sets_.assign(sets_.size(), any());
-  }
-
-  bool is(ValueId value, std::uint32_t number) const { return sets_[value.index] == Set{number}; }
-  bool may_be(ValueId value, std::uint32_t number) const {
-    const Set& set = sets_[value.index];
-    return set.size() > kMost || std::ranges::binary_search(set, number);
-  }
-
- private:
-  // How many numbers a set has; one with more holds all. A counter in a loop has more before the passes end.
-  static constexpr std::size_t kMost = 8;
-  static Set any() { return Set(kMost + 1); }
-
-  static bool add(Set& to, const Set& more) {
-    if (to.size() > kMost || std::ranges::includes(to, more)) return false;
-    Set both;
-    std::ranges::set_union(to, more, std::back_inserter(both));
-    to = both.size() > kMost || more.size() > kMost ? any() : both;
-    return true;
-  }
-
-  Set found(const Instruction& it) const {
-    const auto is_zero = [](std::uint32_t number) { return number == 0; };
-    const auto set = [&](ValueId value) -> const Set& { return value.valid() ? sets_[value.index] : kZero; };
-    const Set &a = set(it.a), &b = set(it.b), &c = set(it.c);
-    switch (it.op) {
-      case Opcode::Constant:
-        return {it.imm};
-      case Opcode::LocalId:
-        return kernel_.workgroup_size[it.imm] == 1 ? kZero : Set();
-      case Opcode::Loop:
-        return a.empty() || b.empty() ? Set() : any();
-      case Opcode::Lane:
-        return a;
-      case Opcode::Pack: {
-        Set lanes;
-        for (const ValueId each : it.operands()) {
-          if (each.valid()) add(lanes, sets_[each.index]);
-        }
-        return lanes;
-      }
-      case Opcode::Select: {
-        Set both;
-        const bool is_known = !a.empty();
-        if (!is_known && (b.empty() || c.empty())) return {};
-        if (!is_known || a.size() > kMost || !std::ranges::all_of(a, is_zero)) add(both, b);
-        if (!is_known || a.size() > kMost || std::ranges::any_of(a, is_zero)) add(both, c);
-        return both;
-      }
-      default:
-        break;
-    }
-    if (!is_lanewise(it.op)) return {};
-    if (a.empty() || b.empty() || c.empty()) return decided(it, a, b);
-    if (std::max({a.size(), b.size(), c.size()}) > kMost) return any();
-    Set all;
-    for (const std::uint32_t x : a) {
-      for (const std::uint32_t y : b) {
-        for (const std::uint32_t z : c) add(all, {*lower::lane_value(it.op, x, y, z)});
-      }
-    }
-    return all;
-  }
-
-  // Returns what an operator may give if one operand is unknown: the other may decide it, or one may be the inverse of the other.
-  Set decided(const Instruction& it, const Set& a, const Set& b) const {
-    const auto is_inverse = [&](ValueId value) { return value.valid() && kernel_.code[value.index].op == Opcode::Not; };
-    const bool joins = it.op == Opcode::Or || it.op == Opcode::Xor || it.op == Opcode::Add;
-    if (joins && (is_inverse(it.a) || is_inverse(it.b))) return {~0u};
-    if (it.op == Opcode::Or && (ones(it.a) | ones(it.b)) == ~0u) return {~0u};
-    const auto absorbing = absorbing_of(it.op);
-    const auto absorbs = [&](const Set& set) { return set.size() > kMost || std::ranges::binary_search(set, *absorbing); };
-    return absorbing && (absorbs(a) || absorbs(b)) ? Set{*absorbing} : Set();
-  }
-
-  // Returns the bits that literals set, in one Or or in two.
-  std::uint32_t ones(ValueId value) const {
-    const Instruction& it = kernel_.code[value.index];
-    if (it.op != Opcode::Or) return number_of(kernel_, value).value_or(0);
-    return number_of(kernel_, it.a).value_or(0) | number_of(kernel_, it.b).value_or(0);
-  }
-
-  static inline const Set kZero{0};
-  const Kernel& kernel_;
-  std::vector<Set> sets_, places_;
-};
 
 class Search {
  public:
@@ -316,18 +184,18 @@ class Inversions {
   }
 
  private:
-  const Numbers& numbers() {
+  const FoundNumbers& numbers() {
     if (!numbers_) numbers_.emplace(kernel_, opcodes_);
     return *numbers_;
   }
-  bool may_be(ValueId value, std::uint32_t wanted) { return number(value) ? number(value) == wanted : numbers().may_be(value, wanted); }
-  bool is(ValueId value, std::uint32_t wanted) { return number(value) ? number(value) == wanted : numbers().is(value, wanted); }
+  bool may_be(ValueId value, std::uint32_t wanted) { return number(value) ? number(value) == wanted : numbers().of(value).may_be(wanted); }
+  bool is(ValueId value, std::uint32_t wanted) { return number(value) ? number(value) == wanted : numbers().of(value).is(wanted); }
   std::optional<std::uint32_t> number(ValueId value) const { return number_of(kernel_, value); }
 
   const Kernel& kernel_;
   const Opcodes& opcodes_;
   std::vector<std::uint32_t> masks_, sums_;  // what literals invert of a value, or add to it, in a chain
-  std::optional<Numbers> numbers_;           // found when they are asked for first
+  std::optional<FoundNumbers> numbers_;      // found when they are asked for first
 };
 
 std::vector<ValueId> search(const Kernel& kernel, const Opcodes& opcodes, Operands (Inversions::*of)(const Instruction&)) {

@@ -272,7 +272,7 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
     body_ += ";\n";
   }
   if (gives_truth) return define_truth(at, predicate);
-  if (!joined_negations_.empty() && joined_negations_[at]) line("add.u32 {0}, {0}, {1}", text(words[0]), text(unknown_zero()));
+  if (!joined_extremes_.empty() && joined_extremes_[at]) line("or.b32 {0}, {0}, {1}", text(words[0]), text(unknown_zero()));
   define_bits(at, words);
 }
 

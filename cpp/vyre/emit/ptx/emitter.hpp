@@ -18,7 +18,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/chosen_values.hpp"
-#include "vyre/emit/joined_negations.hpp"
+#include "vyre/emit/joined_extremes.hpp"
 #include "vyre/emit/known_inversions.hpp"
 #include "vyre/emit/known_signs.hpp"
 #include "vyre/emit/ptx/code.hpp"
@@ -145,7 +145,7 @@ class Emitter {
   const emit::Opcodes opcodes_ = emit::opcodes_of(kernel_);
   const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, opcodes_);
   const std::vector<ValueId> known_exclusive_ors_ = emit::known_exclusive_ors(kernel_, opcodes_);
-  const std::vector<bool> joined_negations_ = emit::joined_negations(kernel_);
+  const std::vector<bool> joined_extremes_ = emit::joined_extremes(kernel_, opcodes_);
   emit::ChosenValues chosen_values_{kernel_};
   Bindings bindings_;
   std::string entry_, body_;

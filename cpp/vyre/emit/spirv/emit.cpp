@@ -112,7 +112,9 @@ void Emitter::next(std::uint32_t at) {
   } else {
     instruction(at);
   }
-  if (Word& id = values_[at][Form::Bits]; !joined_negations_.empty() && joined_negations_[at]) id = hidden(id);
+  if (joined_extremes_.empty() || !joined_extremes_[at] || uses_.forms(at).result != Form::Bits) return;
+  Word& id = values_[at][Form::Bits];
+  id = result(spv::OpBitwiseOr, uint(), {unknown_zero(), id});
 }
 
 void Emitter::instruction(std::uint32_t at) {

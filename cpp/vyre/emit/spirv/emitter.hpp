@@ -11,7 +11,7 @@
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/chosen_values.hpp"
-#include "vyre/emit/joined_negations.hpp"
+#include "vyre/emit/joined_extremes.hpp"
 #include "vyre/emit/known_inversions.hpp"
 #include "vyre/emit/known_signs.hpp"
 #include "vyre/emit/spirv/module.hpp"
@@ -160,8 +160,8 @@ class Emitter {
   const std::vector<ValueId> known_inversions_ = emit::known_inversions(kernel_, opcodes_);
   const std::vector<bool> shifts_of_known_signs_ = emit::shifts_of_known_signs(kernel_, opcodes_);
   const std::vector<bool> checked_choices_ = emit::checked_choices(kernel_, opcodes_);
-  const std::vector<bool> joined_negations_ = emit::joined_negations(kernel_);
-  const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty() || !joined_negations_.empty();
+  const std::vector<bool> joined_extremes_ = emit::joined_extremes(kernel_, opcodes_);
+  const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty() || !joined_extremes_.empty();
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended

@@ -1,0 +1,125 @@
+#include "vyre/emit/found_numbers.hpp"
+
+#include <algorithm>
+
+#include "vyre/lower/lane_value.hpp"
+
+namespace vyre::emit {
+
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
+namespace {
+
+// The number that decides the result of an operator whatever the other operand is.
+constexpr std::optional<std::uint32_t> absorbing_of(Opcode op) {
+  switch (op) {
+    case Opcode::And:
+    case Opcode::Mul:
+    case Opcode::MulHigh:
+    case Opcode::Min:
+      return 0;
+    case Opcode::Or:
+    case Opcode::Max:
+      return ~0u;
+    case Opcode::SMin:
+      return 1u << 31;
+    case Opcode::SMax:
+      return ~0u >> 1;
+    default:
+      return std::nullopt;
+  }
+}
+
+const NumberSet kZero(0);
+
+NumberSet chosen(const NumberSet& condition, const NumberSet& b, const NumberSet& c) {
+  if (condition.empty() && (b.empty() || c.empty())) return {};
+  const bool is_zero = condition.is(0), may_be_zero = condition.empty() || condition.may_be(0);
+  NumberSet both;
+  if (!is_zero) both.add(b);
+  if (may_be_zero) both.add(c);
+  return both;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> number_of(const Kernel& kernel, ValueId value) {
+  const Instruction& it = kernel.code[value.index];
+  return it.op == Opcode::Constant ? std::optional(it.imm) : std::nullopt;
+}
+
+FoundNumbers::FoundNumbers(const Kernel& kernel, const Opcodes& opcodes)
+    : kernel_(kernel), sets_(kernel.code.size()), places_(place_count(kernel)) {
+  const std::size_t privates = kernel.buffers.size() + kernel.shared.size();
+  std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(privates), kernel.privates.size(), kZero);  // what their elements begin as
+  int passes = 0;
+  for (bool grew = true; grew && passes < kMostPasses; ++passes) {
+    grew = false;
+    for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
+      const Instruction& it = kernel_.code[at];
+      const auto place = place_of(kernel_, it);
+      sets_[at] = place ? places_[*place] : found(it);
+      const auto written = written_value(it);
+      if (written && places_[*place].add(sets_[written->index])) grew = has(opcodes, Opcode::Loop);
+    }
+  }
+  if (passes == kMostPasses) sets_.assign(sets_.size(), NumberSet::any());
+}
+
+NumberSet FoundNumbers::found(const Instruction& it) const {
+  const auto set = [&](ValueId value) -> const NumberSet& { return value.valid() ? sets_[value.index] : kZero; };
+  const NumberSet &a = set(it.a), &b = set(it.b), &c = set(it.c);
+  switch (it.op) {
+    case Opcode::Constant:
+      return NumberSet(it.imm);
+    case Opcode::LocalId:
+      return kernel_.workgroup_size[it.imm] == 1 ? kZero : NumberSet();
+    case Opcode::Loop:
+      return a.empty() || b.empty() ? NumberSet() : NumberSet::any();
+    case Opcode::Lane:
+      return a;
+    case Opcode::Pack: {
+      NumberSet lanes;
+      for (const ValueId each : it.operands()) {
+        if (each.valid()) lanes.add(sets_[each.index]);
+      }
+      return lanes;
+    }
+    case Opcode::Select:
+      return chosen(a, b, c);
+    default:
+      break;
+  }
+  if (!is_lanewise(it.op)) return {};
+  if (a.empty() || b.empty() || c.empty()) return decided(it, a, b);
+  if (a.is_any() || b.is_any() || c.is_any()) return NumberSet::any();
+  NumberSet all;
+  for (const std::uint32_t x : a) {
+    for (const std::uint32_t y : b) {
+      for (const std::uint32_t z : c) all.add(NumberSet(*lower::lane_value(it.op, x, y, z)));
+    }
+  }
+  return all;
+}
+
+// Returns what an operator may give if one operand is unknown: the other may decide it, or one may be the inverse of the other.
+NumberSet FoundNumbers::decided(const Instruction& it, const NumberSet& a, const NumberSet& b) const {
+  const auto is_inverse = [&](ValueId value) { return value.valid() && kernel_.code[value.index].op == Opcode::Not; };
+  const bool joins = it.op == Opcode::Or || it.op == Opcode::Xor || it.op == Opcode::Add;
+  if (joins && (is_inverse(it.a) || is_inverse(it.b))) return NumberSet(~0u);
+  if (it.op == Opcode::Or && (ones(it.a) | ones(it.b)) == ~0u) return NumberSet(~0u);
+  const auto absorbing = absorbing_of(it.op);
+  return absorbing && (a.may_be(*absorbing) || b.may_be(*absorbing)) ? NumberSet(*absorbing) : NumberSet();
+}
+
+// Returns the bits that literals set, in one Or or in two.
+std::uint32_t FoundNumbers::ones(ValueId value) const {
+  const Instruction& it = kernel_.code[value.index];
+  if (it.op != Opcode::Or) return number_of(kernel_, value).value_or(0);
+  return number_of(kernel_, it.a).value_or(0) | number_of(kernel_, it.b).value_or(0);
+}
+
+}  // namespace vyre::emit
