@@ -15,6 +15,16 @@
 
 namespace vyre::run {
 
+// Calls are recorded on one device. Throws if a call found another one, because this one was lost: the error that lost it, if a
+// submission did.
+template <class Device>
+void check_same(Device& device, const Device& found) {
+  if (&device == &found) return;
+  device.stream().rethrow_failure();
+  throw DeviceLostError(
+      fmt::format("device `{}` was lost while calls were recorded. Fix: make its arrays anew, and call again.", device.name()));
+}
+
 // `Device` has context(), stream() and name().
 template <class Device>
 class DeviceStorage : public Storage {

@@ -1,13 +1,10 @@
 #include "vyre/run/cuda/programs/recording.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
-#include "vyre/base/error.hpp"
 #include "vyre/run/cuda/calls/storage.hpp"
 #include "vyre/run/deadline.hpp"
 #include "vyre/run/profile.hpp"
@@ -22,12 +19,7 @@ constexpr std::size_t kManyCalls = 1024;
 
 // Returns the device of the kernels of all calls.
 std::shared_ptr<Device> device_of(const std::vector<KernelSource::Ready>& ready) {
-  for (const KernelSource::Ready& each : ready) {
-    if (each.device != ready.front().device) {
-      throw DeviceLostError(fmt::format("device `{}` was lost while calls were recorded. Fix: make its arrays anew, and call again.",
-                                        ready.front().device->name()));
-    }
-  }
+  for (const KernelSource::Ready& each : ready) check_same(*ready.front().device, *each.device);
   return ready.front().device;
 }
 

@@ -9,14 +9,11 @@
 // that arrays that take turns keep theirs.
 #include "vyre/run/vulkan/programs/recording.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
-#include "vyre/base/error.hpp"
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/deadline.hpp"
 #include "vyre/run/vulkan/calls/call_checks.hpp"
@@ -169,10 +166,7 @@ VulkanRecording::VulkanRecording(CallsToRecord calls, std::vector<Prepared> prep
     : Recording(std::move(calls)), written_views_(written_), device_(prepared.front().ready.device) {
   written_views_.resize(written_.size() + calls_.kept.size(), false);
   for (Prepared& each : prepared) {
-    if (each.ready.device != device_) {
-      throw DeviceLostError(
-          fmt::format("device `{}` was lost while calls were recorded. Fix: make its arrays anew, and call again.", device_->name()));
-    }
+    check_same(*device_, *each.ready.device);
     kernels_.push_back(std::move(each.ready.kernels));
   }
   for (std::size_t index = 0; index < calls_.calls.size(); ++index) {
