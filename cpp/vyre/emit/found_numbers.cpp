@@ -36,8 +36,8 @@ constexpr std::optional<std::uint32_t> absorbing_of(Opcode op) {
 const NumberSet kZero(0);
 
 NumberSet chosen(const NumberSet& condition, const NumberSet& b, const NumberSet& c) {
-  if (condition.empty() && (b.empty() || c.empty())) return {};
-  const bool is_zero = condition.is(0), may_be_zero = condition.empty() || condition.may_be(0);
+  if (condition.is_unknown() && (b.is_unknown() || c.is_unknown())) return {};
+  const bool is_zero = condition.is(0), may_be_zero = condition.is_unknown() || condition.may_be(0);
   NumberSet both;
   if (!is_zero) both.add(b);
   if (may_be_zero) both.add(c);
@@ -78,7 +78,7 @@ NumberSet FoundNumbers::found(const Instruction& it) const {
     case Opcode::LocalId:
       return kernel_.workgroup_size[it.imm] == 1 ? kZero : NumberSet();
     case Opcode::Loop:
-      return a.empty() || b.empty() ? NumberSet() : NumberSet::any();
+      return a.is_unknown() || b.is_unknown() ? NumberSet() : NumberSet::any();
     case Opcode::Lane:
       return a;
     case Opcode::Pack: {
@@ -94,7 +94,7 @@ NumberSet FoundNumbers::found(const Instruction& it) const {
       break;
   }
   if (!is_lanewise(it.op)) return {};
-  if (a.empty() || b.empty() || c.empty()) return decided(it, a, b);
+  if (a.is_unknown() || b.is_unknown() || c.is_unknown()) return decided(it, a, b);
   if (a.is_any() || b.is_any() || c.is_any()) return NumberSet::any();
   NumberSet all;
   for (const std::uint32_t x : a) {
@@ -111,6 +111,8 @@ NumberSet FoundNumbers::decided(const Instruction& it, const NumberSet& a, const
   const bool joins = it.op == Opcode::Or || it.op == Opcode::Xor || it.op == Opcode::Add;
   if (joins && (is_inverse(it.a) || is_inverse(it.b))) return NumberSet(~0u);
   if (it.op == Opcode::Or && (ones(it.a) | ones(it.b)) == ~0u) return NumberSet(~0u);
+  if ((it.op == Opcode::Sub || it.op == Opcode::Xor) && it.a == it.b) return kZero;
+  if ((it.op == Opcode::Mod || it.op == Opcode::SMod) && b.may_be(1)) return kZero;
   const auto absorbing = absorbing_of(it.op);
   return absorbing && (a.may_be(*absorbing) || b.may_be(*absorbing)) ? NumberSet(*absorbing) : NumberSet();
 }

@@ -26,7 +26,7 @@ class NumberSet {
     return set;
   }
 
-  bool empty() const { return count_ == 0; }
+  bool is_unknown() const { return count_ == 0; }
   bool is_any() const { return count_ == kAny; }
   bool is(std::uint32_t number) const { return count_ == 1 && numbers_[0] == number; }
   bool may_be(std::uint32_t number) const { return is_any() || std::ranges::find(*this, number) != end(); }
@@ -45,7 +45,7 @@ class NumberSet {
 
  private:
   static constexpr std::uint8_t kAny = 255;
-  std::array<std::uint32_t, 8> numbers_;  // a counter in a loop has more before the passes end
+  std::array<std::uint32_t, 8> numbers_{};  // a counter in a loop has more before the passes end
   std::uint8_t count_ = 0;
 };
 

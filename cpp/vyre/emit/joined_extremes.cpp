@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "vyre/emit/chosen_values.hpp"
@@ -26,6 +27,26 @@ void find_places(std::vector<bool>& places, const Opcodes& opcodes, auto pass) {
   }
 }
 
+// Whether two values may be one, as the same sum of the same loads.
+bool may_be_alike(const Kernel& kernel, ValueId one, ValueId other) {
+  constexpr int kMostLooked = 32;
+  std::vector<std::pair<ValueId, ValueId>> open{{one, other}};
+  for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
+    const auto [left, right] = open.back();
+    open.pop_back();
+    if (left == right) continue;
+    if (!left.valid() || !right.valid()) return false;
+    const Instruction &a = kernel.code[left.index], &b = kernel.code[right.index];
+    if (a.op != b.op || a.imm != b.imm) return false;
+    open.insert(open.end(), {{a.a, b.a}, {a.b, b.b}, {a.c, b.c}, {a.d, b.d}});
+  }
+  return true;
+}
+
+bool turns(Opcode op) {
+  return op == Opcode::Neg || op == Opcode::Not || op == Opcode::Sub || op == Opcode::Xor || op == Opcode::SDiv || op == Opcode::Mul;
+}
+
 // Which minima and maxima are computed from others.
 class Joins {
  public:
@@ -35,23 +56,32 @@ class Joins {
         chosen_(kernel.variables.size()),
         holds_(kernel.code.size()),
         reaches_(kernel.code.size()),
-        holding_(place_count(kernel)),
-        reaching_(holding_.size()) {
+        holding_places_(place_count(kernel)),
+        reaching_places_(holding_places_.size()) {
     if (has(opcodes, Opcode::ReadVariable)) find_chosen();
   }
 
   // Whether a minimum or maximum is computed from another.
   bool any() {
     // One in a loop may be computed from itself.
-    const int least = has(opcodes_, Opcode::AddSat) || has(opcodes_, Opcode::Loop) ? 1 : 2;
-    if (std::ranges::count_if(kernel_.code, [&](const Instruction& it) { return is_extreme(it); }) < least) return false;
-    find_places(holding_, opcodes_, [&] { return find_holding(); });
+    int others = has(opcodes_, Opcode::AddSat) || has(opcodes_, Opcode::Loop) ? 1 : 0;
+    for (const Instruction& it : kernel_.code) {
+      if (is_extreme(it)) others += it.op != Opcode::ReadVariable && turns_both(it) ? 2 : 1;
+    }
+    if (others < 2) return false;
+    find_places(holding_places_, opcodes_, [&] { return find_holding(); });
     return std::ranges::any_of(kernel_.code, [&](const Instruction& it) { return joins(it); });
+  }
+
+  // Whether branches choose what a variable holds by comparing that; with a sign, if anything here is compared so.
+  bool is_chosen(const Instruction& it) const { return it.op == Opcode::ReadVariable && chosen_[it.imm] > 0; }
+  bool is_chosen_with_sign(const Instruction& it) const {
+    return is_chosen(it) && (has(opcodes_, Opcode::SLt) || has(opcodes_, Opcode::SLe));
   }
 
   // Returns of which instructions a compiler may make an operand of a joined one.
   std::vector<bool> operands(const FoundNumbers& numbers) {
-    find_places(reaching_, opcodes_, [&] { return find_reaching(numbers); });
+    find_places(reaching_places_, opcodes_, [&] { return find_reaching(numbers); });
     return std::move(reaches_);
   }
 
@@ -61,9 +91,7 @@ class Joins {
     return op == Opcode::Min || op == Opcode::Max || op == Opcode::SMin || op == Opcode::SMax || op == Opcode::AddSat;
   }
   bool is_extreme(const Instruction& it) const {
-    if (it.op == Opcode::ReadVariable) return chosen_[it.imm] > 0;
-    const bool may_be = it.op == Opcode::Select && it.lanes == 1 && is_comparison(kernel_.code[it.a.index].op);
-    return is_minimum_or_maximum(it.op) || (may_be && !is_checked_load(kernel_, it));
+    return is_chosen(it) || is_minimum_or_maximum(it.op) || (it.op == Opcode::Select && !is_checked_load(kernel_, it));
   }
 
   // `if (v > x) v = x` is a minimum too.
@@ -72,23 +100,38 @@ class Joins {
     for (const Instruction& it : kernel_.code) {
       if (it.op == Opcode::If) conditions.push_back(it.a);
       if (it.op == Opcode::EndIf) conditions.pop_back();
-      if (it.op != Opcode::WriteVariable || conditions.empty()) continue;
-      const Instruction& compares = kernel_.code[conditions.back().index];
-      if (is_comparison(compares.op) && (is_same(compares.a, it.a) || is_same(compares.b, it.a))) ++chosen_[it.imm];
+      if (it.op != Opcode::WriteVariable) continue;
+      const std::span innermost = std::span(conditions).last(std::min(conditions.size(), kMostConditions));
+      const auto chooses = [&](ValueId each) { return compares(each, it.a); };
+      if (std::ranges::any_of(innermost, chooses)) ++chosen_[it.imm];
     }
   }
-  bool is_same(ValueId one, ValueId other) const {
-    const Instruction &a = kernel_.code[one.index], &b = kernel_.code[other.index];
-    return one == other || (a.op == b.op && a.imm == b.imm && (a.op == Opcode::Constant || a.op == Opcode::ReadVariable));
+  bool compares(ValueId condition, ValueId value) const {
+    std::vector<ValueId> open{condition};
+    for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
+      const Instruction& it = kernel_.code[open.back().index];
+      open.pop_back();
+      if (is_comparison(it.op) && (may_be_alike(kernel_, it.a, value) || may_be_alike(kernel_, it.b, value))) return true;
+      if (it.op == Opcode::And || it.op == Opcode::Or) open.insert(open.end(), {it.a, it.b});
+    }
+    return false;
   }
-
   bool holds_operand(const Instruction& it) const {
     if (!is_computed(it.op) || is_comparison(it.op)) return false;
     return std::ranges::any_of(it.operands(), [&](ValueId each) { return each.valid() && holds_[each.index]; });
   }
   bool joins(const Instruction& it) const {
-    if (it.op == Opcode::ReadVariable) return chosen_[it.imm] > 1 || (chosen_[it.imm] == 1 && holding_[*place_of(kernel_, it)]);
-    return it.op == Opcode::AddSat || (is_extreme(it) && holds_operand(it));
+    if (it.op == Opcode::ReadVariable) return chosen_[it.imm] > 1 || (chosen_[it.imm] == 1 && holding_places_[*place_of(kernel_, it)]);
+    return it.op == Opcode::AddSat || (is_extreme(it) && (holds_operand(it) || turns_both(it)));
+  }
+  // The minimum of two negations may become a negated maximum.
+  bool turns_both(const Instruction& it) const {
+    const auto may_turn = [&](ValueId value) {
+      const Instruction& of = kernel_.code[value.index];
+      if (of.op != Opcode::Add) return turns(of.op);
+      return turns(kernel_.code[of.a.index].op) || turns(kernel_.code[of.b.index].op);
+    };
+    return it.op == Opcode::Select ? may_turn(it.b) && may_turn(it.c) : may_turn(it.a) && may_turn(it.b);
   }
 
   // Goes from minima and maxima to what is computed from them. Returns whether another place was found.
@@ -98,9 +141,9 @@ class Joins {
       const Instruction& it = kernel_.code[at];
       const auto place = place_of(kernel_, it);
       if (const auto written = written_value(it)) {
-        if (holds_[written->index] && !holding_[*place]) grew = holding_[*place] = true;
+        if (holds_[written->index] && !holding_places_[*place]) grew = holding_places_[*place] = true;
       } else {
-        holds_[at] = (place && holding_[*place]) || is_extreme(it) || holds_operand(it);
+        holds_[at] = (place && holding_places_[*place]) || is_extreme(it) || holds_operand(it);
       }
     }
     return grew;
@@ -113,9 +156,9 @@ class Joins {
       const Instruction& it = kernel_.code[at];
       const auto place = place_of(kernel_, it);
       if (const auto written = written_value(it)) {
-        if (reaching_[*place]) reaches_[written->index] = true;
+        if (reaching_places_[*place]) reaches_[written->index] = true;
       } else if (place) {
-        if ((reaches_[at] || joins(it)) && !reaching_[*place]) grew = reaching_[*place] = true;
+        if ((reaches_[at] || joins(it)) && !reaching_places_[*place]) grew = reaching_places_[*place] = true;
       } else if (joins(it) || (reaches_[at] && may_be_operand(it, numbers))) {
         for (const ValueId each : it.operands()) {
           if (each.valid()) reaches_[each.index] = true;
@@ -136,7 +179,7 @@ class Joins {
       case Opcode::Add:
       case Opcode::Xor:
       case Opcode::Sub:
-        return !numbers.of(it.a).empty() || !numbers.of(it.b).empty();
+        return !numbers.of(it.a).is_unknown() || !numbers.of(it.b).is_unknown();
       case Opcode::Or:
       case Opcode::Shl:
       case Opcode::Shr:
@@ -152,24 +195,74 @@ class Joins {
     }
   }
 
+  static constexpr std::size_t kMostConditions = 4;  // of branches in branches
+  static constexpr int kMostLooked = 8;              // of a condition's parts
+
   const Kernel& kernel_;
   const Opcodes& opcodes_;
-  std::vector<std::uint32_t> chosen_;     // by variable: how many branches set it to what they have compared
-  std::vector<bool> holds_, reaches_;     // by instruction
-  std::vector<bool> holding_, reaching_;  // by place
+  std::vector<std::uint32_t> chosen_;                   // by variable: how many branches set it to what they have compared
+  std::vector<bool> holds_, reaches_;                   // by instruction
+  std::vector<bool> holding_places_, reaching_places_;  // by place
 };
+
+// What a sum adds up.
+class Terms {
+ public:
+  Terms(const Kernel& kernel, ValueId sum) : kernel_(kernel) {
+    std::vector<ValueId> open{sum};
+    while (!open.empty() && values_.size() < kMost) {
+      const ValueId value = open.back();
+      const Instruction& it = kernel.code[value.index];
+      open.pop_back();
+      const bool is_minus = it.op == Opcode::Sub || it.op == Opcode::Neg || it.op == Opcode::Not;
+      has_minus_ |= is_minus;
+      if (is_minus || it.op == Opcode::Add || it.op == Opcode::Mul || it.op == Opcode::Shl) {
+        open.push_back(it.a);
+        if (it.b.valid()) open.push_back(it.b);
+      } else {
+        values_.push_back(value);
+      }
+    }
+  }
+
+  bool has_minus() const { return has_minus_; }
+  bool may_share(const Terms& other, const FoundNumbers& numbers) const {
+    if (std::max(values_.size(), other.values_.size()) == kMost) return true;
+    return std::ranges::any_of(values_, [&](ValueId each) {
+      const auto is_alike = [&](ValueId another) { return may_be_alike(kernel_, each, another); };
+      return numbers.of(each).is_unknown() && std::ranges::any_of(other.values_, is_alike);
+    });
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+
+  const Kernel& kernel_;
+  std::vector<ValueId> values_;
+  bool has_minus_ = false;
+};
+
+// Whether a compiler may find by its literals that a value has no bits, as in `(x & 1) >> 1`.
+bool may_be_masked(const Kernel& kernel, const Instruction& it) {
+  const auto joins_literal = [&](const Instruction& by) {
+    return is_lanewise(by.op) && by.b.valid() && (number_of(kernel, by.a) || number_of(kernel, by.b));
+  };
+  return joins_literal(it) && joins_literal(kernel.code[(number_of(kernel, it.a) ? it.b : it.a).index]);
+}
+
+// Whether terms of a sum may cancel each other.
+bool may_cancel(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
+  if (it.op != Opcode::Add && it.op != Opcode::Sub) return false;
+  const Terms a(kernel, it.a), b(kernel, it.b);
+  const bool has_minus = (it.op == Opcode::Sub && !number_of(kernel, it.b)) || a.has_minus() || b.has_minus();
+  return has_minus && a.may_share(b, numbers);
+}
 
 // Whether an instruction may give minus a value, or what is that once a number is added.
 bool may_negate(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
-  const auto has_operand = [&](ValueId value, ValueId operand) {
-    if (!numbers.of(operand).empty()) return false;
-    const Instruction& of = kernel.code[value.index];
-    return (of.op == Opcode::Add || of.op == Opcode::Sub || of.op == Opcode::Mul || of.op == Opcode::Shl) &&
-           (of.a == operand || of.b == operand);
-  };
   const auto by_negative = [&](ValueId value, ValueId by) {
-    const NumberSet& numbers_of = numbers.of(by);
-    const bool may_be = numbers_of.is_any() || std::ranges::any_of(numbers_of, [](std::uint32_t each) { return each >= 1u << 31; });
+    const NumberSet& set = numbers.of(by);
+    const bool may_be = set.is_any() || std::ranges::any_of(set, [](std::uint32_t each) { return each >= 1u << 31; });
     return may_be && !number_of(kernel, value);
   };
   switch (it.op) {
@@ -177,8 +270,12 @@ bool may_negate(const Kernel& kernel, const Instruction& it, const FoundNumbers&
     case Opcode::Not:
     case Opcode::SDiv:
       return true;
-    case Opcode::Sub:  // also `a - (a + x)` and `(b - x) - b`
-      return (!numbers.of(it.a).empty() && !number_of(kernel, it.b)) || has_operand(it.b, it.a) || has_operand(it.a, it.b);
+    case Opcode::Add:  // as `(y - x) + -y`
+    case Opcode::Sub: {
+      const bool is_minus = it.op == Opcode::Sub && !number_of(kernel, it.b);
+      if (is_minus && (!numbers.of(it.a).is_unknown() || may_be_masked(kernel, kernel.code[it.a.index]))) return true;
+      return may_cancel(kernel, it, numbers);
+    }
     case Opcode::Mul:
       return by_negative(it.a, it.b) || by_negative(it.b, it.a);
     case Opcode::Xor:
@@ -188,43 +285,87 @@ bool may_negate(const Kernel& kernel, const Instruction& it, const FoundNumbers&
   }
 }
 
-// What ends at zero: a signed minimum of 0 and a value, and an unsigned maximum of both.
-enum class End : std::uint8_t { None, Signed, Unsigned };
+// What ends at zero: a signed minimum of 0 and a value, which branches may choose too, and an unsigned maximum of both.
+struct End {
+  bool is_signed = false, is_unsigned = false;
+};
 
 End end_of(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
-  const auto is_zero = [&](ValueId value) { return numbers.of(value).may_be(0); };
+  const auto is_zero = [&](ValueId value) { return numbers.of(value).may_be(0) || may_cancel(kernel, kernel.code[value.index], numbers); };
   if (it.op == Opcode::SMin || it.op == Opcode::Max) {
-    if (!is_zero(it.a) && !is_zero(it.b)) return End::None;
-    return it.op == Opcode::SMin ? End::Signed : End::Unsigned;
+    const bool ends = is_zero(it.a) || is_zero(it.b);
+    return {ends && it.op == Opcode::SMin, ends && it.op == Opcode::Max};
   }
-  if (it.op != Opcode::Select || it.lanes != 1) return End::None;
+  if (it.op != Opcode::Select || it.lanes != 1) return {};
   const Instruction& compares = kernel.code[it.a.index];
   const auto is_compared = [&](ValueId value) { return is_comparison(compares.op) && (compares.a == value || compares.b == value); };
-  if (!(is_zero(it.b) && is_compared(it.c)) && !(is_zero(it.c) && is_compared(it.b))) return End::None;
-  return compares.op == Opcode::SLt || compares.op == Opcode::SLe ? End::Signed : End::Unsigned;
+  const bool ends = (is_zero(it.b) && is_compared(it.c)) || (is_zero(it.c) && is_compared(it.b));
+  const bool is_signed = compares.op == Opcode::SLt || compares.op == Opcode::SLe;
+  return {ends && is_signed, ends && !is_signed};
+}
+
+// What moves the bits of its first operand down, or around. A sum of it and what is uniform is one instruction of ptxas, which loses the
+// minus of that operand.
+bool moves_bits(Opcode op) {
+  return op == Opcode::RotateLeft || op == Opcode::RotateRight || op == Opcode::Shr || op == Opcode::SShr || op == Opcode::MulHigh;
+}
+
+// Marks the negations whose bits a summand moves, and those that a variable keeps until then.
+void mark_moved(const Kernel& kernel, std::vector<bool>& found) {
+  std::vector<bool> moved(kernel.code.size()), variables(kernel.variables.size());
+  const auto mark = [&](const Instruction& by) {
+    if (!moves_bits(by.op)) return;
+    const Instruction& value = kernel.code[by.a.index];
+    if (value.op == Opcode::ReadVariable) variables[value.imm] = true;
+    moved[by.a.index] = true;
+  };
+  for (const Instruction& it : kernel.code) {
+    if (it.op != Opcode::Add && it.op != Opcode::Sub) continue;
+    for (const ValueId summand : {it.a, it.b}) {
+      const Instruction& by = kernel.code[summand.index];
+      mark(by);
+      if (by.op != Opcode::Or) continue;  // a rotation that the target lacks
+      mark(kernel.code[by.a.index]);
+      mark(kernel.code[by.b.index]);
+    }
+  }
+  for (const Instruction& it : kernel.code) {
+    if (it.op == Opcode::WriteVariable && variables[it.imm]) moved[it.a.index] = true;
+  }
+  for (std::size_t at = 0; at < kernel.code.size(); ++at) {
+    const Instruction& it = kernel.code[at];
+    if (!moved[at] || (it.op != Opcode::Neg && (it.op != Opcode::Sub || number_of(kernel, it.a) != 0))) continue;
+    found.resize(kernel.code.size());
+    found[at] = true;
+  }
+}
+
+// Marks what negates or ends at zero among joined minima and maxima.
+void mark_joined(const Kernel& kernel, const Opcodes& opcodes, std::vector<bool>& found) {
+  Joins joins(kernel, opcodes);
+  if (!joins.any()) return;
+  const FoundNumbers numbers(kernel, opcodes);
+  const std::vector<bool> operands = joins.operands(numbers);
+  std::vector<End> ends;
+  for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {
+    const bool may_choose_zero = joins.is_chosen_with_sign(kernel.code[at]) && numbers.of(ValueId{at}).may_be(0);
+    ends.push_back(may_choose_zero ? End{.is_signed = true} : end_of(kernel, kernel.code[at], numbers));
+  }
+  const bool has_both_ends = std::ranges::any_of(ends, &End::is_signed) && std::ranges::any_of(ends, &End::is_unsigned);
+  for (std::size_t at = 0; at < kernel.code.size(); ++at) {
+    const bool ends_at_zero = has_both_ends && (ends[at].is_signed || ends[at].is_unsigned);
+    if (!operands[at] || (!ends_at_zero && !may_negate(kernel, kernel.code[at], numbers))) continue;
+    found.resize(kernel.code.size());
+    found[at] = true;
+  }
 }
 
 }  // namespace
 
 std::vector<bool> joined_extremes(const Kernel& kernel, const Opcodes& opcodes) {
-  constexpr std::array kExtremes = {Opcode::Min, Opcode::Max, Opcode::SMin, Opcode::SMax, Opcode::AddSat, Opcode::Select};
-  const bool may_choose = has(opcodes, Opcode::If) && has(opcodes, Opcode::ReadVariable);
-  if (!may_choose && std::ranges::none_of(kExtremes, [&](Opcode op) { return has(opcodes, op); })) return {};
-  Joins joins(kernel, opcodes);
-  if (!joins.any()) return {};
-  const FoundNumbers numbers(kernel, opcodes);
-  const std::vector<bool> operands = joins.operands(numbers);
-  std::vector<End> ends;
-  for (const Instruction& it : kernel.code) ends.push_back(end_of(kernel, it, numbers));
-  const auto has_end = [&](End end) { return std::ranges::find(ends, end) != ends.end(); };
-  const bool has_both_ends = has_end(End::Signed) && has_end(End::Unsigned);
   std::vector<bool> found;
-  for (std::size_t at = 0; at < kernel.code.size(); ++at) {
-    const bool ends_at_zero = has_both_ends && ends[at] != End::None;
-    if (!operands[at] || (!ends_at_zero && !may_negate(kernel, kernel.code[at], numbers))) continue;
-    found.resize(kernel.code.size());
-    found[at] = true;
-  }
+  if (has(opcodes, Opcode::Neg) || has(opcodes, Opcode::Sub)) mark_moved(kernel, found);
+  mark_joined(kernel, opcodes, found);
   return found;
 }
 

@@ -192,22 +192,30 @@ JOINED = {
 @pytest.mark.parametrize("inner", list(JOINED))
 @pytest.mark.parametrize("negation", list(NEGATIONS))
 def test_a_negation_among_minima_and_maxima_keeps_its_minus(target, negation, inner, outer):
+    program = vyre.parse(
+        "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\nbuffer given: read u32 binding 1\n\n"
+        "let x = given[0]\nlet y = given[1]\nlet zero = lid.x & 1\nlet ones = lid.y - 1\n"
+        f"let v = cast(u32, {inner.format('given[2]', f'({negation})')})\n"
+        f"out[0] = cast(u32, {outer.format('given[3]', 'v')})\n"
+    )
     for (other, last), x, optimize in itertools.product(((0, 7), (-9, 3), (2000, -2000)), (5, 1000), (True, False)):
-        joined = f"cast(u32, {inner.format('v', other % BITS)})"
-        body = (
-            f"let x = given[0]\nlet zero = lid.x & 1\nlet ones = lid.y - 1\nlet v = {negation}\n"
-            f"let w = {joined}\nout[0] = cast(u32, {outer.format('w', last % BITS)})\n"
-        )
-        wanted = JOINED[outer](JOINED[inner](NEGATIONS[negation](x), other), last) % BITS
-        assert result(body, x, {**target, "optimize": optimize}) == [wanted], body
+        given = np.array([x, 3, other % BITS, last % BITS], np.uint32)
+        out = vyre.run(
+            program,
+            {"out": np.array([77], np.uint32), "given": given},
+            workgroups=1,
+            **{**target, "optimize": optimize},
+        )["out"]
+        assert out == JOINED[outer](last, JOINED[inner](other, NEGATIONS[negation](x))) % BITS
 
 
 @pytest.mark.parametrize("negation", list(NEGATIONS))
 def test_a_negation_that_a_branch_takes_for_a_minimum_keeps_its_minus(target, negation):
     for x, optimize in itertools.product((5, 1000), (True, False, ["passes"])):
         body = (
-            f"let x = given[0]\nlet zero = lid.x & 1\nlet ones = lid.y - 1\nlet least = {negation}\nlet y = 2000 - x\n"
-            "if least >= y {\n  least = y\n}\nlet z = x + 4294966296\nif z < least {\n  least = z\n}\nout[0] = least\n"
+            f"let x = given[0]\nlet y = given[1]\nlet zero = lid.x & 1\nlet ones = lid.y - 1\nlet least = {negation}\n"
+            "let other = 2000 - x\nif least >= other {\n  least = other\n}\n"
+            "let z = x + 4294966296\nif z < least {\n  least = z\n}\nout[0] = least\n"
         )
         wanted = min(n % BITS for n in (NEGATIONS[negation](x), 2000 - x, x - 1000))
         assert result(body, x, {**target, "optimize": optimize}) == [wanted], body
@@ -405,7 +413,7 @@ def test_ptx_inverts_with_ones_that_are_not_known():
     assert "4294967295" not in text
 
 
-@pytest.mark.parametrize(("target", "hides"), [("ptx", "or.b32"), ("spirv-asm", "OpBitwiseOr")])
+@pytest.mark.parametrize(("target", "hides"), [("ptx", "  or.b32"), ("spirv-asm", "OpBitwiseOr")])
 def test_operands_are_hidden_where_a_minimum_or_maximum_is_computed_from_another(target, hides):
     least = "let v = wid.y\nif v > wid.x {\n  v = wid.x\n}\n"
     hidden = [
@@ -414,6 +422,8 @@ def test_operands_are_hidden_where_a_minimum_or_maximum_is_computed_from_another
         least + "out[0] = max(v, negate(wid.y))\n",
         least + "let w = negate(wid.z)\nif w < v {\n  v = w\n}\nout[0] = v\n",
         "out[0] = max(cast(u32, smin(cast(i32, wid.x), 0i32)), 0)\n",
+        "out[0] = min(negate(wid.x), bitnot(wid.y - 1))\n",
+        "out[0] = min(wid.x, min(wid.y, (given[1] - wid.z) - given[1]))\n",
     ]
     seen = [
         "out[0] = min(wid.x, negate(wid.y))\n",
@@ -423,8 +433,16 @@ def test_operands_are_hidden_where_a_minimum_or_maximum_is_computed_from_another
     assert [each for each in hidden + seen if hides in lowered(each, target, optimize=False)] == hidden
 
 
+@pytest.mark.parametrize(("target", "ors"), [("ptx", "  or.b32"), ("spirv-asm", "OpBitwiseOr")])
+def test_a_negation_that_is_rotated_in_a_sum_is_hidden(target, ors):
+    def count(rotated):
+        return lowered(f"out[0] = rotl({rotated}, 5) + wid.y\n", target).count(ors)
+
+    assert count("negate(wid.x)") == count("wid.x") + 1
+
+
 def test_only_exclusive_ors_with_what_may_be_ones_are_hidden_where_a_branch_tells_the_operand():
-    of_ptx, of_spirv = r"add\.u32 (%r\d+), .*;\n +xor\.b32 .*\1", r"(%\d+) = OpIAdd .*\n.*OpBitwiseXor .*\1\b"
+    of_ptx, of_spirv = r"or\.b32 (%r\d+), .*;\n +xor\.b32 .*\1", r"(%\d+) = OpIAdd .*\n.*OpBitwiseXor .*\1\b"
     for target, pattern in (("ptx", of_ptx), ("spirv-asm", of_spirv)):
 
         def is_hidden(by, condition="x", *, target=target, pattern=pattern):
