@@ -34,7 +34,7 @@ class Brief {
       return;
     }
     if (data.infix) return infix(ir::info(*data.infix), data, depth);
-    if (data.adapts) return put(data.number().text());
+    if (data.is_integer()) return put(data.number().text());
     const auto word = static_cast<std::uint32_t>(data.bits);
     switch (data.kind) {
       case ir::ExprKind::Literal: {

@@ -149,8 +149,9 @@ Expr(popcount(7)))");
       expr, m, "select",
       [](py::handle condition, py::handle if_true, py::handle if_false) {
         ir::ExprHandle chosen = operand(condition, "cond", "Expr.select");
-        const auto branches = adapting("Expr.select", std::pair("if_true", if_true), std::pair("if_false", if_false));
-        return wrap(ir::expr::select(std::move(chosen), branches[0], branches[1], caller()));
+        ir::ExprHandle yes = to_adapting(if_true, argument("if_true", "Expr.select"));
+        return wrap(
+            ir::expr::select(std::move(chosen), std::move(yes), to_adapting(if_false, argument("if_false", "Expr.select")), caller()));
       },
       py::arg("cond"), py::arg("if_true"), py::arg("if_false"),
       R"(select(cond, if_true, if_false) -> Expr
@@ -257,7 +258,7 @@ Expr(i32(-8) // 3))");
       "_open_integer",
       [](py::handle value, std::string group) {
         const ir::ExprHandle given = to_adapting(value, argument("value", "_open_integer"));
-        if (!given->adapts) return wrap(given);
+        if (!given->is_integer()) return wrap(given);
         return wrap(ir::expr::open_integer(given->number(), std::move(group), caller()));
       },
       py::arg("value"), py::arg("group"));

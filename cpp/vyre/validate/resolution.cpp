@@ -15,17 +15,7 @@ namespace vyre::validate {
 namespace {
 
 using ir::DataType;
-using ir::Infix;
 using ir::Mistake;
-
-std::string literal_fix(const Mistake& mistake) {
-  const ir::Number opposite{mistake.number.magnitude};
-  const bool is_added = mistake.op == Infix::Add || mistake.op == Infix::Sub;
-  if (is_added && !mistake.on_the_left && mistake.number.negative && opposite.fits(mistake.left)) {
-    return fmt::format("write `{} {}`", mistake.op == Infix::Add ? '-' : '+', opposite.text());
-  }
-  return "write an integer of that range";
-}
 
 std::string undefined_fix(DataType type) {
   if (ir::lanes(type) > 1) return "apply it to each lane, vyre.lane(x, 0) and the others";
@@ -60,7 +50,7 @@ Diagnostics diagnose(const ir::Resolved& resolved, const ir::OpTable& ops) {
         break;
       case Mistake::Kind::Literal:
         report.add<Message::LiteralRange>(site, mistake.number.text(), left, ir::range(mistake.left).least.text(),
-                                          ir::range(mistake.left).greatest.text(), literal_fix(mistake));
+                                          ir::range(mistake.left).greatest.text(), "write an integer of that range");
         break;
       case Mistake::Kind::Truth:
         report.add<Message::InvertedTruth>(site);

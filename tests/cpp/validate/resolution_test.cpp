@@ -58,9 +58,9 @@ TEST(V039, rejects_an_operator_that_a_type_does_not_have) {
 }
 
 TEST(V039, rejects_an_integer_out_of_range) {
-  EXPECT_EQ(
-      found(infix(Infix::Sub, {load("w"), integer({7, true})})),
-      Found{said("V039 at entry[0].value.arguments[1]:", "literal -7 does not fit `u64` (0 to 18446744073709551615)", "write `+ 7`")});
+  EXPECT_EQ(found(infix(Infix::Mul, {load("w"), integer({7, true})})),
+            Found{said("V039 at entry[0].value.arguments[1]:", "literal -7 does not fit `u64` (0 to 18446744073709551615)",
+                       "write an integer of that range")});
 }
 
 TEST(V039, rejects_the_bits_of_a_truth_and_amounts_of_another_type) {

@@ -334,7 +334,6 @@ MISTAKES = [
     (lambda v: v["vec2"] == v["vec2"], "operator `==` is not defined on `vec2<u32>`", "apply it to each lane, vyre.lane(x, 0) and the others", lambda v: vyre.lane(v["vec2"], 0) == vyre.lane(v["vec2"], 0), U32),
     (lambda v: vyre.rotl(v["i32"], 1), "operator `rotl` is not defined on `i32`", "write vyre.cast(vyre.u32, x) for each operand x", lambda v: vyre.rotl(vyre.cast(vyre.u32, v["i32"]), 1), U32),
     (lambda v: vyre.mulhi(v["vec2"], v["vec2"]), "operator `mulhi` is not defined on `vec2<u32>`", "apply it to each lane, vyre.lane(x, 0) and the others", lambda v: vyre.mulhi(vyre.lane(v["vec2"], 0), vyre.lane(v["vec2"], 1)), U32),
-    (lambda v: v["u32"] + -1, "literal -1 does not fit `u32` (0 to 4294967295)", "write `- 1`", lambda v: v["u32"] - 1, U32),
     (lambda v: vyre.min(v["i32"], 2**31), "literal 2147483648 does not fit `i32` (-2147483648 to 2147483647)", "write an integer of that range", lambda v: vyre.min(v["i32"], 2**31 - 1), I32),
     (lambda v: v["u64"] >> v["u64"], "amount of `>>` must be `u32`, got `u64`", "cast the amount to U32", lambda v: v["u64"] >> Expr.cast(U32, v["u64"]), U64),
     (lambda v: ~(v["i32"] < 0), "operator `~` flips the bits of a truth value", "use logical_not for the truth or bitnot for the bits", lambda v: vyre.logical_not(v["i32"] < 0), U32),
@@ -393,9 +392,7 @@ def test_an_operand_of_unknown_type_is_no_second_mistake():
     assert {d.rule for d in vyre.validate(program)} == {"V004", "V006"}
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: Node.let("x", -1), lambda: vyre.select(Expr.gid_x(), -1, 2), lambda: vyre.min(-1, 2)]
-)
+@pytest.mark.parametrize("make", [lambda: Node.let("x", -1), lambda: vyre.min(-1, 2)])
 def test_a_negative_integer_alone_names_the_literal_of_i32(make):
     with pytest.raises(vyre.ArgumentError, match=r"pass an Expr, an integer from 0 to 4294967295 or a bool"):
         make()

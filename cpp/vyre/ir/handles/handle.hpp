@@ -66,15 +66,16 @@ struct ExprData {
   ExprKind kind;
   std::uint8_t op = 0;  // BinOp, UnOp, TernOp, AtomicOp, GridIdKind, or the DataType of Literal, Cast and Pack
   bool has_expected = false;
-  bool adapts = false;         // an integer of Python: resolve() gives it the type that stands opposite
-  bool negative = false;       // of such an integer, whose `bits` are its 64-bit two's complement
+  bool adapts = false;         // an integer of Python, or a Select of such: resolve() gives it the type that stands opposite
+  bool negative = false;       // of such an integer, whose `bits` are its 64-bit two's complement; one of a Select is
   std::optional<Infix> infix;  // an operator of Python: resolve() chooses the explicit ones
   SourcePlace place;
-  std::uint64_t bits = 0;  // a literal's bits, an axis, a lane
+  std::uint64_t bits = 0;  // a literal's bits, an axis, a lane, how many integers a Select of such has
   std::string name;        // of a variable, buffer or operation; of an integer that open_integer() made, its group
   std::vector<ExprHandle> operands;
   mutable const ExprData* next_dead = nullptr;
 
+  bool is_integer() const { return adapts && kind == ExprKind::Literal; }
   Number number() const { return Number::of(bits, negative); }  // of an integer of Python
 };
 

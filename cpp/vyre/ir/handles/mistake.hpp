@@ -22,10 +22,9 @@ struct Mistake {
   };
 
   Kind kind;
-  std::optional<Infix> op{};  // nothing for an integer that is no operand of an operator
+  std::optional<Infix> op{};  // nothing for an integer
   DataType left = kU32, right = kU32;
   Number number{};
-  bool on_the_left = false;  // of the operator
   NodeId statement{};
   ExprId expr{};  // what the program has in place of the operator; for an integer, the integer
 };

@@ -84,8 +84,9 @@ std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSi
       case NodeKind::Assign: {
         const NameId name = builder.name(data.name);
         const Made value = make(data.operands[0], variables.type(name));
-        if (!data.operands[0]->adapts && value.type) {
-          if (const auto open = groups.find(data.name); open != groups.end()) open_types.bind(open->second, *value.type);
+        if (const auto open = groups.find(data.name); open != groups.end()) {
+          if (data.operands[0]->adapts && data.operands[0]->negative) open_types.note_negative(open->second);
+          if (!data.operands[0]->adapts && value.type) open_types.bind(open->second, *value.type);
         }
         builder.assign(name, value.id, data.place);
         break;

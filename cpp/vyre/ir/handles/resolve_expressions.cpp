@@ -39,7 +39,7 @@ std::optional<DataType> Expressions::value_of(NameId buffer) const {
 
 ExprId Expressions::stored(const ExprHandle& root, NameId buffer) {
   const std::optional<DataType> stored = element(buffer);
-  if (!stored || !is_narrow(*stored) || !root->adapts || !root->name.empty() || surroundings_.spelled) {
+  if (!stored || !is_narrow(*stored) || !root->is_integer() || !root->name.empty() || surroundings_.spelled) {
     return (*this)(root, value_of(buffer)).id;
   }
   const Number value = root->number();
@@ -49,7 +49,12 @@ ExprId Expressions::stored(const ExprHandle& root, NameId buffer) {
 }
 
 Made Expressions::operator()(const ExprHandle& root, std::optional<DataType> wanted) {
-  if (root->adapts) return root->name.empty() ? literal(*root, wanted.value_or(DataType::U32)) : open_literal(*root);
+  if (root->adapts) {
+    if (!root->name.empty()) return open_literal(*root);
+    const bool chooses = !root->is_integer();
+    if (chooses && stack_.empty()) make_reached(root.get());
+    return integer(*root, wanted.value_or(chooses && root->negative ? DataType::I32 : DataType::U32));
+  }
   if (const Made* made = known(root.get())) return *made;
   make_reached(root.get());
   return *known(root.get());
@@ -74,12 +79,13 @@ void Expressions::make_reached(const ExprData* root) {
     auto& [data, next] = stack_.back();
     if (next < data->operands.size()) {
       const ExprData* operand = data->operands[next++].get();
-      if (!operand->adapts && known(operand) == nullptr) stack_.push_back({operand, 0});
+      const bool is_made = operand->adapts ? operand->is_integer() : known(operand) != nullptr;
+      if (!is_made) stack_.push_back({operand, 0});
       continue;
     }
     const ExprData* done = data;
     stack_.pop_back();
-    remember(done);
+    if (!done->adapts) remember(done);  // else it becomes what each of its uses wants
   }
 }
 
@@ -107,7 +113,7 @@ const Made* Expressions::equal_variant(const Memo& memo, const ExprData& data) c
   if (data.kind == ExprKind::Var) return nullptr;
   const auto same = [&](std::uint32_t environment) {
     return std::ranges::all_of(data.operands, [&](const ExprHandle& operand) {
-      if (operand->adapts) return true;  // its type follows from the other operand's
+      if (operand->adapts) return operand->is_integer();  // its type follows from the other operand's
       const Made* now = known(operand.get());
       const Memo& theirs = memos_.at(operand.get());
       const bool varies = theirs.made.id_varies || theirs.made.type_varies;
@@ -296,26 +302,38 @@ Made Expressions::spelled_integer(const ExprData& data) {
   return {.id = builder_.add(Call{builder_.name(spelling::kInteger), builder_.list(parts)}, data.place), .type = std::nullopt};
 }
 
-Made Expressions::literal(const ExprData& data, DataType type, std::optional<Infix> op, bool on_the_left) {
-  if (surroundings_.spelled) return spelled_integer(data);
+Made Expressions::literal(const Number& number, SourcePlace place, DataType type) {
   if (!has_numbers(type)) type = DataType::U32;
-  const Number value = data.number();
-  const ExprId id = builder_.add(value.literal(type), data.place);
-  if (!value.fits(type)) {
-    add_mistake({.kind = Mistake::Kind::Literal, .op = op, .left = type, .number = value, .on_the_left = on_the_left, .expr = id});
-  }
+  const ExprId id = builder_.add(number.literal(type), place);
+  if (!number.fits(type)) add_mistake({.kind = Mistake::Kind::Literal, .left = type, .number = number, .expr = id});
   return {.id = id, .type = type};
+}
+
+Made Expressions::integer(const ExprData& data, DataType type) {
+  if (!data.is_integer()) return integer_select(data, type);
+  return surroundings_.spelled ? spelled_integer(data) : literal(data.number(), data.place, type);
+}
+
+Made Expressions::integer_select(const ExprData& data, DataType type) {
+  const Made condition = operand(data, 0);
+  const Made yes = integer(*data.operands[1], type), no = integer(*data.operands[2], type);
+  Made made{.id = builder_.add(Select{condition.id, yes.id, no.id}, data.place), .type = yes.type};
+  made.id_varies = condition.id_varies || yes.id_varies || no.id_varies;
+  return made;
 }
 
 Made Expressions::open_literal(const ExprData& data) {
   const std::optional<DataType> type = surroundings_.spelled ? std::nullopt : open_types_.type(data.name);
-  if (!type) return {.id = literal(data, DataType::U32).id, .type = std::nullopt};
+  if (!type) {
+    if (data.negative) open_types_.note_negative(data.name);
+    return {.id = integer(data, DataType::U32).id, .type = std::nullopt};
+  }
   if (is_vector(*type)) {
-    const std::vector<ExprId> lanes(info(*type).components, literal(data, info(*type).component).id);
+    const std::vector<ExprId> lanes(info(*type).components, integer(data, info(*type).component).id);
     return {.id = builder_.add(Pack{*type, builder_.list(lanes)}, data.place), .type = type};
   }
   if (*type == DataType::Bool && data.bits <= 1) return {.id = builder_.add(Literal::boolean(data.bits != 0), data.place), .type = type};
-  return literal(data, *type);
+  return integer(data, *type);
 }
 
 Made Expressions::infix(const ExprData& data) {
@@ -334,11 +352,19 @@ Made Expressions::mistaken(const ExprData& data, std::span<const Made> operands,
 }
 
 Made Expressions::shift(const ExprData& data, const InfixInfo& row) {
-  Made value = data.operands[0]->adapts ? literal(*data.operands[0], DataType::U32, row.op, true) : operand(data, 0);
-  const Made amount = data.operands[1]->adapts ? literal(*data.operands[1], DataType::U32, row.op) : operand(data, 1);
+  Made value = data.operands[0]->adapts ? integer(*data.operands[0], DataType::U32) : operand(data, 0);
+  const Made amount = data.operands[1]->adapts ? integer(*data.operands[1], DataType::U32) : operand(data, 1);
   const std::array<Made, 2> operands{value, amount};
   if (amount.type && *amount.type != DataType::U32) return mistaken(data, operands, {.kind = Mistake::Kind::Amount, .left = *amount.type});
   return written(data, row, value.type.value_or(DataType::U32), operands);
+}
+
+// A negative integer that is added to a value without a sign, or subtracted from it, is the opposite operator with its magnitude.
+std::optional<Infix> Expressions::opposite_of(Infix op, std::size_t k, const ExprData& integer, DataType type) {
+  if (!integer.is_integer() || !integer.negative || integer.number().fits(type) || !Number{integer.number().magnitude}.fits(type))
+    return {};
+  if (op == Infix::Add) return Infix::Sub;
+  return op == Infix::Sub && k == 1 ? std::optional(Infix::Add) : std::nullopt;
 }
 
 Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
@@ -361,11 +387,19 @@ Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
     }
   }
   // A mistake elsewhere hides a type, or a group has none yet; an operand that has one decides.
-  DataType type = decides.value_or(DataType::U32);
+  const bool negative = std::ranges::any_of(data.operands, [](const ExprHandle& each) { return each->adapts && each->negative; });
+  DataType type = decides.value_or(negative && !hidden ? DataType::I32 : DataType::U32);
   leaned_ = leaned_ || (hidden && type != DataType::U32);
   for (std::size_t k = 0; adapt && k < operands.size(); ++k) {
-    if (!data.operands[k]->adapts) continue;
-    operands[k] = literal(*data.operands[k], type, row.op, k == 0);
+    const ExprData& integer_data = *data.operands[k];
+    if (!integer_data.adapts) continue;
+    if (const auto opposite = opposite_of(row.op, k, integer_data, type)) {
+      const Made value = operands[1 - k];
+      operands[0] = value;
+      operands[1] = literal({integer_data.number().magnitude}, integer_data.place, type);
+      return written(data, info(*opposite), type, operands);
+    }
+    operands[k] = integer(integer_data, type);
     alike = alike && operands[k].type == type;
   }
   const bool inverts_truth = row.op == Infix::Invert && type == DataType::U32 && operands[0].truth;

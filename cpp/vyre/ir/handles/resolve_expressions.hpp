@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,11 +39,7 @@ struct Made {
 // made already; then the program is made again, and each time at least one group more has its type.
 class OpenTypes {
  public:
-  std::optional<DataType> type(const std::string& group) {
-    const std::optional<DataType> known = types_.try_emplace(group).first->second;
-    if (!known) was_open_ = true;
-    return known;
-  }
+  std::optional<DataType> type(const std::string& group) { return types_.try_emplace(group).first->second; }
   void bind(const std::string& group, DataType type) {
     std::optional<DataType>& known = types_[group];
     if (known) return;
@@ -50,19 +47,24 @@ class OpenTypes {
     // A group without a type counts as U32.
     if (type != kU32) again_ = true;
   }
+  // A group of a negative integer counts as I32.
+  void note_negative(const std::string& group) { negative_.insert(group); }
   // Whether the program must be made again. `leaned`: an operand without a type was taken for what the other one is, which is no U32.
   bool settle(bool leaned) {
-    const bool again = again_ || (was_open_ && leaned);
-    if (again && !again_) {
-      for (auto& [group, type] : types_) type = type.value_or(kU32);
+    bool again = again_;
+    for (auto& [group, type] : types_) {
+      if (again_ || type || !(leaned || negative_.contains(group))) continue;
+      type = negative_.contains(group) ? DataType::I32 : kU32;
+      again = true;
     }
-    again_ = was_open_ = false;
+    again_ = false;
     return again;
   }
 
  private:
   std::map<std::string, std::optional<DataType>> types_;
-  bool was_open_ = false, again_ = false;
+  std::set<std::string> negative_;
+  bool again_ = false;
 };
 
 // Makes the expressions of one program in a ProgramBuilder. A handle is made once; one whose meaning depends on the type of a variable is
@@ -120,7 +122,10 @@ class Expressions {
   // --- Integers without a type ---
 
   // An integer without a type, as one of `type`; as a U32 where `type` has no integers, which other rules then refuse.
-  Made literal(const ExprData& data, DataType type, std::optional<Infix> op = {}, bool on_the_left = false);
+  Made literal(const Number& number, SourcePlace place, DataType type);
+  // The same, or a Select of such.
+  Made integer(const ExprData& data, DataType type);
+  Made integer_select(const ExprData& data, DataType type);
   // An integer of a group, as a value of the group's type: the integer in every lane of a vector, and 0 or 1 as a truth.
   Made open_literal(const ExprData& data);
 
@@ -129,6 +134,7 @@ class Expressions {
   Made infix(const ExprData& data);
   Made shift(const ExprData& data, const InfixInfo& row);
   Made of_one_type(const ExprData& data, const InfixInfo& row);
+  static std::optional<Infix> opposite_of(Infix op, std::size_t k, const ExprData& integer, DataType type);
   // The explicit operators that `row` means on `type`.
   Made written(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands);
   // An expression that keeps the operands of a mistake, so that it has a place. It has no type: what follows from it is no second mistake.

@@ -1,0 +1,70 @@
+"""Python integers with a sign in kernels: beside values without one, in conditional expressions, and assigned."""
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import In, Out, i32, u8, u32, u64
+
+SIGNED = np.array([-3, -1, 0, 1, 7, -(2**31)], np.int32)
+
+
+@pytest.mark.parametrize(("element", "dtype"), [(u8, np.uint8), (u32, np.uint32), (u64, np.uint64)])
+def test_a_negative_integer_beside_a_value_without_a_sign_is_the_other_operator(target, element, dtype):
+    @vyre.kernel
+    def around(x: In[element], out: Out[element]):
+        i = vyre.gid(0)
+        if i < len(x):
+            total = x[i] - x[i]
+            for step in (-1, 0, 1):
+                total += x[i] + step
+            out[i] = (-2 + total) - -5
+
+    x = np.arange(1, 8, dtype=dtype)
+    assert around(x, **target).tolist() == (3 * x + 3).astype(x.dtype).tolist()
+
+
+def test_a_conditional_expression_of_integers_takes_the_type_of_where_it_goes(target):
+    @vyre.kernel
+    def sign(x: In[i32], out: Out[i32], scaled: Out[i32], wide: Out[u64]):
+        i = vyre.gid(0)
+        if i < len(x):
+            out[i] = -1 if x[i] < 0 else (1 if x[i] > 0 else 0)
+            scaled[i] = (2 if x[i] < 0 else 3) * (x[i] + -1)
+            wide[i] = 5 if x[i] < 0 else 2**40
+
+    out, scaled, wide = sign(SIGNED, **target)
+    x = SIGNED.astype(np.int64)
+    assert out.tolist() == np.sign(x).tolist()
+    assert scaled.tolist() == (np.where(x < 0, 2, 3) * (x - 1)).astype(np.int32).tolist()
+    assert wide.tolist() == np.where(x < 0, 5, 2**40).tolist()
+
+
+def test_a_variable_that_is_a_negative_integer_somewhere_has_a_sign(target):
+    @vyre.kernel
+    def sign(x: In[i32], out: Out[i32], last: Out[i32]):
+        i = vyre.gid(0)
+        if i < len(x):
+            r = 1
+            if x[i] < 0:
+                r = -1
+            out[i] = r
+            at = -1
+            for _k in range(3):
+                if x[i] > 0:
+                    at = 5
+            last[i] = at
+
+    out, last = sign(SIGNED, **target)
+    assert out.tolist() == np.where(SIGNED < 0, -1, 1).tolist()
+    assert last.tolist() == np.where(SIGNED > 0, 5, -1).tolist()
+
+
+def test_a_conditional_expression_may_have_many_integers(target):
+    value = vyre.select(vyre.Expr.gid_x() == 0, -1, 0)
+    for k in range(1, 200):
+        value = vyre.select(vyre.Expr.gid_x() == k, -k - 1, value)
+    out = vyre.BufferDecl.read_write("out", 0, i32)
+    program = vyre.Program([out], [1, 1, 1], [vyre.Node.store("out", vyre.Expr.gid_x(), value)])
+    found = vyre.run(program, {"out": np.zeros(201, np.int32)}, workgroups=201, **target)["out"]
+    assert found.tolist() == [-k - 1 for k in range(200)] + [0]
