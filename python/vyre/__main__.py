@@ -8,7 +8,7 @@ import errno
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import vyre
 from vyre import _core
@@ -89,7 +89,23 @@ def _open_streams() -> Iterator[None]:
         yield
 
 
+class _Once(argparse._StoreAction):
+    """Refuses an option that is given again, which would take the place of the first."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *rest: Any) -> None:
+        given = namespace.__dict__.setdefault("given", set())
+        if self.option_strings and self.dest in given:
+            raise argparse.ArgumentError(self, "it is given twice")
+        given.add(self.dest)
+        super().__call__(parser, namespace, *rest)
+
+
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name in (None, "store"):
+            self.register("action", name, _Once)
+
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         """Print like argparse, but let errors of output through, which argparse hides."""
         if message and file is not None:
@@ -114,6 +130,8 @@ def _with_fix(message: str, parser: argparse.ArgumentParser) -> str:
         meant = f"{parser.prog} {unknown[1]}" if option in known else _nearest(option, known)
         fix = f"write `{meant}`" if meant else f"leave them out; `{parser.prog} --help` lists what there is"
         return f"{message}. Fix: {fix}."
+    if message.endswith(": it is given twice"):
+        return f"{message}. Fix: give it once."
     if message.startswith("the following arguments are required: "):
         it, is_ = ("them", "they are") if ", " in message else ("it", "it is")
         return f"{message}. Fix: add {it}; `{parser.prog} --help` says what {is_}."

@@ -111,12 +111,17 @@ def test_every_exit_status_is_in_the_help(capsys):
         ("chek p.vyre", "vyre: error: argument COMMAND: invalid choice: 'chek'. Fix: write `check`."),
         ("shine", "vyre: error: argument COMMAND: invalid choice: 'shine'. Fix: write one of run, check, lower, "),
         ("", "vyre: error: the following arguments are required: COMMAND. Fix: add it; `vyre --help` says what it is."),
-        ("run", "vyre run: error: the following arguments are required: PROGRAM. Fix: add it; `vyre run --help` says "),
+        ("run", "vyre run: error: the following arguments are required: PROGRAM. "),
         ("lower p.vyre --to wgls", "vyre lower: error: argument --to: invalid choice: 'wgls'. Fix: write `wgsl`."),
         (
             "devices --bakend cpu",
             "vyre devices: error: unrecognized arguments: --bakend cpu. Fix: leave them out; `vyre ",
         ),
+        (
+            "scan --patterns a --patterns b",
+            "vyre scan: error: argument --patterns: it is given twice. Fix: give it once.",
+        ),
+        ("hash --check a --check b", "vyre hash: error: argument --check: it is given twice"),
         ("--json devices", "vyre devices: error: unrecognized arguments: --json. Fix: write `vyre devices --json`."),
         ("run p.vyre --bakend cpu", "vyre run: error: unrecognized arguments: --bakend cpu. Fix: write `--backend`."),
         (
