@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre._base.calls import REFUSALS, explain_calls
 from vyre._base.text import shown
-from vyre._procedure.carried import refuse_carried_names, refuse_other_steps
+from vyre._procedure.carried import refuse_carried_names, refuse_other_beginnings
 from vyre._procedure.changed import Watched
 from vyre._procedure.leaving import refuse_left_blocks
 from vyre._procedure.recorder import active, calling_line, place_text, recorder_of
@@ -115,6 +115,7 @@ class _Block:
             raise ArgumentError(
                 f"a with-block of {self._name} begins a second time. Fix: write `with {self._name}:` for each block."
             )
+        refuse_other_beginnings("otherwise" if "otherwise" in self._name else "when")
         del self._recorder.waiting[id(self)]
         self._watched = Watched(self._name)
         self._begin()
@@ -153,7 +154,7 @@ def times(count: Size | int) -> Iterator[Any]:
 
     def turns() -> Iterator[Any]:
         del recorder.waiting[id(turns)]
-        refuse_other_steps()
+        refuse_other_beginnings("times")
         watched = Watched("vyre.times(...)")
         number = recorder.open(line, recorder.made.repeat, size)
         turn, before = number + 1, recorder.count

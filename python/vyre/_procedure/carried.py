@@ -23,11 +23,27 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
     from types import CodeType
 
-__all__ = ["Carried", "carried_names", "names_read_in_blocks", "refuse_carried_names", "refuse_other_steps"]
+__all__ = [
+    "Carried",
+    "carried_names",
+    "names_read_in_blocks",
+    "refuse_carried_names",
+    "refuse_other_beginnings",
+]
 
 _WITH_OWN_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _CONDITIONS = ("when", "otherwise")
 _BLOCKS = (*_CONDITIONS, "times")
+_ASSIGNED = "names which the block assigns would keep what it assigned"
+_BEGINNINGS = {
+    "times": (
+        "takes a turn of vyre.times without a loop over it",
+        "enumerate, zip and next would count one turn",
+        "`for i in vyre.times(count):`, and make numbers from `i`",
+    ),
+    "when": ("begins a block of vyre.when without a with statement over it", _ASSIGNED, "`with vyre.when(condition):`"),
+    "otherwise": ("begins a block of vyre.otherwise without a with statement", _ASSIGNED, "`with vyre.otherwise():`"),
+}
 
 
 @dataclass(frozen=True)
@@ -73,29 +89,39 @@ def refuse_carried_names() -> None:
     )
 
 
-def refuse_other_steps() -> None:
-    """Raise ArgumentError when what steps through ``vyre.times`` is no loop that is written over it."""
+def refuse_other_beginnings(block: str) -> None:
+    """Raise ArgumentError when a turn of ``vyre.times``, or the block of a condition, begins in another way.
+
+    Args:
+        block: ``times``, ``when`` or ``otherwise``.
+    """
     frame = calling_frame()
-    if frame is None or frame.f_lineno in _loops_in(frame.f_code):
+    if frame is None or frame.f_lineno in _lines_of(frame.f_code, _CONDITIONS if block in _CONDITIONS else (block,)):
         return
+    does, would, fix = _BEGINNINGS[block]
     raise ArgumentError(
-        f"line {frame.f_lineno} of {_source.file_name(frame.f_code.co_filename)} takes a turn of vyre.times without a "
-        "loop over it. The body is recorded once for all turns, so that enumerate, zip and next would count one. Fix: "
-        "write `for i in vyre.times(count):`, and make numbers from `i`."
+        f"line {frame.f_lineno} of {_source.file_name(frame.f_code.co_filename)} {does}. The body is recorded once, so "
+        f"that {would}. Fix: write {fix}."
     )
 
 
 @functools.lru_cache(maxsize=256)
-def _loops_in(code: CodeType) -> Container[int]:
-    """The lines at which a loop over vyre.times takes a turn; all lines where Python keeps no source."""
+def _lines_of(code: CodeType, blocks: tuple[str, ...]) -> Container[int]:
+    """The lines at which loops or with statements begin blocks; all lines where Python keeps no source."""
     function = function_of(code)
     if function is None and code.co_name[0] != "<":
         return range(2**31)
-    if function is None or code.co_flags & inspect.CO_GENERATOR:  # the body of a generator's loop stands elsewhere
+    if function is None or code.co_flags & inspect.CO_GENERATOR:  # the body of a generator's block stands elsewhere
         return ()
     named = named_blocks(function, _BLOCKS)
-    loops = [each for each in ast.walk(function) if isinstance(each, ast.For) and _block(each.iter, named) == "times"]
-    return {line for each in loops for line in range(each.lineno, (each.iter.end_lineno or 0) + 1)}
+    found: set[int] = set()
+    for each in ast.walk(function):
+        if not isinstance(each, (ast.For, ast.With)):
+            continue
+        heads = [each.iter] if isinstance(each, ast.For) else [item.context_expr for item in each.items]
+        if any(_block(head, named) in blocks for head in heads):
+            found.update(range(each.lineno, (heads[-1].end_lineno or 0) + 1))
+    return found
 
 
 @functools.lru_cache(maxsize=256)

@@ -243,9 +243,25 @@ def test_turns_that_something_else_steps_through_are_refused(write_module, body)
     if "turns_of" in body:
         line = AROUND[: AROUND.index("for i in vyre.times")].count("\n") + 1
     assert error_of(procedure) == (
-        f"line {line} of changing.py takes a turn of vyre.times without a loop over it. The body is recorded once for "
-        "all turns, so that enumerate, zip and next would count one. Fix: write `for i in vyre.times(count):`, and "
-        "make numbers from `i`."
+        f"line {line} of changing.py takes a turn of vyre.times without a loop over it. The body is recorded once, so "
+        "that enumerate, zip and next would count one turn. Fix: write `for i in vyre.times(count):`, and make numbers "
+        "from `i`."
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "with (lambda size: vyre.when(size))(n > 1): add(x, 1)",
+        "with (vyre.when if n is n else None)(n > 1): add(x, 1)",
+        "with __import__('contextlib').ExitStack() as stack: stack.enter_context(vyre.when(n > 1)); add(x, 1)",
+        "with __import__('contextlib').contextmanager(lambda: (yield from [None]))(): vyre.when(n > 1).__enter__()",
+    ],
+)
+def test_a_block_that_something_else_begins_is_refused(write_module, body):
+    procedure, line = defined(write_module, body)
+    assert error_of(procedure).startswith(
+        f"line {line} of changing.py begins a block of vyre.when without a with statement over it. The body is "
     )
 
 
