@@ -40,6 +40,20 @@ def test_a_conditional_expression_of_integers_takes_the_type_of_where_it_goes(ta
     assert wide.tolist() == np.where(x < 0, 5, 2**40).tolist()
 
 
+def test_a_comparison_is_a_boolean_in_an_array_of_boolean(target):
+    @vyre.kernel
+    def compare(x: In[i32], low: Out[vyre.boolean], inner: Out[vyre.boolean]):
+        i = vyre.gid(0)
+        if i < len(x):
+            low[i] = x[i] < 0
+            inner[i] = (x[i] > -2) & (x[i] < 7)
+
+    low, inner = compare(SIGNED, **target)
+    assert low.dtype == np.bool_
+    assert low.tolist() == (SIGNED < 0).tolist()
+    assert inner.tolist() == ((SIGNED > -2) & (SIGNED < 7)).tolist()
+
+
 def test_a_variable_that_is_a_negative_integer_somewhere_has_a_sign(target):
     @vyre.kernel
     def sign(x: In[i32], out: Out[i32], last: Out[i32]):

@@ -40,7 +40,9 @@ std::optional<DataType> Expressions::value_of(NameId buffer) const {
 ExprId Expressions::stored(const ExprHandle& root, NameId buffer) {
   const std::optional<DataType> stored = element(buffer);
   if (!stored || !is_narrow(*stored) || !root->is_integer() || !root->name.empty() || surroundings_.spelled) {
-    return (*this)(root, value_of(buffer)).id;
+    const Made value = (*this)(root, value_of(buffer));
+    const bool is_truth = value.truth && value.type == kU32 && stored == DataType::Bool && !surroundings_.spelled;
+    return is_truth ? builder_.add(Cast{DataType::Bool, value.id}, root->place) : value.id;
   }
   const Number value = root->number();
   const ExprId id = builder_.add(value.literal(value_type(*stored)), root->place);

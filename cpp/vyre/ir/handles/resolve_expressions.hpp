@@ -78,7 +78,7 @@ class Expressions {
   // The type of the values of its elements.
   std::optional<DataType> value_of(NameId buffer) const;
 
-  // The value that a store puts into a buffer. An integer has to fit the element, narrow ones too.
+  // The value that a store puts into a buffer. An integer has to fit the element, narrow ones too. A comparison becomes a boolean for one.
   ExprId stored(const ExprHandle& root, NameId buffer);
 
   // `wanted` is the type of an integer that has none.
