@@ -91,9 +91,9 @@ def _by_tokens(function: FunctionType) -> ast.stmt | None:
             "K006",
             f"the source of `{function.__name__}` cannot be read (it was made by exec, or typed where "
             f"Python keeps no source)",
-            "write it into a file, or a notebook's cell without %%time and its like, or build its program: p = vyre.Builder(workgroup_size=64), "
-            "arrays by p.read(name, type) and p.output(name, type), statements by p.let(name, value), `with "
-            "p.if_(condition):` and `with p.loop(name, first, end):`, then p.program()",
+            "write it into a file, or a notebook's cell without %%time and its like, or build its program: "
+            "p = vyre.Builder(workgroup_size=64), arrays by p.read(name, type) and p.output(name, type), statements by "
+            "p.let(name, value), `with p.if_(condition):` and `with p.loop(name, first, end):`, then p.program()",
         ) from None
     return _parsed(lines, first)
 
