@@ -1,5 +1,7 @@
 """Python integers with a sign in kernels: beside values without one, in conditional expressions, and assigned."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,7 @@ def test_a_conditional_expression_may_have_many_integers(target):
     for k in range(1, 200):
         value = vyre.select(vyre.Expr.gid_x() == k, -k - 1, value)
     out = vyre.BufferDecl.read_write("out", 0, i32)
-    program = vyre.Program([out], [1, 1, 1], [vyre.Node.store("out", vyre.Expr.gid_x(), value)])
-    found = vyre.run(program, {"out": np.zeros(201, np.int32)}, workgroups=201, **target)["out"]
-    assert found.tolist() == [-k - 1 for k in range(200)] + [0]
+    for each in (value, pickle.loads(pickle.dumps(value))):
+        program = vyre.Program([out], [1, 1, 1], [vyre.Node.store("out", vyre.Expr.gid_x(), each)])
+        found = vyre.run(program, {"out": np.zeros(201, np.int32)}, workgroups=201, **target)["out"]
+        assert found.tolist() == [-k - 1 for k in range(200)] + [0]

@@ -35,6 +35,25 @@ class Dead {
   const Data* first_;
 };
 
+// How many integers without a type choose one of an expression's values; 0 if it has another value.
+std::uint64_t integers_of(const ExprData& value) {
+  constexpr std::uint64_t kMost = 64;  // because such a Select is made anew for each use
+  if (!value.adapts || !value.name.empty()) return 0;
+  const std::uint64_t count = value.kind == ExprKind::Literal ? 1 : value.bits;
+  return count < kMost ? count : 0;
+}
+
+// A Select of integers without a type has none either.
+void note_integers(ExprData& data) {
+  if (data.kind != ExprKind::Select) return;
+  const ExprData &yes = *data.operands[1], &no = *data.operands[2];
+  const std::uint64_t first = integers_of(yes), second = integers_of(no);
+  if (first == 0 || second == 0) return;
+  data.adapts = true;
+  data.negative = yes.negative || no.negative;
+  data.bits = first + second;
+}
+
 ExprHandle make(ExprKind kind, SourcePlace place, std::vector<ExprHandle> operands = {}, std::string name = {}, std::uint64_t bits = 0,
                 std::uint8_t op = 0) {
   auto* data = new ExprData{};
@@ -44,27 +63,22 @@ ExprHandle make(ExprKind kind, SourcePlace place, std::vector<ExprHandle> operan
   data->bits = bits;
   data->name = std::move(name);
   data->operands = std::move(operands);
+  note_integers(*data);
   return ExprHandle(data);
 }
 
 // Takes the operands one by one, because a list in braces would copy them.
 template <class... Operands>
-ExprData* applied(const OpInfo& op, SourcePlace place, Operands... operands) {
+ExprHandle applied(const OpInfo& op, SourcePlace place, Operands... operands) {
   auto* data = new ExprData{};
+  ExprHandle made(data);
   data->kind = op.kind;
   data->op = op.index;
   data->place = place;
   data->operands.reserve(sizeof...(operands));
   (data->operands.push_back(std::move(operands)), ...);
-  return data;
-}
-
-// How many integers without a type choose one of an expression's values; 0 if it has another value.
-std::uint64_t integers_of(const ExprHandle& value) {
-  constexpr std::uint64_t kMost = 64;  // because such a Select is made anew for each use
-  if (!value->adapts || !value->name.empty()) return 0;
-  const std::uint64_t count = value->kind == ExprKind::Literal ? 1 : value->bits;
-  return count < kMost ? count : 0;
+  note_integers(*data);
+  return made;
 }
 
 ExprData* integer_data(Number number, SourcePlace place) {
@@ -145,17 +159,11 @@ ExprHandle grid_id(GridIdKind kind, std::uint32_t axis, SourcePlace place) {
   return make(ExprKind::GridId, place, {}, {}, axis, static_cast<std::uint8_t>(kind));
 }
 ExprHandle binary(BinOp op, ExprHandle left, ExprHandle right, SourcePlace place) {
-  return ExprHandle(applied(info(op), place, std::move(left), std::move(right)));
+  return applied(info(op), place, std::move(left), std::move(right));
 }
-ExprHandle unary(UnOp op, ExprHandle operand, SourcePlace place) { return ExprHandle(applied(info(op), place, std::move(operand))); }
+ExprHandle unary(UnOp op, ExprHandle operand, SourcePlace place) { return applied(info(op), place, std::move(operand)); }
 ExprHandle select(ExprHandle condition, ExprHandle if_true, ExprHandle if_false, SourcePlace place) {
-  const std::uint64_t first = integers_of(if_true), second = integers_of(if_false);
-  const bool negative = if_true->negative || if_false->negative;
-  ExprData* data = applied(info(TernOp::Select), place, std::move(condition), std::move(if_true), std::move(if_false));
-  data->adapts = first != 0 && second != 0;
-  data->negative = data->adapts && negative;
-  data->bits = data->adapts ? first + second : 0;
-  return ExprHandle(data);
+  return applied(info(TernOp::Select), place, std::move(condition), std::move(if_true), std::move(if_false));
 }
 ExprHandle apply(const OpInfo& op, std::vector<ExprHandle> operands, SourcePlace place) {
   return make(op.kind, place, std::move(operands), {}, 0, op.index);

@@ -67,10 +67,10 @@ struct ExprData {
   std::uint8_t op = 0;  // BinOp, UnOp, TernOp, AtomicOp, GridIdKind, or the DataType of Literal, Cast and Pack
   bool has_expected = false;
   bool adapts = false;         // an integer of Python, or a Select of such: resolve() gives it the type that stands opposite
-  bool negative = false;       // of such an integer, whose `bits` are its 64-bit two's complement; one of a Select is
+  bool negative = false;       // of such an integer, whose `bits` are its 64-bit two's complement; of a Select, one of its integers
   std::optional<Infix> infix;  // an operator of Python: resolve() chooses the explicit ones
   SourcePlace place;
-  std::uint64_t bits = 0;  // a literal's bits, an axis, a lane, how many integers a Select of such has
+  std::uint64_t bits = 0;  // a literal's bits, an axis, a lane, the count of a Select's integers
   std::string name;        // of a variable, buffer or operation; of an integer that open_integer() made, its group
   std::vector<ExprHandle> operands;
   mutable const ExprData* next_dead = nullptr;
