@@ -39,7 +39,7 @@ def when(condition: Size | bool | int) -> AbstractContextManager[None]:
     recorder = recorder_of("vyre.when")
     size = as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.when")
     line = calling_line()
-    return _Block(recorder, "vyre.when(...)", lambda: recorder.open(line, recorder.made.when, size))
+    return _Block(recorder, "when", lambda: recorder.open(line, recorder.made.when, size))
 
 
 def otherwise() -> AbstractContextManager[None]:
@@ -65,7 +65,7 @@ def otherwise() -> AbstractContextManager[None]:
         recorder.ended = "begun"
         recorder.depth += 1
 
-    return _Block(recorder, "vyre.otherwise()", begin)
+    return _Block(recorder, "otherwise", begin)
 
 
 def require(condition: Size | bool | int, message: str) -> None:
@@ -105,17 +105,18 @@ def require(condition: Size | bool | int, message: str) -> None:
 class _Block:
     """A with-block whose steps a condition has; it begins once."""
 
-    def __init__(self, recorder: Recorder, name: str, begin: Callable[[], Any]) -> None:
-        self._recorder, self._name, self._begin = recorder, name, begin
+    def __init__(self, recorder: Recorder, block: str, begin: Callable[[], Any]) -> None:
+        self._recorder, self._block, self._begin = recorder, block, begin
+        self._name = "vyre.when(...)" if block == "when" else "vyre.otherwise()"
         self._depth: int | None = None  # of its steps
-        recorder.waiting[id(self)] = (self, name, calling_line())
+        recorder.waiting[id(self)] = (self, self._name, calling_line())
 
     def __enter__(self) -> None:
         if self._depth is not None:
             raise ArgumentError(
                 f"a with-block of {self._name} begins a second time. Fix: write `with {self._name}:` for each block."
             )
-        refuse_other_beginnings("otherwise" if "otherwise" in self._name else "when")
+        refuse_other_beginnings(self._block)
         del self._recorder.waiting[id(self)]
         self._watched = Watched(self._name)
         self._begin()
@@ -124,7 +125,7 @@ class _Block:
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         if self._recorder.depth != self._depth:
             self._recorder.left = True
-        self._recorder.close("otherwise" if "otherwise" in self._name else "when")
+        self._recorder.close(self._block)
         if kind is not None:
             self._recorder.is_cut = True
         else:

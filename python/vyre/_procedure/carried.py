@@ -42,7 +42,11 @@ _BEGINNINGS = {
         "`for i in vyre.times(count):`, and make numbers from `i`",
     ),
     "when": ("begins a block of vyre.when without a with statement over it", _ASSIGNED, "`with vyre.when(condition):`"),
-    "otherwise": ("begins a block of vyre.otherwise without a with statement", _ASSIGNED, "`with vyre.otherwise():`"),
+    "otherwise": (
+        "begins a block of vyre.otherwise without a with statement over it",
+        _ASSIGNED,
+        "`with vyre.otherwise():`",
+    ),
 }
 
 
