@@ -55,18 +55,16 @@ FoundNumbers::FoundNumbers(const Kernel& kernel, const Opcodes& opcodes)
     : kernel_(kernel), sets_(kernel.code.size()), places_(place_count(kernel)) {
   const std::size_t privates = kernel.buffers.size() + kernel.shared.size();
   std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(privates), kernel.privates.size(), kZero);  // what their elements begin as
-  int passes = 0;
-  for (bool grew = true; grew && passes < kMostPasses; ++passes) {
-    grew = false;
+  find_places(places_, NumberSet::any(), opcodes, [&] {
+    bool grew = false;
     for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
       const Instruction& it = kernel_.code[at];
       const auto place = place_of(kernel_, it);
       sets_[at] = place ? places_[*place] : found(it);
-      const auto written = written_value(it);
-      if (written && places_[*place].add(sets_[written->index])) grew = has(opcodes, Opcode::Loop);
+      if (const auto written = written_value(it)) grew |= places_[*place].add(sets_[written->index]);
     }
-  }
-  if (passes == kMostPasses) sets_.assign(sets_.size(), NumberSet::any());
+    return grew;
+  });
 }
 
 NumberSet FoundNumbers::found(const Instruction& it) const {

@@ -15,7 +15,7 @@ namespace vyre::emit {
 // Returns the number of a literal.
 std::optional<std::uint32_t> number_of(const lower::Kernel& kernel, lower::ValueId value);
 
-// What a value may be: no number that is known, some, or any.
+// The numbers that a value may be. Nothing is known of it if the set is empty.
 class NumberSet {
  public:
   NumberSet() = default;

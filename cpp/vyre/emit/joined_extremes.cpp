@@ -1,14 +1,13 @@
 #include "vyre/emit/joined_extremes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 
 #include "vyre/emit/chosen_values.hpp"
 #include "vyre/emit/found_numbers.hpp"
+#include "vyre/emit/negations.hpp"
 
 namespace vyre::emit {
 
@@ -19,30 +18,7 @@ using lower::ValueId;
 
 namespace {
 
-// Goes over a kernel until a pass finds no other place. Where that takes too many, all places count as found.
-void find_places(std::vector<bool>& places, const Opcodes& opcodes, auto pass) {
-  // In a loop, a place may be read in front of what writes it.
-  for (int passes = 0; pass() && has(opcodes, Opcode::Loop); ++passes) {
-    if (passes == kMostPasses) places.assign(places.size(), true);
-  }
-}
-
-// Whether two values may be one, as the same sum of the same loads.
-bool may_be_alike(const Kernel& kernel, ValueId one, ValueId other) {
-  constexpr int kMostLooked = 32;
-  std::vector<std::pair<ValueId, ValueId>> open{{one, other}};
-  for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
-    const auto [left, right] = open.back();
-    open.pop_back();
-    if (left == right) continue;
-    if (!left.valid() || !right.valid()) return false;
-    const Instruction &a = kernel.code[left.index], &b = kernel.code[right.index];
-    if (a.op != b.op || a.imm != b.imm) return false;
-    open.insert(open.end(), {{a.a, b.a}, {a.b, b.b}, {a.c, b.c}, {a.d, b.d}});
-  }
-  return true;
-}
-
+// Whether the result of an operator may be a negation.
 bool turns(Opcode op) {
   return op == Opcode::Neg || op == Opcode::Not || op == Opcode::Sub || op == Opcode::Xor || op == Opcode::SDiv || op == Opcode::Mul;
 }
@@ -69,19 +45,20 @@ class Joins {
       if (is_extreme(it)) others += it.op != Opcode::ReadVariable && turns_both(it) ? 2 : 1;
     }
     if (others < 2) return false;
-    find_places(holding_places_, opcodes_, [&] { return find_holding(); });
+    find_places(holding_places_, true, opcodes_, [&] { return find_holding(); });
     return std::ranges::any_of(kernel_.code, [&](const Instruction& it) { return joins(it); });
   }
 
-  // Whether branches choose what a variable holds by comparing that; with a sign, if anything here is compared so.
+  // Whether branches set a variable to what they have compared.
   bool is_chosen(const Instruction& it) const { return it.op == Opcode::ReadVariable && chosen_[it.imm] > 0; }
+  // Any signed comparison of the kernel may be that of the branches.
   bool is_chosen_with_sign(const Instruction& it) const {
     return is_chosen(it) && (has(opcodes_, Opcode::SLt) || has(opcodes_, Opcode::SLe));
   }
 
   // Returns of which instructions a compiler may make an operand of a joined one.
   std::vector<bool> operands(const FoundNumbers& numbers) {
-    find_places(reaching_places_, opcodes_, [&] { return find_reaching(numbers); });
+    find_places(reaching_places_, true, opcodes_, [&] { return find_reaching(numbers); });
     return std::move(reaches_);
   }
 
@@ -116,6 +93,7 @@ class Joins {
     }
     return false;
   }
+
   bool holds_operand(const Instruction& it) const {
     if (!is_computed(it.op) || is_comparison(it.op)) return false;
     return std::ranges::any_of(it.operands(), [&](ValueId each) { return each.valid() && holds_[each.index]; });
@@ -205,87 +183,7 @@ class Joins {
   std::vector<bool> holding_places_, reaching_places_;  // by place
 };
 
-// What a sum adds up.
-class Terms {
- public:
-  Terms(const Kernel& kernel, ValueId sum) : kernel_(kernel) {
-    std::vector<ValueId> open{sum};
-    while (!open.empty() && values_.size() < kMost) {
-      const ValueId value = open.back();
-      const Instruction& it = kernel.code[value.index];
-      open.pop_back();
-      const bool is_minus = it.op == Opcode::Sub || it.op == Opcode::Neg || it.op == Opcode::Not;
-      has_minus_ |= is_minus;
-      if (is_minus || it.op == Opcode::Add || it.op == Opcode::Mul || it.op == Opcode::Shl) {
-        open.push_back(it.a);
-        if (it.b.valid()) open.push_back(it.b);
-      } else {
-        values_.push_back(value);
-      }
-    }
-  }
-
-  bool has_minus() const { return has_minus_; }
-  bool may_share(const Terms& other, const FoundNumbers& numbers) const {
-    if (std::max(values_.size(), other.values_.size()) == kMost) return true;
-    return std::ranges::any_of(values_, [&](ValueId each) {
-      const auto is_alike = [&](ValueId another) { return may_be_alike(kernel_, each, another); };
-      return numbers.of(each).is_unknown() && std::ranges::any_of(other.values_, is_alike);
-    });
-  }
-
- private:
-  static constexpr std::size_t kMost = 64;
-
-  const Kernel& kernel_;
-  std::vector<ValueId> values_;
-  bool has_minus_ = false;
-};
-
-// Whether a compiler may find by its literals that a value has no bits, as in `(x & 1) >> 1`.
-bool may_be_masked(const Kernel& kernel, const Instruction& it) {
-  const auto joins_literal = [&](const Instruction& by) {
-    return is_lanewise(by.op) && by.b.valid() && (number_of(kernel, by.a) || number_of(kernel, by.b));
-  };
-  return joins_literal(it) && joins_literal(kernel.code[(number_of(kernel, it.a) ? it.b : it.a).index]);
-}
-
-// Whether terms of a sum may cancel each other.
-bool may_cancel(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
-  if (it.op != Opcode::Add && it.op != Opcode::Sub) return false;
-  const Terms a(kernel, it.a), b(kernel, it.b);
-  const bool has_minus = (it.op == Opcode::Sub && !number_of(kernel, it.b)) || a.has_minus() || b.has_minus();
-  return has_minus && a.may_share(b, numbers);
-}
-
-// Whether an instruction may give minus a value, or what is that once a number is added.
-bool may_negate(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
-  const auto by_negative = [&](ValueId value, ValueId by) {
-    const NumberSet& set = numbers.of(by);
-    const bool may_be = set.is_any() || std::ranges::any_of(set, [](std::uint32_t each) { return each >= 1u << 31; });
-    return may_be && !number_of(kernel, value);
-  };
-  switch (it.op) {
-    case Opcode::Neg:
-    case Opcode::Not:
-    case Opcode::SDiv:
-      return true;
-    case Opcode::Add:  // as `(y - x) + -y`
-    case Opcode::Sub: {
-      const bool is_minus = it.op == Opcode::Sub && !number_of(kernel, it.b);
-      if (is_minus && (!numbers.of(it.a).is_unknown() || may_be_masked(kernel, kernel.code[it.a.index]))) return true;
-      return may_cancel(kernel, it, numbers);
-    }
-    case Opcode::Mul:
-      return by_negative(it.a, it.b) || by_negative(it.b, it.a);
-    case Opcode::Xor:
-      return numbers.of(it.a).may_be(~0u) || numbers.of(it.b).may_be(~0u);
-    default:
-      return false;
-  }
-}
-
-// What ends at zero: a signed minimum of 0 and a value, which branches may choose too, and an unsigned maximum of both.
+// Whether an instruction may be a signed minimum of 0 and a value, which branches choose as well, or an unsigned maximum of them.
 struct End {
   bool is_signed = false, is_unsigned = false;
 };
@@ -304,8 +202,8 @@ End end_of(const Kernel& kernel, const Instruction& it, const FoundNumbers& numb
   return {ends && is_signed, ends && !is_signed};
 }
 
-// What moves the bits of its first operand down, or around. A sum of it and what is uniform is one instruction of ptxas, which loses the
-// minus of that operand.
+// Whether an operator moves the bits of its first operand down, or around. ptxas makes one instruction of it and a uniform sum, and loses
+// the minus of that operand.
 bool moves_bits(Opcode op) {
   return op == Opcode::RotateLeft || op == Opcode::RotateRight || op == Opcode::Shr || op == Opcode::SShr || op == Opcode::MulHigh;
 }

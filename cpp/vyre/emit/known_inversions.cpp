@@ -35,15 +35,14 @@ class Search {
         told_(kernel.code.size()),
         deciding_places_(place_count(kernel)),
         told_places_(deciding_places_.size()),
+        opcodes_(opcodes),
         has_loop_(has(opcodes, Opcode::Loop)) {}
 
   // Returns for each instruction the first operand that `inverts` gives and that branches may tell.
   std::vector<ValueId> run(const auto& inverts) {
-    // In a loop, a place may be read in front of what writes it, so another pass may find more.
-    int passes = 0;
-    while (find_deciding() && has_loop_ && passes < kMostPasses) ++passes;
-    while (find_told() && passes < kMostPasses) ++passes;
-    const auto is_told = [&](ValueId each) { return each.valid() && (passes == kMostPasses || told_[each.index] == Told::FromBranch); };
+    find_places(deciding_places_, true, opcodes_, [&] { return find_deciding(); });
+    find_places(told_places_, Told::FromBranch, opcodes_, [&] { return find_told(); });
+    const auto is_told = [&](ValueId each) { return each.valid() && told_[each.index] == Told::FromBranch; };
     std::vector<ValueId> found;
     for (std::size_t at = 0; at < kernel_.code.size(); ++at) {
       if (!is_computed(kernel_.code[at].op) || std::ranges::none_of(kernel_.code[at].operands(), is_told)) continue;
@@ -132,6 +131,7 @@ class Search {
   std::vector<Told> told_;
   std::vector<bool> deciding_places_;
   std::vector<Told> told_places_;
+  const Opcodes& opcodes_;
   const bool has_loop_;
   std::array<bool, 3> deciding_axes_{};
   bool deciding_length_ = false;

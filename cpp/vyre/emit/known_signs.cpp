@@ -51,9 +51,7 @@ Known known(const Kernel& kernel, const Instruction& it, const std::vector<Known
 std::vector<bool> shifts_of_known_signs(const Kernel& kernel, const Opcodes& opcodes) {
   if (!has(opcodes, Opcode::SShr)) return {};
   std::vector<Known> values(kernel.code.size()), places(place_count(kernel));
-  // In a loop, a place may be read in front of what writes it, so another pass may find more.
-  int passes = 0;
-  for (bool again = true; again && passes < kMostPasses; ++passes) {
+  find_places(places, Known{true, true}, opcodes, [&] {
     bool grew = false;
     for (std::size_t at = 0; at < kernel.code.size(); ++at) {
       const Instruction& it = kernel.code[at];
@@ -65,12 +63,12 @@ std::vector<bool> shifts_of_known_signs(const Kernel& kernel, const Opcodes& opc
         places[*place] = now;
       }
     }
-    again = grew && has(opcodes, Opcode::Loop);
-  }
+    return grew;
+  });
   std::vector<bool> found;
   for (std::size_t at = 0; at < kernel.code.size(); ++at) {
     const Instruction& it = kernel.code[at];
-    if (it.op != Opcode::SShr || (passes < kMostPasses && !values[it.a.index].ones)) continue;
+    if (it.op != Opcode::SShr || !values[it.a.index].ones) continue;
     found.resize(kernel.code.size());
     found[at] = true;
   }

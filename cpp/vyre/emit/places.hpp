@@ -6,14 +6,11 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <vector>
 
 #include "vyre/lower/kernel.hpp"
 
 namespace vyre::emit {
-
-// A search goes over a kernel with loops until it finds nothing new, at most this often. Nests of loops need a few turns. Where a kernel
-// needs more, the search assumes of every instruction what it looks for.
-constexpr int kMostPasses = 16;
 
 // How many places there are: buffers, shared arrays, private arrays and variables.
 std::size_t place_count(const lower::Kernel& kernel);
@@ -39,6 +36,16 @@ inline std::optional<lower::ValueId> written_value(const lower::Instruction& it)
 using Opcodes = std::array<bool, std::size(lower::kOpcodes)>;
 Opcodes opcodes_of(const lower::Kernel& kernel);
 constexpr bool has(const Opcodes& opcodes, lower::Opcode op) { return opcodes[static_cast<std::size_t>(op)]; }
+
+// Goes over a kernel until a pass finds no more about a place, which `pass` tells. In a loop, a place may be read in front of what writes
+// it. Nests of loops need a few passes; where a kernel needs many, all places get `most`, the most that there is to find.
+template <class T>
+void find_places(std::vector<T>& places, T most, const Opcodes& opcodes, auto pass) {
+  constexpr int kMostPasses = 16;
+  for (int passes = 0; pass() && has(opcodes, lower::Opcode::Loop); ++passes) {
+    if (passes == kMostPasses) places.assign(places.size(), most);
+  }
+}
 
 // Whether the operands alone decide the result.
 constexpr bool is_computed(lower::Opcode op) {

@@ -163,7 +163,7 @@ def test_a_branch_sets_a_variable_to_the_last_of_its_constants(target, constants
         assert result(body, 3, {**target, "optimize": optimize}) == [constants[-1]], body
 
 
-# Of x. A compiler finds `zero` and `ones`.
+# Expressions that a compiler simplifies to a negation, or to x, once it finds what `zero` and `ones` are.
 NEGATIONS = {
     "negate(x)": lambda x: -x,
     "negate(zero - x)": lambda x: x,
@@ -178,7 +178,7 @@ NEGATIONS = {
     "select(x == 5, negate(x), zero - x)": lambda x: -x,
     "lane(pack(vec2<u32>, 0, negate(x)), 1)": lambda x: -x,
 }
-# What makes one of two numbers. Signed ones and unsigned ones have the same bits.
+# The operators that choose one of two numbers, and what they choose. Unsigned ones compare the bits of a number.
 JOINED = {
     "smax(cast(i32, {0}), cast(i32, {1}))": lambda a, b: max(a, b),
     "smin(cast(i32, {0}), cast(i32, {1}))": lambda a, b: min(a, b),

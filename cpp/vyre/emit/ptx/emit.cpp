@@ -208,7 +208,7 @@ std::pair<ValueId, Word> Emitter::hide_operand(std::uint32_t at) {
   const ValueId known = shifts ? kernel_.code[at].a : inverts ? known_exclusive_ors_[at] : ValueId{};
   if (!known.valid()) return {};
   const Word hidden = fresh();
-  // Not a sum, which ptxas joins with a rotation, and loses the minus of what is rotated.
+  // An or, because ptxas makes one instruction of a rotation and a sum, and loses the minus of what is rotated.
   line("{} {}, {}, {}", shifts ? "and.b32" : "or.b32", text(hidden), text(bits(known)), text(shifts ? unknown_ones() : unknown_zero()));
   return {known, hidden};
 }

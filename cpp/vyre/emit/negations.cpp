@@ -1,0 +1,111 @@
+#include "vyre/emit/negations.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace vyre::emit {
+
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
+bool may_be_alike(const Kernel& kernel, ValueId one, ValueId other) {
+  constexpr int kMostLooked = 32;
+  std::vector<std::pair<ValueId, ValueId>> open{{one, other}};
+  for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
+    const auto [left, right] = open.back();
+    open.pop_back();
+    if (left == right) continue;
+    if (!left.valid() || !right.valid()) return false;
+    const Instruction &a = kernel.code[left.index], &b = kernel.code[right.index];
+    if (a.op != b.op || a.imm != b.imm) return false;
+    open.insert(open.end(), {{a.a, b.a}, {a.b, b.b}, {a.c, b.c}, {a.d, b.d}});
+  }
+  return true;
+}
+
+namespace {
+
+// The values that a sum is computed from.
+class Terms {
+ public:
+  Terms(const Kernel& kernel, ValueId sum) : kernel_(kernel) {
+    std::vector<ValueId> open{sum};
+    while (!open.empty() && values_.size() < kMost) {
+      const ValueId value = open.back();
+      const Instruction& it = kernel.code[value.index];
+      open.pop_back();
+      const bool is_minus = it.op == Opcode::Sub || it.op == Opcode::Neg || it.op == Opcode::Not;
+      has_minus_ |= is_minus;
+      if (is_minus || it.op == Opcode::Add || it.op == Opcode::Mul || it.op == Opcode::Shl) {
+        open.push_back(it.a);
+        if (it.b.valid()) open.push_back(it.b);
+      } else {
+        values_.push_back(value);
+      }
+    }
+  }
+
+  bool has_minus() const { return has_minus_; }
+  bool may_share(const Terms& other, const FoundNumbers& numbers) const {
+    if (std::max(values_.size(), other.values_.size()) == kMost) return true;
+    return std::ranges::any_of(values_, [&](ValueId each) {
+      const auto is_alike = [&](ValueId another) { return may_be_alike(kernel_, each, another); };
+      return numbers.of(each).is_unknown() && std::ranges::any_of(other.values_, is_alike);
+    });
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+
+  const Kernel& kernel_;
+  std::vector<ValueId> values_;
+  bool has_minus_ = false;
+};
+
+// Whether a compiler may find by its literals that a value has no bits, as in `(x & 1) >> 1`.
+bool may_be_masked(const Kernel& kernel, const Instruction& it) {
+  const auto joins_literal = [&](const Instruction& by) {
+    return is_lanewise(by.op) && by.b.valid() && (number_of(kernel, by.a) || number_of(kernel, by.b));
+  };
+  return joins_literal(it) && joins_literal(kernel.code[(number_of(kernel, it.a) ? it.b : it.a).index]);
+}
+
+}  // namespace
+
+bool may_cancel(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
+  if (it.op != Opcode::Add && it.op != Opcode::Sub) return false;
+  const Terms a(kernel, it.a), b(kernel, it.b);
+  const bool has_minus = (it.op == Opcode::Sub && !number_of(kernel, it.b)) || a.has_minus() || b.has_minus();
+  return has_minus && a.may_share(b, numbers);
+}
+
+bool may_negate(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
+  const auto by_negative = [&](ValueId value, ValueId by) {
+    const NumberSet& set = numbers.of(by);
+    const bool may_be = set.is_any() || std::ranges::any_of(set, [](std::uint32_t each) { return each >= 1u << 31; });
+    return may_be && !number_of(kernel, value);
+  };
+  switch (it.op) {
+    case Opcode::Neg:
+    case Opcode::Not:
+    case Opcode::SDiv:
+      return true;
+    case Opcode::Add:  // as `(y - x) + -y`
+    case Opcode::Sub: {
+      const bool is_minus = it.op == Opcode::Sub && !number_of(kernel, it.b);
+      if (is_minus && (!numbers.of(it.a).is_unknown() || may_be_masked(kernel, kernel.code[it.a.index]))) return true;
+      return may_cancel(kernel, it, numbers);
+    }
+    case Opcode::Mul:
+      return by_negative(it.a, it.b) || by_negative(it.b, it.a);
+    case Opcode::Xor:
+      return numbers.of(it.a).may_be(~0u) || numbers.of(it.b).may_be(~0u);
+    default:
+      return false;
+  }
+}
+
+}  // namespace vyre::emit
