@@ -14,12 +14,12 @@ IDS = [id for id in ops.ids() if id.startswith("primitive.")]
 OF_EVERY_FORM = [id for id in ops.ids() if id.startswith("fuzz.")]
 # Words of SPIR-V that the programs of all operations of a family have together: the least so far.
 MOST_WORDS = {
-    "bitwise": 9812,
+    "bitwise": 9839,
     "compare": 4748,
     "logical": 3216,
-    "math": 15_160,
+    "math": 15_165,
     "rng": 2200,
-    "u64": 33_806,
+    "u64": 33_874,
 }
 
 

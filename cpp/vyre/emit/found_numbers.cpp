@@ -34,14 +34,24 @@ constexpr std::optional<std::uint32_t> absorbing_of(Opcode op) {
 }
 
 const NumberSet kZero(0);
+constexpr int kMostLooked = 8;         // of a condition's parts
+constexpr std::size_t kMostTold = 64;  // values that branches compare
 
 NumberSet chosen(const NumberSet& condition, const NumberSet& b, const NumberSet& c) {
   if (condition.is_unknown() && (b.is_unknown() || c.is_unknown())) return {};
-  const bool is_zero = condition.is(0), may_be_zero = condition.is_unknown() || condition.may_be(0);
-  NumberSet both;
-  if (!is_zero) both.add(b);
-  if (may_be_zero) both.add(c);
+  NumberSet both = b;
+  if (condition.is_unknown() || condition.may_be(0)) both.add(c);
   return both;
+}
+
+// Returns the numbers that a comparison with a literal tells: that literal, if it is for equality, or the least or greatest number.
+NumberSet told_by(Opcode op, std::optional<std::uint32_t> a, std::optional<std::uint32_t> b) {
+  const auto compares = [&](std::uint32_t other) { return *lower::lane_value(op, a.value_or(other), b.value_or(other), 0); };
+  NumberSet told;
+  for (const std::uint32_t each : {a ? *a : *b, 0u, ~0u, 1u << 31, ~0u >> 1}) {
+    if (compares(each) != compares(each - 1) && compares(each) != compares(each + 1)) told.add(NumberSet(each));
+  }
+  return told;
 }
 
 }  // namespace
@@ -65,6 +75,45 @@ FoundNumbers::FoundNumbers(const Kernel& kernel, const Opcodes& opcodes)
     }
     return grew;
   });
+}
+
+void FoundNumbers::look_behind_branches() {
+  find_told();
+  if (told_.empty()) return;
+  for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) {
+    if (!place_of(kernel_, kernel_.code[at])) sets_[at].add(found(kernel_.code[at]));
+    for (const auto& [value, numbers] : told_) {
+      if (may_be_alike(kernel_, value, ValueId{at})) sets_[at].add(numbers);
+    }
+  }
+}
+
+void FoundNumbers::find_told() {
+  for (const Instruction& branch : kernel_.code) {
+    if (branch.op != Opcode::If) continue;
+    std::vector<ValueId> open{branch.a};
+    for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
+      const ValueId value = open.back();
+      const Instruction& it = kernel_.code[value.index];
+      open.pop_back();
+      if (it.op == Opcode::And || it.op == Opcode::Or) {
+        open.insert(open.end(), {it.a, it.b});
+      } else if (!is_comparison(it.op)) {
+        tell(value, 0);
+      } else if (const auto a = number_of(kernel_, it.a), b = number_of(kernel_, it.b); a.has_value() != b.has_value()) {
+        for (const std::uint32_t each : told_by(it.op, a, b)) tell(a ? it.b : it.a, each);
+      }
+    }
+  }
+}
+
+void FoundNumbers::tell(ValueId value, std::uint32_t number) {
+  const auto known = std::ranges::find_if(told_, [&](const auto& each) { return may_be_alike(kernel_, each.first, value); });
+  if (known != told_.end()) {
+    known->second.add(NumberSet(number));
+  } else if (told_.size() < kMostTold) {
+    told_.emplace_back(value, NumberSet(number));
+  }
 }
 
 NumberSet FoundNumbers::found(const Instruction& it) const {

@@ -1,10 +1,12 @@
-// The numbers that a compiler may find a value to be, by evaluating loops as well. A place may be what any of its values may be.
+// The numbers that a compiler may find a value to be, by evaluating loops and behind branches as well. A place may be what any of its
+// values may be.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "vyre/emit/places.hpp"
@@ -53,15 +55,21 @@ class FoundNumbers {
  public:
   FoundNumbers(const lower::Kernel& kernel, const Opcodes& opcodes);
 
+  // Adds what a branch tells: behind it, a value is what the condition compares it with. That is not followed through places.
+  void look_behind_branches();
+
   const NumberSet& of(lower::ValueId value) const { return sets_[value.index]; }
 
  private:
+  void find_told();
+  void tell(lower::ValueId value, std::uint32_t number);
   NumberSet found(const lower::Instruction& it) const;
   NumberSet decided(const lower::Instruction& it, const NumberSet& a, const NumberSet& b) const;
   std::uint32_t ones(lower::ValueId value) const;
 
   const lower::Kernel& kernel_;
   std::vector<NumberSet> sets_, places_;
+  std::vector<std::pair<lower::ValueId, NumberSet>> told_;  // by branches
 };
 
 }  // namespace vyre::emit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -42,7 +43,7 @@ class Joins {
     // One in a loop may be computed from itself.
     int others = has(opcodes_, Opcode::AddSat) || has(opcodes_, Opcode::Loop) ? 1 : 0;
     for (const Instruction& it : kernel_.code) {
-      if (is_extreme(it)) others += it.op != Opcode::ReadVariable && turns_both(it) ? 2 : 1;
+      if (is_extreme(it)) others += it.op != Opcode::ReadVariable && turns_two(it) ? 2 : 1;
     }
     if (others < 2) return false;
     find_places(holding_places_, true, opcodes_, [&] { return find_holding(); });
@@ -100,16 +101,26 @@ class Joins {
   }
   bool joins(const Instruction& it) const {
     if (it.op == Opcode::ReadVariable) return chosen_[it.imm] > 1 || (chosen_[it.imm] == 1 && holding_places_[*place_of(kernel_, it)]);
-    return it.op == Opcode::AddSat || (is_extreme(it) && (holds_operand(it) || turns_both(it)));
+    return it.op == Opcode::AddSat || (is_extreme(it) && (holds_operand(it) || turns_two(it)));
   }
-  // The minimum of two negations may become a negated maximum.
-  bool turns_both(const Instruction& it) const {
-    const auto may_turn = [&](ValueId value) {
-      const Instruction& of = kernel_.code[value.index];
-      if (of.op != Opcode::Add) return turns(of.op);
-      return turns(kernel_.code[of.a.index].op) || turns(kernel_.code[of.b.index].op);
+  // The minimum of two negations may become a negated maximum. Of two minuses of one operand, one may be lost.
+  bool turns_two(const Instruction& it) const {
+    const bool chooses = it.op == Opcode::Select;
+    const int of_a = turns_of(chooses ? it.b : it.a), of_b = turns_of(chooses ? it.c : it.b);
+    return of_a + of_b > 1;
+  }
+  // Returns how many of an operand's last operators may negate. One may stand in a sum.
+  int turns_of(ValueId value) const {
+    const auto turning = [&](ValueId operand) -> const Instruction* {
+      if (!operand.valid()) return nullptr;
+      const Instruction& it = kernel_.code[operand.index];
+      if (it.op != Opcode::Add) return turns(it.op) ? &it : nullptr;
+      const Instruction &a = kernel_.code[it.a.index], &b = kernel_.code[it.b.index];
+      return turns(a.op) ? &a : turns(b.op) ? &b : nullptr;
     };
-    return it.op == Opcode::Select ? may_turn(it.b) && may_turn(it.c) : may_turn(it.a) && may_turn(it.b);
+    const Instruction* const last = turning(value);
+    if (last == nullptr) return 0;
+    return turning(last->a) != nullptr || turning(last->b) != nullptr ? 2 : 1;
   }
 
   // Goes from minima and maxima to what is computed from them. Returns whether another place was found.
@@ -149,6 +160,7 @@ class Joins {
   // Whether the result may be an operand, or an operand plus a number.
   static bool may_be_operand(const Instruction& it, const FoundNumbers& numbers) {
     const auto either_may_be = [&](std::uint32_t number) { return numbers.of(it.a).may_be(number) || numbers.of(it.b).may_be(number); };
+    if (is_comparison(it.op)) return true;  // what a Select compares, it also chooses
     switch (it.op) {
       case Opcode::Lane:
       case Opcode::Pack:
@@ -189,7 +201,7 @@ struct End {
 };
 
 End end_of(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
-  const auto is_zero = [&](ValueId value) { return numbers.of(value).may_be(0) || may_cancel(kernel, kernel.code[value.index], numbers); };
+  const auto is_zero = [&](ValueId value) { return numbers.of(value).may_be(0) || may_cancel(kernel, kernel.code[value.index]); };
   if (it.op == Opcode::SMin || it.op == Opcode::Max) {
     const bool ends = is_zero(it.a) || is_zero(it.b);
     return {ends && it.op == Opcode::SMin, ends && it.op == Opcode::Max};
@@ -202,37 +214,30 @@ End end_of(const Kernel& kernel, const Instruction& it, const FoundNumbers& numb
   return {ends && is_signed, ends && !is_signed};
 }
 
-// Whether an operator moves the bits of its first operand down, or around. ptxas makes one instruction of it and a uniform sum, and loses
-// the minus of that operand.
+// Whether an operator moves the bits of its first operand down, or around. ptxas makes one instruction of it and a sum, and loses the
+// minus of that operand.
 bool moves_bits(Opcode op) {
   return op == Opcode::RotateLeft || op == Opcode::RotateRight || op == Opcode::Shr || op == Opcode::SShr || op == Opcode::MulHigh;
 }
 
-// Marks the negations whose bits a summand moves, and those that a variable keeps until then.
-void mark_moved(const Kernel& kernel, std::vector<bool>& found) {
+// Marks the negations whose bits are moved, and those that a variable keeps until then.
+void mark_moved(const Kernel& kernel, const Opcodes& opcodes, std::vector<bool>& found) {
   std::vector<bool> moved(kernel.code.size()), variables(kernel.variables.size());
-  const auto mark = [&](const Instruction& by) {
-    if (!moves_bits(by.op)) return;
-    const Instruction& value = kernel.code[by.a.index];
-    if (value.op == Opcode::ReadVariable) variables[value.imm] = true;
-    moved[by.a.index] = true;
-  };
   for (const Instruction& it : kernel.code) {
-    if (it.op != Opcode::Add && it.op != Opcode::Sub) continue;
-    for (const ValueId summand : {it.a, it.b}) {
-      const Instruction& by = kernel.code[summand.index];
-      mark(by);
-      if (by.op != Opcode::Or) continue;  // a rotation that the target lacks
-      mark(kernel.code[by.a.index]);
-      mark(kernel.code[by.b.index]);
-    }
+    if (!moves_bits(it.op)) continue;
+    const Instruction& value = kernel.code[it.a.index];
+    if (value.op == Opcode::ReadVariable) variables[value.imm] = true;
+    moved[it.a.index] = true;
   }
   for (const Instruction& it : kernel.code) {
     if (it.op == Opcode::WriteVariable && variables[it.imm]) moved[it.a.index] = true;
   }
+  std::optional<FoundNumbers> numbers;
   for (std::size_t at = 0; at < kernel.code.size(); ++at) {
     const Instruction& it = kernel.code[at];
-    if (!moved[at] || (it.op != Opcode::Neg && (it.op != Opcode::Sub || number_of(kernel, it.a) != 0))) continue;
+    if (!moved[at] || (it.op != Opcode::Neg && it.op != Opcode::Sub)) continue;
+    if (!numbers) numbers.emplace(kernel, opcodes);
+    if (it.op == Opcode::Sub && !numbers->of(it.a).may_be(0)) continue;
     found.resize(kernel.code.size());
     found[at] = true;
   }
@@ -242,7 +247,8 @@ void mark_moved(const Kernel& kernel, std::vector<bool>& found) {
 void mark_joined(const Kernel& kernel, const Opcodes& opcodes, std::vector<bool>& found) {
   Joins joins(kernel, opcodes);
   if (!joins.any()) return;
-  const FoundNumbers numbers(kernel, opcodes);
+  FoundNumbers numbers(kernel, opcodes);
+  numbers.look_behind_branches();
   const std::vector<bool> operands = joins.operands(numbers);
   std::vector<End> ends;
   for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {
@@ -262,7 +268,7 @@ void mark_joined(const Kernel& kernel, const Opcodes& opcodes, std::vector<bool>
 
 std::vector<bool> joined_extremes(const Kernel& kernel, const Opcodes& opcodes) {
   std::vector<bool> found;
-  if (has(opcodes, Opcode::Neg) || has(opcodes, Opcode::Sub)) mark_moved(kernel, found);
+  if (has(opcodes, Opcode::Neg) || has(opcodes, Opcode::Sub)) mark_moved(kernel, opcodes, found);
   mark_joined(kernel, opcodes, found);
   return found;
 }

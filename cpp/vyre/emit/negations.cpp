@@ -11,21 +11,6 @@ using lower::Kernel;
 using lower::Opcode;
 using lower::ValueId;
 
-bool may_be_alike(const Kernel& kernel, ValueId one, ValueId other) {
-  constexpr int kMostLooked = 32;
-  std::vector<std::pair<ValueId, ValueId>> open{{one, other}};
-  for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
-    const auto [left, right] = open.back();
-    open.pop_back();
-    if (left == right) continue;
-    if (!left.valid() || !right.valid()) return false;
-    const Instruction &a = kernel.code[left.index], &b = kernel.code[right.index];
-    if (a.op != b.op || a.imm != b.imm) return false;
-    open.insert(open.end(), {{a.a, b.a}, {a.b, b.b}, {a.c, b.c}, {a.d, b.d}});
-  }
-  return true;
-}
-
 namespace {
 
 // The values that a sum is computed from.
@@ -49,11 +34,11 @@ class Terms {
   }
 
   bool has_minus() const { return has_minus_; }
-  bool may_share(const Terms& other, const FoundNumbers& numbers) const {
+  bool may_share(const Terms& other) const {
     if (std::max(values_.size(), other.values_.size()) == kMost) return true;
     return std::ranges::any_of(values_, [&](ValueId each) {
       const auto is_alike = [&](ValueId another) { return may_be_alike(kernel_, each, another); };
-      return numbers.of(each).is_unknown() && std::ranges::any_of(other.values_, is_alike);
+      return !number_of(kernel_, each) && std::ranges::any_of(other.values_, is_alike);
     });
   }
 
@@ -75,11 +60,11 @@ bool may_be_masked(const Kernel& kernel, const Instruction& it) {
 
 }  // namespace
 
-bool may_cancel(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
+bool may_cancel(const Kernel& kernel, const Instruction& it) {
   if (it.op != Opcode::Add && it.op != Opcode::Sub) return false;
   const Terms a(kernel, it.a), b(kernel, it.b);
   const bool has_minus = (it.op == Opcode::Sub && !number_of(kernel, it.b)) || a.has_minus() || b.has_minus();
-  return has_minus && a.may_share(b, numbers);
+  return has_minus && a.may_share(b);
 }
 
 bool may_negate(const Kernel& kernel, const Instruction& it, const FoundNumbers& numbers) {
@@ -97,7 +82,7 @@ bool may_negate(const Kernel& kernel, const Instruction& it, const FoundNumbers&
     case Opcode::Sub: {
       const bool is_minus = it.op == Opcode::Sub && !number_of(kernel, it.b);
       if (is_minus && (!numbers.of(it.a).is_unknown() || may_be_masked(kernel, kernel.code[it.a.index]))) return true;
-      return may_cancel(kernel, it, numbers);
+      return may_cancel(kernel, it);
     }
     case Opcode::Mul:
       return by_negative(it.a, it.b) || by_negative(it.b, it.a);

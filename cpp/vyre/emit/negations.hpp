@@ -6,11 +6,8 @@
 
 namespace vyre::emit {
 
-// Whether two values may be one, as the same sum of the same loads.
-bool may_be_alike(const lower::Kernel& kernel, lower::ValueId one, lower::ValueId other);
-
 // Whether terms of a sum may cancel each other.
-bool may_cancel(const lower::Kernel& kernel, const lower::Instruction& it, const FoundNumbers& numbers);
+bool may_cancel(const lower::Kernel& kernel, const lower::Instruction& it);
 
 // Whether an instruction may give minus a value, or what is that once a number is added.
 bool may_negate(const lower::Kernel& kernel, const lower::Instruction& it, const FoundNumbers& numbers);

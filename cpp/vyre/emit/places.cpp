@@ -1,10 +1,13 @@
 #include "vyre/emit/places.hpp"
 
+#include <utility>
+
 namespace vyre::emit {
 
 using lower::Instruction;
 using lower::Kernel;
 using lower::Opcode;
+using lower::ValueId;
 
 std::size_t place_count(const Kernel& kernel) {
   return kernel.buffers.size() + kernel.shared.size() + kernel.privates.size() + kernel.variables.size();
@@ -29,6 +32,21 @@ std::optional<std::size_t> place_of(const Kernel& kernel, const Instruction& it)
       if (!is_atomic(it.op)) return std::nullopt;
       return it.shared ? shared + it.imm : it.imm;
   }
+}
+
+bool may_be_alike(const Kernel& kernel, ValueId one, ValueId other) {
+  constexpr int kMostLooked = 32;
+  std::vector<std::pair<ValueId, ValueId>> open{{one, other}};
+  for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
+    const auto [left, right] = open.back();
+    open.pop_back();
+    if (left == right) continue;
+    if (!left.valid() || !right.valid()) return false;
+    const Instruction &a = kernel.code[left.index], &b = kernel.code[right.index];
+    if (a.op != b.op || a.imm != b.imm) return false;
+    open.insert(open.end(), {{a.a, b.a}, {a.b, b.b}, {a.c, b.c}, {a.d, b.d}});
+  }
+  return true;
 }
 
 Opcodes opcodes_of(const Kernel& kernel) {

@@ -32,6 +32,9 @@ inline std::optional<lower::ValueId> written_value(const lower::Instruction& it)
   }
 }
 
+// Whether two values may be one, as the same sum of the same loads.
+bool may_be_alike(const lower::Kernel& kernel, lower::ValueId one, lower::ValueId other);
+
 // Which opcodes a kernel has, by their position in the table: most searches end with this.
 using Opcodes = std::array<bool, std::size(lower::kOpcodes)>;
 Opcodes opcodes_of(const lower::Kernel& kernel);

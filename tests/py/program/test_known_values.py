@@ -236,6 +236,44 @@ def test_an_unsigned_maximum_of_0_and_a_signed_minimum_of_0_is_the_minimum(targe
         assert result(body, x % BITS, {**target, "optimize": optimize}) == [ENDS[expression](x) % BITS], body
 
 
+@pytest.mark.parametrize("branch", ["y", "y != 0", "y >= 1", "0 < y", "(y != 0) | (x == 0)"])
+def test_a_maximum_of_what_a_branch_found_to_be_zero_and_a_signed_minimum_of_0_is_the_minimum(target, branch):
+    least = "cast(u32, smin(0i32, cast(i32, max(y >> 1, x))))"
+    body = f"let x = given[0]\nlet y = given[1]\nif {branch} {{\n  out[0] = 5\n}} else {{\n  out[0] = {least}\n}}\n"
+    for optimize in (True, False):
+        assert result(body, BITS - 9, {**target, "optimize": optimize}) == [BITS - 9]
+
+
+# Some of these sums come to nothing but the rotation.
+SUMS = {
+    "negate({} + z) + z": lambda x, z, rotated: -rotated,
+    "(z + x) - (x + (z + {}))": lambda x, z, rotated: -rotated,
+    "z - {}": lambda x, z, rotated: z - rotated,
+    "x + {}": lambda x, z, rotated: x + rotated,
+}
+
+
+@pytest.mark.parametrize("sum_of", list(SUMS))
+@pytest.mark.parametrize("zero", ["0", "lid.y", "(lid.x & 0)"])
+def test_a_negation_that_is_rotated_in_a_sum_keeps_its_minus(target, zero, sum_of):
+    x, z = 1005, 1005 | 2**31
+    body = f"let x = given[0]\nlet z = x | 2147483648\nout[0] = {sum_of.format(f'rotl({zero} - (x & 255), 31)')}\n"
+    bits = -(x & 255) % BITS
+    rotated = bits >> 1 | bits << 31 & 2**31
+    for optimize in (True, False):
+        assert result(body, x, {**target, "optimize": optimize}) == [SUMS[sum_of](x, z, rotated) % BITS]
+
+
+def test_what_a_select_compares_keeps_its_minus_where_it_chooses_it(target):
+    for optimize in (True, False, ["specialization", "straightening"]):
+        body = (
+            "let x = given[0]\nlet late = 0\nloop t in 0..3 {\n  late = late << 1\n}\nlet ones = lid.y - 1\n"
+            "let most = max(((((x & 255) ^ bitnot(late)) + 1) ^ ones) + 1, 7)\n"
+            "out[0] = select(most >= negate(x + 9), most, negate(x + 9))\n"
+        )
+        assert result(body, 5, {**target, "optimize": optimize}) == [BITS - 14]
+
+
 OTHER_INDICES = {"i | 1": 1, "i + 5": 5, "given[0] - i": 3, "(i * 5) + 9": 9, "i ^ 3": 3, "min(i, 9) + 1": 1}
 
 
@@ -413,8 +451,16 @@ def test_ptx_inverts_with_ones_that_are_not_known():
     assert "4294967295" not in text
 
 
-@pytest.mark.parametrize(("target", "hides"), [("ptx", "  or.b32"), ("spirv-asm", "OpBitwiseOr")])
-def test_operands_are_hidden_where_a_minimum_or_maximum_is_computed_from_another(target, hides):
+# An or with a zero that is not known.
+HIDES = {"ptx": r"or\.b32 (%r\d+), \1, %r", "spirv-asm": r"(%\d+) = OpISub .*\n +%\d+ = OpBitwiseOr %\d+ \1 "}
+
+
+def hidden_in(body, target):
+    return len(re.findall(HIDES[target], lowered(body, target, optimize=False)))
+
+
+@pytest.mark.parametrize("target", list(HIDES))
+def test_operands_are_hidden_where_a_minimum_or_maximum_is_computed_from_another(target):
     least = "let v = wid.y\nif v > wid.x {\n  v = wid.x\n}\n"
     hidden = [
         "out[0] = min(5, min(wid.x, negate(wid.y)))\n",
@@ -423,22 +469,30 @@ def test_operands_are_hidden_where_a_minimum_or_maximum_is_computed_from_another
         least + "let w = negate(wid.z)\nif w < v {\n  v = w\n}\nout[0] = v\n",
         "out[0] = max(cast(u32, smin(cast(i32, wid.x), 0i32)), 0)\n",
         "out[0] = min(negate(wid.x), bitnot(wid.y - 1))\n",
+        "out[0] = max(wid.x, 1 + bitnot((wid.y ^ bitnot(0)) + 1))\n",
         "out[0] = min(wid.x, min(wid.y, (given[1] - wid.z) - given[1]))\n",
+        "if wid.y {\n} else {\n  out[0] = cast(u32, smin(0i32, cast(i32, max(wid.y >> 1, wid.x))))\n}\n",
     ]
     seen = [
         "out[0] = min(wid.x, negate(wid.y))\n",
         "out[0] = min(5, min(wid.x, given[0] - wid.y))\nout[1] = negate(wid.y)\n",
         "out[0] = max(min(wid.x, 0), 0)\n",
     ]
-    assert [each for each in hidden + seen if hides in lowered(each, target, optimize=False)] == hidden
+    assert [each for each in hidden + seen if hidden_in(each, target)] == hidden
 
 
-@pytest.mark.parametrize(("target", "ors"), [("ptx", "  or.b32"), ("spirv-asm", "OpBitwiseOr")])
-def test_a_negation_that_is_rotated_in_a_sum_is_hidden(target, ors):
-    def count(rotated):
-        return lowered(f"out[0] = rotl({rotated}, 5) + wid.y\n", target).count(ors)
+@pytest.mark.parametrize("target", list(HIDES))
+def test_a_negation_whose_bits_are_moved_is_hidden(target):
+    def hidden(moved):
+        return hidden_in(f"out[0] = wid.y - negate(rotl({moved}, 5))\n", target)
 
-    assert count("negate(wid.x)") == count("wid.x") + 1
+    assert [hidden("negate(wid.x)"), hidden("lid.y - wid.x"), hidden("wid.z - wid.x")] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("target", list(HIDES))
+def test_a_negation_is_hidden_where_a_select_compares_it_and_where_it_chooses_it(target):
+    body = "out[0] = select(max(wid.x, wid.z) >= negate(wid.y), max(wid.x, wid.z), negate(wid.y))\n"
+    assert hidden_in(body, target) == 2
 
 
 def test_only_exclusive_ors_with_what_may_be_ones_are_hidden_where_a_branch_tells_the_operand():

@@ -113,6 +113,16 @@ Word Emitter::unknown_zero() {
   return *unknown_zero_;
 }
 
+Word Emitter::negated_zero() {
+  if (kernel_.buffers.empty()) return literal(0);
+  if (!negated_zero_) {
+    const Word zero = unknown_zero();
+    negated_zero_ = fresh();
+    at_entry("neg.s32 {}, {}", text(*negated_zero_), text(zero));
+  }
+  return *negated_zero_;
+}
+
 Word Emitter::unknown_ones() {
   if (kernel_.buffers.empty()) return literal(0xFFFFFFFF);
   if (!unknown_ones_) {
@@ -273,7 +283,7 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
     body_ += ";\n";
   }
   if (gives_truth) return define_truth(at, predicate);
-  if (!joined_extremes_.empty() && joined_extremes_[at]) line("or.b32 {0}, {0}, {1}", text(words[0]), text(unknown_zero()));
+  if (!joined_extremes_.empty() && joined_extremes_[at]) line("or.b32 {0}, {0}, {1}", text(words[0]), text(negated_zero()));
   define_bits(at, words);
 }
 

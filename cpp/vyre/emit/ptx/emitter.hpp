@@ -82,6 +82,8 @@ class Emitter {
   // not known to have it.
   Word unknown_zero();
   Word unknown_ones();
+  // Minus the unknown zero. None of its bits are known, so a compiler never leaves out an or with it.
+  Word negated_zero();
   Word local_id(std::uint32_t axis);
   Word workgroup_id(std::uint32_t axis);
   Word invocation_id(std::uint32_t axis);
@@ -157,7 +159,7 @@ class Emitter {
   std::optional<std::uint32_t> only_if_;  // in the body of a short If: its predicate
   // The values that were asked for so far.
   std::array<std::optional<Word>, 3> local_ids_, workgroup_ids_, invocation_ids_;
-  std::optional<Word> unknown_zero_, unknown_ones_;
+  std::optional<Word> unknown_zero_, unknown_ones_, negated_zero_;
   std::optional<Word> local_index_, shared_base_, private_base_;
   std::optional<std::uint32_t> block_;  // the address of the parameters, where they are in memory
   std::vector<std::optional<Word>> lengths_;

@@ -114,7 +114,8 @@ void Emitter::next(std::uint32_t at) {
   }
   if (joined_extremes_.empty() || !joined_extremes_[at] || uses_.forms(at).result != Form::Bits) return;
   Word& id = values_[at][Form::Bits];
-  id = result(spv::OpBitwiseOr, uint(), {unknown_zero(), id});
+  // None of the bits of minus the unknown zero are known, so a compiler never leaves out the or.
+  id = result(spv::OpBitwiseOr, uint(), {result(spv::OpISub, uint(), {constant(0), unknown_zero()}), id});
 }
 
 void Emitter::instruction(std::uint32_t at) {
@@ -180,11 +181,11 @@ std::array<Word, 4> Emitter::packed_lanes(const Instruction& code) {
   return lanes;
 }
 
-// Makes a zero from the numbers of the first workgroup: they are not all above 2^31 - 1, because no call has 2^93 workgroups.
+// Makes a zero from the numbers of the first workgroup: they are not all above 2^22 - 1, because no call has 2^66 workgroups.
 Word Emitter::unknown_zero() {
   Word all = parameter(kFirstGroupWord);
   for (std::uint32_t axis = 1; axis < 3; ++axis) all = result(spv::OpBitwiseAnd, uint(), {all, parameter(kFirstGroupWord + axis)});
-  return result(spv::OpShiftRightLogical, uint(), {all, constant(31)});
+  return result(spv::OpShiftRightLogical, uint(), {all, constant(22)});
 }
 
 Word Emitter::unknown_ones() { return result(spv::OpISub, uint(), {unknown_zero(), constant(1)}); }
