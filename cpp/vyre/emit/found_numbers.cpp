@@ -101,7 +101,9 @@ void FoundNumbers::find_told() {
       } else if (!is_comparison(it.op)) {
         tell(value, 0);
       } else if (const auto a = number_of(kernel_, it.a), b = number_of(kernel_, it.b); a.has_value() != b.has_value()) {
-        for (const std::uint32_t each : told_by(it.op, a, b)) tell(a ? it.b : it.a, each);
+        const ValueId compared = a ? it.b : it.a;
+        if (is_comparison(kernel_.code[compared.index].op)) open.push_back(compared);  // `not` is a comparison with 0
+        for (const std::uint32_t each : told_by(it.op, a, b)) tell(compared, each);
       }
     }
   }

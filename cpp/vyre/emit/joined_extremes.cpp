@@ -252,8 +252,9 @@ void mark_joined(const Kernel& kernel, const Opcodes& opcodes, std::vector<bool>
   const std::vector<bool> operands = joins.operands(numbers);
   std::vector<End> ends;
   for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {
-    const bool may_choose_zero = joins.is_chosen_with_sign(kernel.code[at]) && numbers.of(ValueId{at}).may_be(0);
-    ends.push_back(may_choose_zero ? End{.is_signed = true} : end_of(kernel, kernel.code[at], numbers));
+    const Instruction& it = kernel.code[at];
+    const bool may_choose_zero = it.lanes == 1 && joins.is_chosen_with_sign(it) && numbers.of(ValueId{at}).may_be(0);
+    ends.push_back(may_choose_zero ? End{.is_signed = true} : end_of(kernel, it, numbers));
   }
   const bool has_both_ends = std::ranges::any_of(ends, &End::is_signed) && std::ranges::any_of(ends, &End::is_unsigned);
   for (std::size_t at = 0; at < kernel.code.size(); ++at) {

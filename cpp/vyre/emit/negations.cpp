@@ -18,7 +18,11 @@ class Terms {
  public:
   Terms(const Kernel& kernel, ValueId sum) : kernel_(kernel) {
     std::vector<ValueId> open{sum};
-    while (!open.empty() && values_.size() < kMost) {
+    for (std::size_t looked = 0; !open.empty(); ++looked) {
+      if (looked == 2 * kMost) {
+        values_.resize(kMost);  // too many to tell
+        return;
+      }
       const ValueId value = open.back();
       const Instruction& it = kernel.code[value.index];
       open.pop_back();
@@ -35,7 +39,7 @@ class Terms {
 
   bool has_minus() const { return has_minus_; }
   bool may_share(const Terms& other) const {
-    if (std::max(values_.size(), other.values_.size()) == kMost) return true;
+    if (std::max(values_.size(), other.values_.size()) >= kMost) return true;
     return std::ranges::any_of(values_, [&](ValueId each) {
       const auto is_alike = [&](ValueId another) { return may_be_alike(kernel_, each, another); };
       return !number_of(kernel_, each) && std::ranges::any_of(other.values_, is_alike);

@@ -236,7 +236,10 @@ def test_an_unsigned_maximum_of_0_and_a_signed_minimum_of_0_is_the_minimum(targe
         assert result(body, x % BITS, {**target, "optimize": optimize}) == [ENDS[expression](x) % BITS], body
 
 
-@pytest.mark.parametrize("branch", ["y", "y != 0", "y >= 1", "0 < y", "(y != 0) | (x == 0)"])
+TOLD = ["y", "y != 0", "y >= 1", "0 < y", "(y != 0) | (x == 0)", "logical_not(y == 0)", "(y == 0) == 0"]
+
+
+@pytest.mark.parametrize("branch", TOLD)
 def test_a_maximum_of_what_a_branch_found_to_be_zero_and_a_signed_minimum_of_0_is_the_minimum(target, branch):
     least = "cast(u32, smin(0i32, cast(i32, max(y >> 1, x))))"
     body = f"let x = given[0]\nlet y = given[1]\nif {branch} {{\n  out[0] = 5\n}} else {{\n  out[0] = {least}\n}}\n"
@@ -472,6 +475,7 @@ def test_operands_are_hidden_where_a_minimum_or_maximum_is_computed_from_another
         "out[0] = max(wid.x, 1 + bitnot((wid.y ^ bitnot(0)) + 1))\n",
         "out[0] = min(wid.x, min(wid.y, (given[1] - wid.z) - given[1]))\n",
         "if wid.y {\n} else {\n  out[0] = cast(u32, smin(0i32, cast(i32, max(wid.y >> 1, wid.x))))\n}\n",
+        "if logical_not(wid.y == 0) {\n  out[0] = cast(u32, smin(0i32, cast(i32, max(wid.y >> 1, wid.x))))\n}\n",
     ]
     seen = [
         "out[0] = min(wid.x, negate(wid.y))\n",
@@ -493,6 +497,15 @@ def test_a_negation_whose_bits_are_moved_is_hidden(target):
 def test_a_negation_is_hidden_where_a_select_compares_it_and_where_it_chooses_it(target):
     body = "out[0] = select(max(wid.x, wid.z) >= negate(wid.y), max(wid.x, wid.z), negate(wid.y))\n"
     assert hidden_in(body, target) == 2
+
+
+def test_a_variable_of_two_words_is_hidden_as_no_single_word(target):
+    deep, wide = "given[0]", "cast(u64, given[0])"
+    for _ in range(20):
+        deep, wide = f"select(given[1] == 9, {deep}, given[2])", f"select(given[1] == 9, {wide}, cast(u64, given[2]))"
+    branches = "".join(f"if slt(cast(i32, {deep}), {end}i32) {{\n  v = {wide}\n}}\n" for end in (0, 5))
+    body = f"let v = cast(u64, 0)\n{branches}out[0] = max(0, cast(u32, smin(0i32, cast(i32, max(cast(u32, v), 0)))))\n"
+    assert result(body, BITS - 9, {**target, "optimize": False}) == [0]
 
 
 def test_only_exclusive_ors_with_what_may_be_ones_are_hidden_where_a_branch_tells_the_operand():

@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 128_806,
-    "lines of tests": 88_571,
+    "lines of code": 128_813,
+    "lines of tests": 88_584,
     "lines of records": 31_242,
     "words of documents": 42_601,
     "Fixes in the code": 592,
