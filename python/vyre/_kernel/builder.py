@@ -22,9 +22,10 @@ from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.parameters import SCALAR_NAMES, workgroup_counts
-from vyre._kernel.trace import PARAMS, scalar_at
+from vyre._kernel.trace import scalar_at
 from vyre._kernel.tracer import Tracer, element_of
 from vyre._kernel.user_terms import in_user_terms
+from vyre._kernel.words import PARAMS
 from vyre.errors import ArgumentError, ValidationError
 
 if TYPE_CHECKING:

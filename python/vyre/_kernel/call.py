@@ -27,11 +27,10 @@ from vyre._kernel.arguments import check_apart
 from vyre._kernel.launch import DataGrid, Launch, given_and_options, traced_for
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.smaller import in_halves
-from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import RECORDS, Traced
 from vyre._kernel.tracer import is_tracing
 from vyre._kernel.wider import widened
-from vyre.errors import BindingError, CapabilityError, DispatchTimeoutError
+from vyre.errors import BindingError, CapabilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -110,18 +109,20 @@ def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], ho
         if kwargs.get(name) is not None:
             raise no_place(f"argument `{name}` of kernel `{kernel.__name__}`", IN_CHECK)
         kwargs.pop(name, None)
-    program, inputs, workgroups = host_call(kernel, args, kwargs)
+    program, inputs, workgroups = host_call(kernel, args, kwargs, is_checked=True)
     return checked(f"kernel `{kernel.__name__}`", program, inputs, workgroups, **how)
 
 
-def host_call(kernel: Kernel, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Program, dict[str, Any], Any]:
+def host_call(
+    kernel: Kernel, args: Sequence[Any], kwargs: Mapping[str, Any], *, is_checked: bool = False
+) -> tuple[Program, dict[str, Any], Any]:
     """A call as arguments of vyre.run: the program, its buffers by name on the host, and the workgroups."""
     given, options = given_and_options(kernel, args, kwargs)
     given = {name: value.numpy() if isinstance(value, Array) else value for name, value in given.items()}
     for name in ("grid", "workgroups"):
         if isinstance(options.get(name), Array):
             options[name] = tuple(int(each) for each in options[name].numpy())
-    launch = Launch(kernel, traced_for(kernel, given), given, options)
+    launch = Launch(kernel, traced_for(kernel, given), given, options, is_checked=is_checked)
     return launch.traced.program, launch.inputs(given, launch.words(given)), launch.workgroups
 
 
@@ -149,13 +150,10 @@ def run_on_host(launch: Launch, given: Mapping[str, Any], words: list[int], opti
     where, timeout = place(options.get("backend"), options.get("device")), options.get("timeout")
     inputs, rest = launch.inputs(given, words), (*where, timeout, None, options.get("optimize"), label)
     try:
-        try:
-            outputs = _core._run(traced.program, inputs, workgroups, *rest)
-        except CapabilityError as error:
-            program, counts = in_halves(traced, workgroups, error, label)
-            outputs = _core._run(program, inputs, counts, *rest)
-    except DispatchTimeoutError as error:
-        raise with_tail(launch, error) from None
+        outputs = _core._run(traced.program, inputs, workgroups, *rest)
+    except CapabilityError as error:
+        program, counts = in_halves(traced, workgroups, error, label)
+        outputs = _core._run(program, inputs, counts, *rest)
     if traced.seen is not None:
         traced.seen(outputs[RECORDS])
     results = []
@@ -212,6 +210,8 @@ def run_resident(
         )
     for name, table in traced.tables.items():
         arrays.append(kept(traced, ("table", name), table, where))
+    if launch.binds_grid:
+        arrays.append(launch.grid)
     how = {"workgroups": workgroups, "optimize": options.get("optimize")}
     submit: Callable[..., Any] = traced.program
     by_invocations = False

@@ -17,7 +17,7 @@ from vyre._core import DataType
 from vyre._kernel.arguments import matched, named
 from vyre._kernel.launch import Launch, traced_for
 from vyre._kernel.rows import as_html, as_text
-from vyre._kernel.trace import PARAMS
+from vyre._kernel.words import PARAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -153,15 +153,15 @@ class Cost:
 def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost:
     options: dict[str, Any] = {name: kwargs.pop(name) for name in ("grid", "workgroups") if name in kwargs}
     given, unknown = _given(kernel, args, kwargs)
-    traced = traced_for(kernel, given)
-    launch = Launch(kernel, traced, given, options)
+    launch = Launch(kernel, traced_for(kernel, given), given, options)
+    program = launch.traced.program
     groups = _core._grid(launch.workgroups, launch.label)
     words: list[int | None] = [*launch.words(given)]
     for k, word in enumerate(launch.layout):
         if isinstance(word, tuple) and word[0].name in unknown:
             words[k] = None
-    rows, loops = _core._cost(traced.program, launch.lengths, {PARAMS: words}, groups)
-    invocations = math.prod(groups) * math.prod(traced.program.workgroup_size)
+    rows, loops = _core._cost(program, launch.lengths, {PARAMS: words}, groups)
+    invocations = math.prod(groups) * math.prod(program.workgroup_size)
     return Cost(kernel.__name__, invocations, _counts(rows), tuple(_loop(loops, *each) for each in loops))
 
 

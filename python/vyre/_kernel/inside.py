@@ -68,8 +68,7 @@ def wid(axis: int = 0) -> u32:
 def grid_size(axis: int = 0) -> u32:
     """How many invocations the call asked for along an axis, 0 for x, in a kernel; U32.
 
-    That is the call's ``grid=``, or ``workgroups=`` times the size of a workgroup. A grid is rounded up to whole
-    workgroups, so invocations from this index on run too, unless the kernel leaves them out.
+    That is the call's ``grid=``, or ``workgroups=`` times the size of a workgroup.
 
     Raises: ArgumentError outside of a kernel. A call raises it where its grid is resident, since the counts are then
         unknown to it.
@@ -79,10 +78,9 @@ def grid_size(axis: int = 0) -> u32:
     >>> @vyre.kernel
     ... def total(a: vyre.In[vyre.u32], sums: vyre.Out[vyre.u32]):
     ...     first, step = vyre.gid(0), vyre.grid_size(0)
-    ...     if first < step:
-    ...         while first < len(a):
-    ...             sums[vyre.gid(0)] += a[first]
-    ...             first += step
+    ...     while first < len(a):
+    ...         sums[vyre.gid(0)] += a[first]
+    ...         first += step
     >>> total(np.arange(10, dtype=np.uint32), sums=np.zeros(3, np.uint32), grid=3, backend="reference")
     array([18, 12, 15], dtype=uint32)
     """

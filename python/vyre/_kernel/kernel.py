@@ -87,6 +87,10 @@ class Kernel(_core._KernelCalls):
         self._copies: deque[dict[int, Any]] = deque(maxlen=_MOST_PROGRAMS)  # the tables of the last traces, see Traced
 
     @property
+    def _is_of_std(self) -> bool:
+        return str(self._function.__module__).startswith("vyre.std.")
+
+    @property
     def _rewritten(self) -> Rewritten:
         try:
             return self._definition.rewritten()
@@ -215,8 +219,8 @@ class Kernel(_core._KernelCalls):
         """Notes about what is probably a mistake in the kernel, or in a call of it, with lines of its source.
 
         Without arguments, the notes are about the kernel alone. With the arguments of a call (``grid=`` and
-        ``workgroups=`` as well), N004 reports elements that the grid does not reach, and N006 atomics that rounding the
-        grid up to whole workgroups runs more often, both for counts by value alone; nothing runs.
+        ``workgroups=`` as well), N004 reports elements that the grid does not reach, for counts by value alone; nothing
+        runs.
 
         >>> import vyre
         >>> @vyre.kernel
@@ -439,9 +443,12 @@ def kernel(function: Any = None, /, *, workgroup_size: int | Sequence[int] | Non
 
     A call takes numpy arrays and gives numpy arrays, or vyre.Arrays and gives those, without waiting. An Out that is
     left out has the shape of the first array with as many axes. ``grid=`` counts invocations, x first; without it,
-    the grid is the shape of the first Out or InOut, last axis first. It is rounded up to whole workgroups, so a kernel
-    with atomics guards with ``if i < len(x)``. ``workgroups=`` counts workgroups. With resident arrays either may be a
-    vyre.Array of three u32, which the device reads when the call begins, and ``at_most=`` is the largest grid. ``out=
+    the grid is the shape of the first Out or InOut, last axis first, and must reach the end of an array whose length
+    an ``if`` compares ``vyre.gid`` with. It is exact: invocations that the size of a workgroup adds do nothing. A
+    kernel with a barrier takes whole workgroups, unless it compares ``vyre.gid`` with a length before
+    it stores. ``workgroups=``
+    counts workgroups. With resident arrays either may be a vyre.Array of three u32, which the device reads when the
+    call begins, and ``at_most=`` is the largest grid. ``out=
     backend= device= optimize= timeout=`` are as for vyre.run.
 
     Raises: KernelError with the line and the columns: at decoration for what a kernel cannot have, at the first call or

@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
-from vyre._core import Array
 from vyre._diagnostics import Diagnostics
 from vyre._kernel.launch import DataGrid
 
@@ -22,11 +21,9 @@ def notes_of(program: Program, launch: Launch | None = None) -> Diagnostics:
     """The notes about a kernel's program, or about a call."""
     about: dict[str, Any] = {}
     if launch is not None:
-        asked = None if launch.grid is None or isinstance(launch.grid, Array) else launch.asked()
         about["lengths"] = {name: math.prod(shape) for name, shape in launch.shapes.items()}
         # The counts in an array are those that it holds when the call runs.
         about["workgroups"] = None if isinstance(launch.workgroups, DataGrid) else launch.workgroups
-        about["invocations"] = None if asked is not None and max(asked) >= 2**32 else asked
     return Diagnostics([_in_words_of_kernels(each) for each in program.notes(**about)])
 
 
@@ -38,9 +35,4 @@ def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
         buffer = note.message.split("`")[1]
         atomic = re.search(r"Expr\.(atomic_\w+)\(", hint)
         hint = f"write {buffer}.{atomic[1]}(index, value) instead of this statement." if atomic else ""
-    elif note.rule == "N006":
-        axes = re.findall(r"invocation_id\((\d)\)", hint)
-        inside = " and ".join(f"vyre.gid({axis}) < vyre.grid_size({axis})" for axis in axes)
-        whose = "A call without grid= has the shape of its first Out, else InOut, as the grid."
-        hint = f"write `if {inside}:` around this statement. {whose}"
     return _core._diagnostic_from_state(note.rule, note.message.encode(), note.place, hint.encode())

@@ -48,6 +48,7 @@ class ShippedKernel:
     """The members of a kernel that ``vyre._kernel.call`` uses, for one value of each constant."""
 
     _constants = ()
+    _is_of_std = False
 
     def __init__(self, name: str, parameters: list[Parameter], traced: Traced) -> None:
         self.__name__ = name

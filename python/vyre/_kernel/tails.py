@@ -1,88 +1,311 @@
-"""A time-out that the tail of a grid may have caused: invocations that rounding up to whole workgroups adds."""
+"""The tail of a grid: the invocations beyond it that rounding up to whole workgroups adds.
+
+A grid is exact: its tail has no effect. Most kernels compare their index with the length of an array around all that
+they do; where the grid covers that array, nothing has to be added. Otherwise the call runs a program with a comparison
+of the index and the grid around the whole kernel.
+"""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
+from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre._kernel.parts import parts_of
 from vyre._kernel.values import FOREVER
+from vyre._kernel.words import MOST, PARAMS, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Sequence
 
-    from vyre._core import Program
-    from vyre._kernel.launch import Launch
-    from vyre._kernel.parts import Parts
-    from vyre.errors import DispatchTimeoutError
+    from vyre._kernel.parts import Expression, Parts, Statement
+    from vyre._kernel.trace import Traced
 
-__all__ = ["with_tail"]
+__all__ = ["Bound", "Tails", "guarded", "tails_of"]
 
-_COMPARISONS = ("Lt", "Le", "Gt", "Ge")
-
-
-def with_tail(launch: Launch, error: DispatchTimeoutError) -> DispatchTimeoutError:
-    """The error, which names the tail where it runs a `while` that its zeros may keep from ending."""
-    program = launch.traced.program
-    if launch.grid is None or f"..{FOREVER} {{" not in program.to_text() or _are_guarded(program):
-        return error
-    asked = [*launch.asked(), 1, 1][:3]
-    run = [count * extent for count, extent in zip(launch.workgroups, program.workgroup_size, strict=True)]
-    beyond = math.prod(run) - math.prod(asked)
-    axis = next((k for k in range(3) if run[k] > asked[k]), None)
-    if axis is None:
-        return error
-    problem, _, fix = str(error).partition(". Fix: ")
-    return type(error)(
-        f"{problem}; {beyond} of the {math.prod(run)} invocations are beyond the grid, which is rounded up to whole "
-        f"workgroups, and a `while` of {launch.label} may never end on the zeros that they load. "
-        f"Fix: leave them out in the kernel with `if vyre.gid({axis}) < vyre.grid_size({axis}):`, or {fix}"
-    )
+# The array of the counts of a resident grid. No parameter of a kernel may have this name.
+_GRID = "grid"
+_OF_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)
+# What a comparison of an index with a bound says where it holds, with the index on the left and on the right.
+_BELOW, _ABOVE = ("Lt", "Gt"), ("Ge", "Le")
 
 
-def _are_guarded(program: Program) -> bool:
-    """Whether each `while` stands under a comparison of a grid index, which leaves out invocations beyond a grid."""
-    found = parts_of(program)
-    values: dict[str, int] = {}  # what each variable begins as
-    open_ = [(found.body, False)]
+class Bound(NamedTuple):
+    """What an index is below.
+
+    Attributes:
+        name: of an array; None for the size of the grid.
+        axis: of the array, or of the grid.
+    """
+
+    name: str | None
+    axis: int
+
+
+# For each axis, the bounds of which a statement's index is below each.
+_Bounds = tuple[frozenset[Bound], frozenset[Bound], frozenset[Bound]]
+_NONE: _Bounds = (frozenset(), frozenset(), frozenset())
+
+
+class Tails(NamedTuple):
+    """What a program does beyond a grid, by axis.
+
+    Attributes:
+        effects: for each statement that changes memory or may never end, the bounds that its index is below. Memory of
+            a workgroup counts where there is no barrier: invocations beyond a grid load for others behind one.
+        loads: the same for each statement that loads from an array.
+        branches: the bounds that hold in each `if`.
+        axes: how many axes the program asks about.
+        waits: whether it has a barrier.
+        compares: by axis, what an index is compared with before anything is stored; None for what is no bound.
+    """
+
+    effects: tuple[_Bounds, ...]
+    loads: tuple[_Bounds, ...]
+    branches: tuple[_Bounds, ...]
+    axes: int
+    waits: bool
+    compares: tuple[frozenset[Bound | None], ...]
+
+    def keeps_to(self, axis: int, is_within: Callable[[Bound], bool]) -> bool:
+        """Whether a comparison may keep a program with a barrier to its grid."""
+        return any(each is None or is_within(each) for each in self.compares[axis])
+
+    def ends_at(self, axis: int, is_within: Callable[[Bound], bool], *, loads: bool = False) -> bool:
+        """Whether nothing is changed, or loaded, beyond a grid along an axis; ``is_within`` tells of a bound."""
+        found = self.effects + self.loads if loads else self.effects
+        return all(any(map(is_within, each[axis])) for each in found)
+
+
+def tails_of(traced: Traced) -> Tails:
+    """The tails of a kernel, found when they are first asked for."""
+    if traced.tails is None:
+        traced.tails = _Search(traced.program, traced.layout).run()
+    return traced.tails
+
+
+class _Search:
+    def __init__(self, program: Program, layout: Sequence[Word]) -> None:
+        self._parts: Parts = parts_of(program)
+        self._layout = layout
+        self._shared = {each.name for each in program.buffers if each.access in _OF_WORKGROUPS}
+        self._private = {each.name for each in program.buffers if each.access == BufferAccess.Private}
+        self._values: dict[str, int] = {}  # of variables that are assigned once
+        self._assigned = _assigned(self._parts.body)
+        self._effects: list[_Bounds] = []
+        self._of_workgroups: list[_Bounds] = []  # effects on their memory alone
+        self._loads: list[_Bounds] = []
+        self._branches: list[_Bounds] = []
+        self._compares: list[set[Bound | None]] = [set(), set(), set()]
+        self._stores = False
+        self._waits = False
+        self._changed: list[frozenset[str]] = []  # by expression, the arrays that its atomics change
+        self._does_load: list[bool] = []
+        for each in self._parts.exprs:
+            loads = each.kind == "Load" and each.name != PARAMS and each.name not in self._shared
+            self._does_load.append(loads or any(self._does_load[operand] for operand in each.operands))
+            own = frozenset([each.name] if each.kind.startswith("Atomic") and each.name not in self._private else ())
+            self._changed.append(own.union(*(self._changed[operand] for operand in each.operands)))
+
+    def run(self) -> Tails:
+        """Walk over the statements in their order."""
+        open_: list[tuple[list[Statement], int, _Bounds]] = [(self._parts.body, 0, _NONE)]
+        while open_:
+            statements, at, bounds = open_.pop()
+            if at == len(statements):
+                continue
+            each = statements[at]
+            if each.kind == "Let" and each.name not in self._assigned:
+                self._values[each.name] = each.exprs[0]
+            self._waits |= each.kind == "Barrier"
+            self._note_effect(each, bounds)
+            within = behind = otherwise = bounds
+            if each.kind == "If":
+                holds = self._bounds(each.exprs[0], True)
+                fails = self._bounds(each.exprs[0], False)
+                within, otherwise = _both(bounds, holds), _both(bounds, fails)
+                self._branches.append(otherwise if holds == _NONE else within)
+                # The rest of the block runs where the branch was not taken.
+                if each.body and each.body[-1].kind == "Return":
+                    behind = otherwise
+            # Taken from the end, so in the order of the source.
+            open_ += [(statements, at + 1, behind), (each.otherwise, 0, otherwise), (each.body, 0, within)]
+        ids = [each for each in self._parts.exprs if each.kind == "GridId"]
+        axes = max((each.value + 1 for each in ids), default=1)
+        axes = max([axes, *(word.part + 1 for word in self._layout if word.parameter is None)])
+        compares = tuple(frozenset(each) for each in self._compares)
+        effects = self._effects if self._waits else self._effects + self._of_workgroups
+        return Tails(tuple(effects), tuple(self._loads), tuple(self._branches), axes, self._waits, compares)
+
+    def _note_effect(self, each: Statement, bounds: _Bounds) -> None:
+        if not self._stores:
+            for number in each.exprs:
+                self._note_compared(number)
+        if any(self._does_load[number] for number in each.exprs):
+            self._loads.append(bounds)
+        changed = frozenset[str]().union(*(self._changed[number] for number in each.exprs))
+        self._stores |= bool(changed)
+        if each.kind == "Store" and each.name not in self._private:
+            self._stores = True
+            bounds = bounds if changed else _both(bounds, self._of_index(each.name, each.exprs[0]))
+            changed |= {each.name}
+        if changed - self._shared or (each.kind == "Loop" and not all(map(self._is_same_for_all, each.exprs))):
+            self._effects.append(bounds)
+        elif changed:
+            self._of_workgroups.append(bounds)
+
+    def _is_same_for_all(self, number: int) -> bool:
+        """Whether lengths and numbers alone decide a bound of a loop. That of a `while` is no bound."""
+        for each in self._reached(number):
+            if each.kind == "Var" and each.name in self._assigned:
+                return False
+            if each.kind == "GridId" or each.kind.startswith("Atomic"):
+                return False
+            if each.kind == "Load" and each.name != PARAMS:
+                return False
+        last = self._parts.exprs[number]
+        return last.kind != "Literal" or last.value != FOREVER
+
+    def _note_compared(self, number: int) -> None:
+        """Note what a user's comparisons in an expression compare an index with."""
+        open_, seen = [number], set()
+        while open_:
+            number = open_.pop()
+            each = self._parts.exprs[number]
+            if number in seen or self._is_of_array(number):
+                continue
+            seen.add(number)
+            open_ += each.operands
+            if each.kind != "Binary" or each.name not in _BELOW + _ABOVE:
+                continue
+            for index, bound in (each.operands, each.operands[::-1]):
+                if any(of.kind == "BufLen" or of.name == PARAMS for of in self._reached(bound)):
+                    exact = self._compared(index, bound)
+                    for of in self._reached(index):
+                        if of.kind == "GridId" and of.name != "lid":
+                            self._compares[of.value] |= exact[of.value] or {None}
+
+    def _reached(self, number: int) -> list[Expression]:
+        """The expressions that a value is computed from, through variables that are assigned once as well."""
+        found, open_, seen = [], [number], set()
+        while open_:
+            number = open_.pop()
+            if number not in seen:
+                seen.add(number)
+                each = self._parts.exprs[number]
+                found.append(each)
+                open_ += each.operands
+                if each.kind == "Var" and each.name in self._values:
+                    open_.append(self._values[each.name])
+        return found
+
+    def _is_of_array(self, number: int) -> bool:
+        """Whether an expression is the index of an array with axes, or one that no array has."""
+        each = self._parts.exprs[number]
+        other = self._parts.exprs[each.operands[2]] if each.kind == "Select" else each
+        return each.kind == "Select" and other.kind == "Literal" and other.value == FOREVER
+
+    def _value(self, number: int) -> int:
+        """The expression that a variable holds, if it is one."""
+        each = self._parts.exprs[number]
+        while each.kind == "Var" and each.name in self._values:
+            number = self._values[each.name]
+            each = self._parts.exprs[number]
+        return number
+
+    def _of_index(self, array: str, number: int) -> _Bounds:
+        """The bounds within which a store is in its array: elsewhere it has no effect."""
+        index = self._parts.exprs[self._value(number)]
+        if index.kind == "GridId" and index.name == "gid":
+            return _at(index.value, Bound(array, 0))
+        return self._bounds(index.operands[0], True) if self._is_of_array(self._value(number)) else _NONE
+
+    def _bounds(self, condition: int, holds: bool) -> _Bounds:
+        """The bounds that each index is below where a condition holds, or where it does not."""
+        found, open_ = _NONE, [(condition, holds)]
+        while open_:
+            number, holds = open_.pop()
+            each = self._parts.exprs[self._value(number)]
+            if each.kind == "Unary" and each.name == "LogicalNot":
+                open_.append((each.operands[0], not holds))
+            elif each.kind == "Binary" and each.name == ("And" if holds else "Or"):
+                open_ += [(operand, holds) for operand in each.operands]
+            elif each.kind == "Binary":
+                names = _BELOW if holds else _ABOVE
+                for name, (index, bound) in zip(names, (each.operands, each.operands[::-1]), strict=True):
+                    if each.name == name:
+                        found = _both(found, self._compared(index, bound))
+        return found
+
+    def _compared(self, index: int, bound: int) -> _Bounds:
+        left, right = (self._parts.exprs[self._value(number)] for number in (index, bound))
+        if left.kind != "GridId" or left.name != "gid":
+            return _NONE
+        if right.kind == "BufLen":
+            return _at(left.value, Bound(right.name, 0))
+        if right.kind == "Load" and right.name == PARAMS:
+            word = self._layout[self._parts.exprs[right.operands[0]].value]
+            if word.parameter is None or word.parameter.is_array:
+                name = None if word.parameter is None else word.parameter.name
+                return _at(left.value, Bound(name, word.part))
+        return _NONE
+
+
+def _assigned(body: list[Statement]) -> set[str]:
+    """The variables that are assigned more than once."""
+    found, open_ = set(), [body]
     while open_:
-        statements, is_guarded = open_.pop()
-        for each in statements:
-            if each.kind == "Let":
-                values[each.name] = each.exprs[0]
-            if each.kind == "Loop" and not is_guarded:
-                last = found.exprs[each.exprs[1]]
-                if last.value == FOREVER and not last.operands:
-                    return False
-            compares = each.kind == "If" and _compares_index(found, each.exprs[0], values)
-            open_.extend((block, is_guarded or compares) for block in (each.body, each.otherwise))
-            # The rest of the block runs where the branch was not taken.
-            if compares and each.body and each.body[-1].kind == "Return":
-                is_guarded = True
-    return True
+        for each in open_.pop():
+            if each.kind == "Assign":
+                found.add(each.name)
+            open_ += [each.body, each.otherwise]
+    return found
 
 
-def _compares_index(found: Parts, condition: int, values: Mapping[str, int]) -> bool:
-    """Whether a comparison in the condition has an index in the grid, or a variable that holds one, as an operand."""
-    open_, seen = [condition], set()
-    while open_:
-        number = open_.pop()
-        if number in seen:
-            continue
-        seen.add(number)
-        each = found.exprs[number]
-        if each.name in _COMPARISONS and each.kind == "Binary":
-            if any(_is_index(found, operand, values) for operand in each.operands):
-                return True
-        elif each.kind == "Var" and each.name in values:
-            open_.append(values[each.name])
-        open_.extend(each.operands)
-    return False
+def _at(axis: int, bound: Bound) -> _Bounds:
+    x, y, z = (frozenset([bound] if each == axis else ()) for each in range(3))
+    return x, y, z
 
 
-def _is_index(found: Parts, number: int, values: Mapping[str, int]) -> bool:
-    seen = set()
-    while found.exprs[number].kind == "Var" and number not in seen:
-        seen.add(number)
-        number = values.get(found.exprs[number].name, number)
-    return found.exprs[number].kind == "GridId" and found.exprs[number].name == "gid"
+def _both(one: _Bounds, other: _Bounds) -> _Bounds:
+    x, y, z = (a | b for a, b in zip(one, other, strict=True))
+    return x, y, z
+
+
+def guarded(traced: Traced, arrays: int, axes: tuple[int, ...], *, is_resident: bool = False) -> Traced:
+    """The trace of a kernel that does nothing beyond its grid along these axes.
+
+    Args:
+        arrays: how many of its parameters are arrays.
+        is_resident: the grid is in an array, the last that the program binds, and PARAMS has the largest counts.
+    """
+    key = (axes, is_resident)
+    if key not in traced.guarded:
+        program, layout = traced.program, list(traced.layout)
+        words = [Word(None, axis + MOST * is_resident) for axis in axes]
+        layout += [word for word in words if word not in layout]
+        ends = [Expr.load(PARAMS, layout.index(word)) for word in words]
+        buffers = _with_words(program.buffers, arrays, len(layout))
+        if is_resident:
+            ends = [Expr.min(end, Expr.load(_GRID, axis)) for axis, end in zip(axes, ends, strict=True)]
+            binding = sum(each.access not in _OF_WORKGROUPS for each in buffers)
+            buffers.append(BufferDecl.read(_GRID, binding, DataType.U32, count=3))
+        kept = [Expr.invocation_id(axis) < end for axis, end in zip(axes, ends, strict=True)]
+        body = [Node.if_(functools.reduce(Expr.logical_and, kept), program.entry)]
+        made = Program(buffers, program.workgroup_size, body)
+        traced.guarded[key] = replace(
+            traced, program=made, layout=layout, halves=None, wider=None, guarded={}, tails=None
+        )
+    return traced.guarded[key]
+
+
+def _with_words(buffers: Sequence[BufferDecl], arrays: int, words: int) -> list[BufferDecl]:
+    """The buffers with this many words of PARAMS, which stand behind the arrays."""
+    made = [each for each in buffers if each.name != PARAMS]
+    moves = len(made) == len(buffers)
+    if moves:
+        for k, each in enumerate(made):
+            if each.access not in _OF_WORKGROUPS and each.binding >= arrays:
+                made[k] = BufferDecl.storage(each.name, each.binding + 1, each.access, each.element, count=each.count)
+    return [*made[:arrays], BufferDecl.uniform(PARAMS, arrays, DataType.U32, count=words), *made[arrays:]]

@@ -33,7 +33,7 @@ from vyre._kernel.rewriting.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre._kernel.user_terms import in_user_terms
 from vyre._kernel.usual_size import usual_size
-from vyre._kernel.words import Word, layout
+from vyre._kernel.words import PARAMS, Word, layout
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
 if TYPE_CHECKING:
@@ -43,11 +43,10 @@ if TYPE_CHECKING:
     from vyre._kernel.lines import Marks
     from vyre._kernel.parameters import Parameter
     from vyre._kernel.recorder import Recorder
+    from vyre._kernel.tails import Tails
 
-__all__ = ["PARAMS", "RECORDS", "Traced", "trace"]
+__all__ = ["RECORDS", "Traced", "trace"]
 
-# The buffer of sizes and scalars, in the words of the layout.
-PARAMS = "__params"
 # The buffer of what a Recorder records.
 RECORDS = "__vyre_records"
 _MOST_INLINED = 200
@@ -66,6 +65,8 @@ class Traced:
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
     wider: Traced | None = None  # the same in wide workgroups, once a call has them; the trace itself where none may
+    tails: Tails | None = None  # what it does beyond a grid, once a call has asked
+    guarded: dict[Any, Traced] = field(default_factory=dict)  # the same, but without effect beyond a grid; see tails.py
     # The captured arrays that are tables, by their ids, each with its copy.
     copied: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 

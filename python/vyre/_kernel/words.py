@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["Word", "layout"]
+__all__ = ["MOST", "PARAMS", "Word", "layout"]
+
+# The buffer of sizes and scalars, in the words of the layout.
+PARAMS = "__params"
+# What is added to an axis for the word of the largest count of a resident grid.
+MOST = 3
 
 
 class Word(NamedTuple):
@@ -25,7 +30,7 @@ class Word(NamedTuple):
 
     Attributes:
         parameter: an array or a number; None for the invocations of a call along an axis.
-        part: the axis, or which word of the number, the lowest first.
+        part: the axis, or which word of the number, the lowest first; an axis and MOST for the largest count along it.
     """
 
     parameter: Parameter | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from vyre._arrays.given import bits_given
@@ -11,17 +12,30 @@ from vyre._base.text import as_count, shown
 from vyre._base.types import word_of
 from vyre._core import DataType
 from vyre._kernel.arguments import without_shape
-from vyre._kernel.launch import default_grid, given_and_options, unknown_size, without_at_most
+from vyre._kernel.launch import (
+    axes_of_resident,
+    check_reaches,
+    default_grid,
+    given_and_options,
+    more_axes,
+    not_whole,
+    unknown_size,
+    without_at_most,
+)
+from vyre._kernel.tails import guarded, tails_of
+from vyre._kernel.words import MOST
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
 from vyre._procedure.recorder import calling_line
-from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
+from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div, known_difference, size_min
 from vyre.errors import BindingError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from vyre._kernel.kernel import Kernel
+    from vyre._kernel.tails import Bound
+    from vyre._kernel.trace import Traced
     from vyre._kernel.words import Word
     from vyre._procedure.recorder import Recorder
 
@@ -39,17 +53,28 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     note_taken(traced.captured.all)
     arrays = _arrays(recorder, kernel, given)
     grid, counts, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
-    words: list[Any] = []
-    for word in traced.layout:
+    is_resident = counts is not None and options.get("grid") is not None
+    axes: tuple[int, ...] = ()
+    if is_resident and not kernel._is_of_std:
+        axes = axes_of_resident(f"kernel `{kernel.__name__}`", traced)
+    if asked is not None and options.get("workgroups") is None and not kernel._is_of_std:
+        axes = _beyond(recorder, kernel, traced, arrays, asked, options.get("grid") is not None)
+    if axes:
+        traced = guarded(traced, len(kernel._arrays), axes, is_resident=is_resident)
+
+    def word_of_call(word: Word) -> Any:
         parameter, part = word
         if parameter is not None and parameter.is_array:
-            words.append(arrays[parameter.name]._shape[part])
-        elif parameter is not None:
-            words.append(_word(recorder, kernel, word, given[parameter.name]))
-        elif asked is not None:
-            words.append(asked[part] if part < len(asked) else 1)
-        else:
+            return arrays[parameter.name]._shape[part]
+        if parameter is not None:
+            return _word(recorder, kernel, word, given[parameter.name])
+        if part >= MOST:
+            return size_min(_counts(options["at_most"], kernel, "at_most")[part - MOST], 2**32 - 1)
+        if asked is None:
             raise unknown_size(kernel)
+        return asked[part] if part < len(asked) else 1
+
+    words = [word_of_call(word) for word in traced.layout]
     bound: list[Any] = []  # for each buffer that the program binds, a part of an array, or words
     for each in kernel._arrays:
         array = arrays[each.name]
@@ -62,6 +87,8 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
         bound.append([recorder.used(each) for each in words])
     for name, values in traced.tables.items():
         bound.append(recorder.table(values, name.strip("_") or "table")._part())
+    if counts is not None and is_resident and axes:
+        bound.append(counts._part())
     recorder.step(
         calling_line(),
         recorder.made.dispatch,
@@ -70,12 +97,47 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
         bound,
         [recorder.used(each) for each in grid],
         None if counts is None else counts._part(),
-        counts is not None and options.get("grid") is not None,
+        is_resident,
         recorder.word_uses(tuple(map(_use_of, traced.layout))),
     )
-    recorder.trail.kernels[traced.program] = kernel, constants
+    recorder.trail.kernels[traced.program] = kernel, constants, (axes, is_resident)
     results = [arrays[each.name] for each in kernel._arrays if each.kind != "In"]
     return results[0] if len(results) == 1 else tuple(results) or None
+
+
+def _beyond(
+    recorder: Recorder,
+    kernel: Kernel,
+    traced: Traced,
+    arrays: Mapping[str, ProcedureArray],
+    asked: Sequence[Any],
+    is_given: bool,
+) -> tuple[int, ...]:
+    """The axes along which the kernel has to be kept from what is beyond its grid."""
+    label, size, tails = f"kernel `{kernel.__name__}`", traced.program.workgroup_size, tails_of(traced)
+    shapes = {name: array._shape for name, array in arrays.items()}
+    if is_given and any(isinstance(count, int) and count > 1 for count in asked[tails.axes :]):
+        raise more_axes(label, asked, tails.axes)
+    if not is_given:
+        check_reaches(kernel, tails, shapes, asked, lambda length, count: (known_difference(length, count) or 0) > 0)
+
+    def is_within(bound: Bound, axis: int) -> bool:
+        if bound.name is None:
+            return bound.axis == axis
+        beyond = known_difference(shapes[bound.name][bound.axis], asked[axis])
+        return beyond is not None and beyond <= 0
+
+    within = [functools.partial(is_within, axis=axis) for axis in range(3)]
+    tailed = [k for k in range(3) if size[k] > 1 and not (isinstance(asked[k], int) and asked[k] % size[k] == 0)]
+    found = tuple(axis for axis in tailed if not tails.ends_at(axis, within[axis]))
+    if not tails.waits:
+        return found
+    for axis in found:
+        if not tails.keeps_to(axis, within[axis]):
+            is_whole = as_size(asked[axis], "grid") % size[axis] == 0
+            text = str(not_whole(label, axis, size[axis], asked[axis]))
+            recorder.step(calling_line(), recorder.made.require, recorder.used(is_whole), text)
+    return ()
 
 
 def _arrays(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> dict[str, ProcedureArray]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._kernel.lines import marked
+from vyre._kernel.tails import guarded
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import call_of
 
@@ -46,22 +47,27 @@ def lines_of_call(
     kernels = _kernels(function._recorded(constants).trail)
     memory, found = Memory(call), set()
     for step in call.steps:
-        kernel = None if step.program is None else kernels.get(step.program)
-        if kernel is None:
+        called = None if step.program is None else kernels.get(step.program)
+        if called is None:
             memory.run(step, None, None, owner)
             continue
-        made, marks = marked(*kernel)
+        kernel, constants, (axes, is_resident) = called
+        made, marks = marked(kernel, constants)
+        if axes:
+            made = guarded(made, len(kernel._arrays), axes, is_resident=is_resident)
         arrays, written = memory.bound(step)
         words = np.zeros(max(len(marks.lines), 1), np.uint32)
-        arrays, written = [*arrays, words.view(np.uint8)], [*written, None]
+        at = len(arrays) - (is_resident and bool(axes))  # in front of the grid
+        arrays.insert(at, words.view(np.uint8))
+        written.insert(at, None)
         _core._check_step(made.program, arrays, written, memory.groups(step), None, None, _NOTHING, 1, owner)
         found |= marks.seen(words)
     return found
 
 
-def _kernels(trail: Trail | None) -> dict[Program, tuple[Kernel, dict[str, Any]]]:
+def _kernels(trail: Trail | None) -> dict[Program, tuple[Kernel, dict[str, Any], tuple[tuple[int, ...], bool]]]:
     """The kernels behind the programs of a procedure and of those that it calls; not those of the package."""
-    found: dict[Program, tuple[Kernel, dict[str, Any]]] = {}
+    found: dict[Program, tuple[Kernel, dict[str, Any], tuple[tuple[int, ...], bool]]] = {}
     open_ = [trail]
     for each in open_:
         if each is not None:

@@ -50,8 +50,9 @@ class Trail:
     steps: list[Line] = field(default_factory=list)
     arrays: list[Line] = field(default_factory=list)
     invoked: dict[int, Trail | None] = field(default_factory=dict)  # by the step
-    # The kernels that were called, and the values of their constants.
-    kernels: dict[Program, tuple[Kernel, dict[str, Any]]] = field(default_factory=dict)
+    # The kernels that were called, the values of their constants, and the axes along which they are kept to a grid, and
+    # whether that is resident.
+    kernels: dict[Program, tuple[Kernel, dict[str, Any], tuple[tuple[int, ...], bool]]] = field(default_factory=dict)
 
 
 # A value has no lines. Equal procedures are one value, so that one which was unpickled or read from text has the lines

@@ -249,7 +249,7 @@ def test_mistakes_are_told():
     )
     large = np.ones((1 << 24) + 1, np.uint32)
     assert message(lambda: vyre.to_html(collatz, {"first": large}), vyre.CapabilityError) == (
-        "the inputs of vyre.to_html must have at most 67108864 bytes that are not zeros, got 67108868. Fix: pass one with at most 67108864 bytes that are not zeros."
+        "the inputs of vyre.to_html must have at most 67108864 bytes that are not zeros, got 67108872. Fix: pass one with at most 67108864 bytes that are not zeros."
     )
     assert message(lambda: vyre.to_html(collatz, {"first": NUMBERS.astype(np.int64)}), vyre.BindingError) == (
         "argument `first` of kernel `collatz` must be an array of uint32, got one of int64. Fix: pass an array of uint32."

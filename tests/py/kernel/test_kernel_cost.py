@@ -54,8 +54,8 @@ def compare(seed: int) -> None:
     kernel = vyre.kernel(compile_source(text, f"<costed kernel {seed}>")["k"])
     inputs = {**arrays, "out": LENGTH, "__params": np.array([s], np.uint32)}
     said = f"seed {seed}:\n{text}"
-    check(kernel.cost(LENGTH, LENGTH, s, acc=LENGTH), kernel.program, inputs, 1, said)
-    check(kernel.cost(a=LENGTH, b=LENGTH, acc=LENGTH), kernel.program, inputs, 1, said)
+    check(kernel.cost(LENGTH, LENGTH, s, acc=LENGTH, workgroups=1), kernel.program, inputs, 1, said)
+    check(kernel.cost(a=LENGTH, b=LENGTH, acc=LENGTH, workgroups=1), kernel.program, inputs, 1, said)
 
 
 @pytest.mark.parametrize("first", range(0, 90, 30))

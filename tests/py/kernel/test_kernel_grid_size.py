@@ -125,32 +125,7 @@ def collatz(first: In[u32], steps: Out[u32]):
     steps[i] = count
 
 
-@vyre.kernel
-def guarded(first: In[u32], steps: Out[u32]):
-    if vyre.gid(0) < vyre.grid_size(0):  # the Fix of the time-out
-        i = vyre.gid(0)
-        n, count = first[i], 0
-        while n != 1:
-            n = n // 2 if n % 2 == 0 else 3 * n + 1
-            count += 1
-        steps[i] = count
-
-
-@pytest.mark.parametrize("backend", ["cpu", "reference"])
-def test_a_time_out_names_the_tail_of_a_grid(backend):
-    first = np.array([1, 2, 3], np.uint32)
-    with pytest.raises(vyre.DispatchTimeoutError) as caught:
-        collatz(first, backend=backend, timeout=0.05)
-    assert str(caught.value) == (
-        f"the {'cpu backend' if backend == 'cpu' else 'reference'} did not finish within 0.05 s; 253 of the 256 "
-        "invocations are beyond the grid, which is rounded up to whole workgroups, and a `while` of kernel `collatz` "
-        "may never end on the zeros that they load. Fix: leave them out in the kernel with `if vyre.gid(0) < "
-        "vyre.grid_size(0):`, or raise the time-out, or give each dispatch less work."
-    )
-    assert guarded(first, backend=backend, timeout=60).tolist() == [0, 1, 7]
-
-
-def test_a_time_out_without_a_tail_is_as_ever():
+def test_a_loop_that_never_ends_times_out():
     zeros = np.zeros(256, np.uint32)
     with refused(
         vyre.DispatchTimeoutError,
@@ -158,34 +133,3 @@ def test_a_time_out_without_a_tail_is_as_ever():
         "raise the time-out, or give each dispatch less work",
     ):
         collatz(zeros, backend="cpu", timeout=0.05)
-
-
-@vyre.kernel
-def waits(first: In[u32], turns: Out[u32]):
-    i = vyre.gid(0)
-    if i < len(turns):
-        n = 0
-        while first[i] != 0:
-            n += 1
-        turns[i] = n
-
-
-@vyre.kernel
-def waits_after_a_return(first: In[u32], turns: Out[u32]):
-    i = vyre.gid(0)
-    if i >= vyre.grid_size(0):
-        return
-    n = 0
-    while first[i] != 0:
-        n += 1
-    turns[i] = n
-
-
-@pytest.mark.parametrize("kernel", [waits, waits_after_a_return])
-def test_a_time_out_of_a_kernel_that_leaves_the_tail_out_does_not_name_it(kernel):
-    with refused(
-        vyre.DispatchTimeoutError,
-        "the cpu backend did not finish within 0.05 s",
-        "raise the time-out, or give each dispatch less work",
-    ):
-        kernel(np.array([5, 5, 5], np.uint32), backend="cpu", timeout=0.05)

@@ -82,7 +82,7 @@ def rows_of(seen) -> list[tuple[str, object]]:
 
 
 def test_it_ends_where_a_return_does():
-    seen = vyre.trace(searched, np.arange(5, dtype=np.uint32), 0, out=np.zeros(3, np.int32), invocation=7)
+    seen = vyre.trace(searched, np.arange(5, dtype=np.uint32), 0, out=np.zeros(3, np.int32), invocation=7, grid=8)
     assert rows_of(seen) == [("i", 7), ("if", True), ("return", True)]
 
 

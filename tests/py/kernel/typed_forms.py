@@ -73,7 +73,7 @@ assert not defaults(a, on=False).any()
 print(y.astype(np.uint64), saxpy(a, a, 3, out=np.zeros(8, np.uint32), grid=8, backend="cpu").sum())
 resident = vyre.array(a)
 print(saxpy(resident, resident, np.uint32(3), grid=8).numpy())
-two, three = forms(a.reshape(2, 4), a.astype(np.uint64), 1, -1, True, 4, grid=(4, 2), z=np.zeros(4, np.uint64))
+two, three = forms(a.reshape(2, 4), a.astype(np.uint64), 1, -1, True, 4, workgroups=(1, 2), z=np.zeros(4, np.uint64))
 print(saxpy.program.workgroup_size, saxpy.text, forms.specialize(n=8).program)
 
 

@@ -528,42 +528,6 @@ def test_an_atomic_is_noted_where_invocations_beyond_the_grid_show(entry, is_not
     assert rules(counting(*entry), invocations=1024) == []
 
 
-def test_a_kernel_without_a_guard_is_noted_and_its_fix_counts_right(rng):
-    @vyre.kernel
-    def visits(count: InOut[u32]):
-        count.atomic_add(0, 1)
-
-    @vyre.kernel
-    def guarded(count: InOut[u32]):
-        if vyre.gid(0) < vyre.grid_size(0):
-            count.atomic_add(0, 1)
-
-    zero = np.zeros(1, np.uint32)
-    (note,) = visits.notes(zero, grid=1000)
-    assert (note.rule, note.message) == ("N006", BEYOND.format(24))
-    assert note.hint == (
-        "write `if vyre.gid(0) < vyre.grid_size(0):` around this statement. A call without grid= has the shape of its "
-        "first Out, else InOut, as the grid."
-    )
-    assert note.place.line == visits.__wrapped__.__code__.co_firstlineno + 2
-    assert visits(zero.copy(), grid=1000, backend="reference").tolist() == [1024]
-    assert guarded.notes(zero, grid=1000) == visits.notes(zero, grid=1024) == visits.notes(zero, workgroups=4) == []
-    assert guarded(zero.copy(), grid=1000, backend="reference").tolist() == [1000]
-    # Nobody knows the counts in an array before the call runs.
-    counts, there = (vyre.array(each, backend="reference") for each in (np.array([1000, 1, 1], np.uint32), zero))
-    assert visits.notes(there, grid=counts, at_most=1000) == visits.notes(there, workgroups=counts, at_most=9) == []
-
-
-@pytest.mark.parametrize("name", ["histogram", "base64_decode", "utf8_validate"])
-def test_kernels_with_atomics_that_are_right_have_no_note(name):
-    given = {
-        "histogram": lambda: {"words": np.zeros(1000, np.uint32), "counts": np.zeros(256, np.uint32), "grid": 1000},
-        "base64_decode": lambda: {"text": np.zeros(12, np.uint8), "data": np.zeros(9, np.uint8), "wrong": WRONG_AT},
-        "utf8_validate": lambda: {"text": np.zeros(1000, np.uint8), "wrong": WRONG_AT, "grid": 1000},
-    }[name]()
-    assert "N006" not in [note.rule for note in getattr(kernels, name).notes(**given)]
-
-
 def test_notes_of_equal_programs_stand_at_their_own_lines():
     one = counting(Node.let("old", Expr.atomic_add("count", 0, 1)))
     other = counting(Node.let("old", Expr.atomic_add("count", 0, 1)))

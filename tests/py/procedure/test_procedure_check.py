@@ -335,7 +335,7 @@ def test_a_grid_from_data_runs_what_the_counts_say():
     x = np.array([5, 9, 9, 9, 9, 9, 9, 9, 9], np.uint32)
     result = by_counts.check(x)
     assert result.ok
-    assert result.outputs["y"].tolist() == by_counts(x, backend="cpu").tolist() == [5] + [9] * 7 + [0]
+    assert result.outputs["y"].tolist() == by_counts(x, backend="cpu").tolist() == [5] + [9] * 4 + [0] * 4
 
 
 @vyre.kernel(workgroup_size=4)

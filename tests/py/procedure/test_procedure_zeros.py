@@ -193,7 +193,9 @@ def by_vectors(x, y, grid):
 
 WHOLE = {
     "an element an invocation": by(copied, lambda n: n),
-    "an element a workgroup": by(sums_of_tiles, lambda n: vyre.ceil_div(n, 64), grid=lambda n: n),
+    "an element a workgroup": by(
+        sums_of_tiles, lambda n: vyre.ceil_div(n, 64), workgroups=lambda n: vyre.ceil_div(n, 64)
+    ),
     "turns of a loop": by(four_each, lambda n: n, workgroups=lambda n: vyre.ceil_div(n, 256)),
     "tiles and a rest": by(whole_tiles_and_the_rest, lambda n: n, workgroups=lambda n: vyre.ceil_div(n, 256)),
     "rows": by(rows, lambda n: 3 * n, grid=lambda n: n),

@@ -149,7 +149,7 @@ def test_a_step_may_take_its_grid_from_an_array(target):
     @vyre.procedure
     def mark(x: In[u32]):
         count = vyre.scratch(u32, 3, zeros=True)
-        counts_first(count, grid=1)
+        counts_first(count, grid=3)
         keep(x, count, grid=x.length)
         y = vyre.scratch(u32, x.length, zeros=True)
         one_each(y, grid=count, at_most=x.length)

@@ -12,12 +12,12 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 128_813,
-    "lines of tests": 88_584,
+    "lines of code": 129_232,
+    "lines of tests": 88_874,
     "lines of records": 31_242,
-    "words of documents": 42_601,
-    "Fixes in the code": 592,
-    "Fixes in tests": 863,
+    "words of documents": 42_540,
+    "Fixes in the code": 593,
+    "Fixes in tests": 862,
     "files in the largest folder": 38,
 }
 
