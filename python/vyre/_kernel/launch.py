@@ -194,7 +194,8 @@ class Launch:
 
         They need not begin as zeros.
         """
-        counts = [as_count(each) or 0 for each in self.workgroups] if isinstance(self.workgroups, tuple) else [0]
+        given = self.workgroups if isinstance(self.workgroups, (tuple, list)) else (self.workgroups,)
+        counts = [as_count(each) or 0 for each in given]
         outs = {each.name for each in self.kernel._arrays if each.kind == "Out"}
         if not outs or not all(0 < count <= _MOST for count in counts):  # the call does nothing, or is refused
             return frozenset()

@@ -85,19 +85,21 @@ def test_an_out_begins_as_zeros_whatever_it_held(kernel, place):
         assert (kernel(given, full).numpy() == wanted).all()
 
 
-def test_a_grid_that_covers_a_part_leaves_zeros_behind_it(place):
+@pytest.mark.parametrize("counts", [{"grid": 256}, {"workgroups": 1}, {"workgroups": (1,)}], ids=str)
+def test_a_grid_that_covers_a_part_leaves_zeros_behind_it(place, counts):
     x = numbers(5, 3000)
     for _ in range(3):
         y = vyre.full(3000, 0xDEADBEEF, **place)
         wanted = np.append(x[:256] + np.uint32(1), np.zeros(2744, np.uint32))
-        assert (up_to_the_shorter(vyre.array(x, **place), y, grid=256).numpy() == wanted).all()
+        assert (up_to_the_shorter(vyre.array(x, **place), y, **counts).numpy() == wanted).all()
 
 
 def test_large_memory_that_comes_back_is_written_as_a_whole():
     x = numbers(6, 3 << 20)  # 12 MiB: kept for the next array of its size
     given = vyre.array(x, backend="cpu")
     for turn in range(4):
-        assert (chosen(given).numpy() == np.where(x > 7, 1, 2)).all()
+        for counts in ({}, {"workgroups": len(x) // 256}):
+            assert (chosen(given, **counts).numpy() == np.where(x > 7, 1, 2)).all()
         assert (evens(given).numpy()[1::2] == 0).all(), turn
         assert (vyre.zeros(3 << 20, backend="cpu").numpy() == 0).all()
         assert (vyre.empty(3 << 20, backend="cpu").numpy() == 0).all()
