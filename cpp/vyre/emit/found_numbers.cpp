@@ -34,7 +34,6 @@ constexpr std::optional<std::uint32_t> absorbing_of(Opcode op) {
 }
 
 const NumberSet kZero(0);
-constexpr int kMostLooked = 8;         // of a condition's parts
 constexpr std::size_t kMostTold = 64;  // values that branches compare
 
 NumberSet chosen(const NumberSet& condition, const NumberSet& b, const NumberSet& c) {
@@ -91,19 +90,12 @@ void FoundNumbers::look_behind_branches() {
 void FoundNumbers::find_told() {
   for (const Instruction& branch : kernel_.code) {
     if (branch.op != Opcode::If) continue;
-    std::vector<ValueId> open{branch.a};
-    for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
-      const ValueId value = open.back();
+    for (const ValueId value : parts_of(kernel_, branch.a)) {
       const Instruction& it = kernel_.code[value.index];
-      open.pop_back();
-      if (it.op == Opcode::And || it.op == Opcode::Or) {
-        open.insert(open.end(), {it.a, it.b});
-      } else if (!is_comparison(it.op)) {
+      if (!is_comparison(it.op)) {
         tell(value, 0);
       } else if (const auto a = number_of(kernel_, it.a), b = number_of(kernel_, it.b); a.has_value() != b.has_value()) {
-        const ValueId compared = a ? it.b : it.a;
-        if (is_comparison(kernel_.code[compared.index].op)) open.push_back(compared);  // `not` is a comparison with 0
-        for (const std::uint32_t each : told_by(it.op, a, b)) tell(compared, each);
+        for (const std::uint32_t each : told_by(it.op, a, b)) tell(a ? it.b : it.a, each);
       }
     }
   }

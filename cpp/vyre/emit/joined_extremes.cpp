@@ -85,14 +85,10 @@ class Joins {
     }
   }
   bool compares(ValueId condition, ValueId value) const {
-    std::vector<ValueId> open{condition};
-    for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
-      const Instruction& it = kernel_.code[open.back().index];
-      open.pop_back();
-      if (is_comparison(it.op) && (may_be_alike(kernel_, it.a, value) || may_be_alike(kernel_, it.b, value))) return true;
-      if (it.op == Opcode::And || it.op == Opcode::Or) open.insert(open.end(), {it.a, it.b});
-    }
-    return false;
+    return std::ranges::any_of(parts_of(kernel_, condition), [&](ValueId each) {
+      const Instruction& it = kernel_.code[each.index];
+      return is_comparison(it.op) && (may_be_alike(kernel_, it.a, value) || may_be_alike(kernel_, it.b, value));
+    });
   }
 
   bool holds_operand(const Instruction& it) const {
@@ -186,7 +182,6 @@ class Joins {
   }
 
   static constexpr std::size_t kMostConditions = 4;  // of branches in branches
-  static constexpr int kMostLooked = 8;              // of a condition's parts
 
   const Kernel& kernel_;
   const Opcodes& opcodes_;

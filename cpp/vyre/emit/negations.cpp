@@ -18,11 +18,7 @@ class Terms {
  public:
   Terms(const Kernel& kernel, ValueId sum) : kernel_(kernel) {
     std::vector<ValueId> open{sum};
-    for (std::size_t looked = 0; !open.empty(); ++looked) {
-      if (looked == 2 * kMost) {
-        values_.resize(kMost);  // too many to tell
-        return;
-      }
+    for (std::size_t looked = 0; !open.empty() && looked < 2 * kMost; ++looked) {
       const ValueId value = open.back();
       const Instruction& it = kernel.code[value.index];
       open.pop_back();
@@ -35,6 +31,7 @@ class Terms {
         values_.push_back(value);
       }
     }
+    if (!open.empty()) values_.resize(kMost);  // too many to tell
   }
 
   bool has_minus() const { return has_minus_; }

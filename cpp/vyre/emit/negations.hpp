@@ -1,4 +1,4 @@
-// What a compiler may simplify to a negation.
+// Finds what a compiler may simplify to a negation.
 #pragma once
 
 #include "vyre/emit/found_numbers.hpp"

@@ -49,6 +49,25 @@ bool may_be_alike(const Kernel& kernel, ValueId one, ValueId other) {
   return true;
 }
 
+std::vector<ValueId> parts_of(const Kernel& kernel, ValueId condition) {
+  constexpr int kMostLooked = 8;
+  std::vector<ValueId> open{condition}, parts;
+  for (int looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
+    const ValueId value = open.back();
+    const Instruction& it = kernel.code[value.index];
+    open.pop_back();
+    if (it.op == Opcode::And || it.op == Opcode::Or) {
+      open.insert(open.end(), {it.a, it.b});
+    } else {
+      parts.push_back(value);
+      // `not` is a comparison with 0.
+      if (is_comparison(it.op) && is_comparison(kernel.code[it.a.index].op)) open.push_back(it.a);
+      if (is_comparison(it.op) && is_comparison(kernel.code[it.b.index].op)) open.push_back(it.b);
+    }
+  }
+  return parts;
+}
+
 Opcodes opcodes_of(const Kernel& kernel) {
   Opcodes found{};
   for (const Instruction& it : kernel.code) found[static_cast<std::size_t>(it.op)] = true;

@@ -35,6 +35,9 @@ inline std::optional<lower::ValueId> written_value(const lower::Instruction& it)
 // Whether two values may be one, as the same sum of the same loads.
 bool may_be_alike(const lower::Kernel& kernel, lower::ValueId one, lower::ValueId other);
 
+// The values that And and Or join to a condition; of many, some.
+std::vector<lower::ValueId> parts_of(const lower::Kernel& kernel, lower::ValueId condition);
+
 // Which opcodes a kernel has, by their position in the table: most searches end with this.
 using Opcodes = std::array<bool, std::size(lower::kOpcodes)>;
 Opcodes opcodes_of(const lower::Kernel& kernel);

@@ -208,10 +208,10 @@ def run_resident(
         arrays.append(
             words[0] if len(words) == 1 else kept(traced, ("words", *words), np.array(words, np.uint32), where)
         )
+    if launch.most is not None:
+        arrays.append(launch.grid)
     for name, table in traced.tables.items():
         arrays.append(kept(traced, ("table", name), table, where))
-    if launch.binds_grid:
-        arrays.append(launch.grid)
     how = {"workgroups": workgroups, "optimize": options.get("optimize")}
     submit: Callable[..., Any] = traced.program
     by_invocations = False

@@ -20,27 +20,23 @@ from vyre._base.text import as_count, shown
 from vyre._base.types import word_of
 from vyre._core import Array
 from vyre._kernel.arguments import OPTIONS, matched, shapes_of, without_grid
-from vyre._kernel.tails import guarded, tails_of
+from vyre._kernel.exact import axes_beyond, axes_of_resident
+from vyre._kernel.tails import guarded
 from vyre._kernel.words import MOST, PARAMS
 from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
-    from vyre._kernel.tails import Bound, Tails
     from vyre._kernel.trace import Traced
 
 __all__ = [
     "DataGrid",
     "Launch",
-    "axes_of_resident",
-    "check_reaches",
     "default_grid",
     "given_and_options",
-    "more_axes",
-    "not_whole",
     "traced_for",
     "unknown_size",
     "without_at_most",
@@ -84,8 +80,7 @@ class Launch:
         resident: the name of a resident array, if there is one.
         workgroups: the counts, as they were given or as the grid needs them, or a DataGrid.
         grid: the invocations that the call asks for; None where it has ``workgroups=``.
-        most: the largest counts of a resident grid, of invocations.
-        binds_grid: whether the program reads a resident grid, behind all other arrays.
+        most: the largest counts of a resident grid, of invocations, if the program reads that grid.
     """
 
     def __init__(
@@ -101,7 +96,7 @@ class Launch:
 
         ``is_checked`` says that loads beyond the grid would be reported.
         """
-        self.binds_grid = False
+        self.most: tuple[Any, ...] | None = None
         self.kernel, self.traced, self.label = kernel, traced, f"kernel `{kernel.__name__}`"
         self.shapes = shapes_of(kernel, given)
         self.read = [each.name for each in kernel._arrays if each.kind != "Out"]
@@ -117,11 +112,10 @@ class Launch:
             self.workgroups = self._data_grid("workgroups", workgroups, at_most)
         elif isinstance(self.grid, Array):
             self.workgroups = self._data_grid("grid", self.grid, at_most)
-            self.most = (*at_most, 1, 1)[:3] if isinstance(at_most, (tuple, list)) else (at_most, 1, 1)
-            axes = () if kernel._is_of_std else axes_of_resident(self.label, traced)
+            axes = () if kernel._is_of_std else axes_of_resident(kernel, traced)
             if axes:
                 self.traced = guarded(traced, len(kernel._arrays), axes, is_resident=True)
-                self.binds_grid = True
+                self.most = (*at_most, 1, 1)[:3] if isinstance(at_most, (tuple, list)) else (at_most, 1, 1)
         elif at_most is not None:
             raise no_place(f"argument `at_most` of {self.label}", "without counts in an array")
         elif workgroups is None:
@@ -129,33 +123,15 @@ class Launch:
             if not is_given:
                 self.grid = default_grid(kernel, self.shapes)
             self.workgroups = self._covering("grid", self.grid)
-            if not kernel._is_of_std:  # these are exact, and tested to be
-                self._keep_to_grid(is_given, is_checked)
+            if not kernel._is_of_std:  # they compare their index with numbers, which differ from call to call
+                self._keep_to_grid(is_given=is_given, is_checked=is_checked)
 
-    def _keep_to_grid(self, is_given: bool, is_checked: bool) -> None:
+    def _keep_to_grid(self, *, is_given: bool, is_checked: bool) -> None:
         """Refuse a grid that the kernel's own comparisons contradict, and leave out what is beyond it."""
-        asked, size = [*self.asked(), 1, 1][:3], self.traced.program.workgroup_size
-        tails = tails_of(self.traced)
-        if is_given and any(count > 1 for count in asked[tails.axes :]):
-            raise more_axes(self.label, self.grid, tails.axes)
-        if not is_given:
-            check_reaches(self.kernel, tails, self.shapes, asked, operator.gt)
-        beyond = [axis for axis in range(3) if asked[axis] % size[axis]]
-        if not beyond:
-            return
-
-        def is_within(bound: Bound, axis: int) -> bool:
-            return bound.axis == axis if bound.name is None else self.shapes[bound.name][bound.axis] <= asked[axis]
-
-        within = [functools.partial(is_within, axis=axis) for axis in range(3)]
-        loads = is_checked and not tails.waits
-        open_ = [axis for axis in beyond if not tails.ends_at(axis, within[axis], loads=loads)]
-        if tails.waits:
-            for axis in open_:
-                if not tails.keeps_to(axis, within[axis]):
-                    raise not_whole(self.label, axis, size[axis], asked[axis])
-        elif open_:
-            self.traced = guarded(self.traced, len(self.kernel._arrays), tuple(open_))
+        call = self.kernel, self.traced, self.shapes, [*self.asked(), 1, 1][:3]
+        axes = axes_beyond(*call, operator.sub, is_given=is_given, loads=is_checked)
+        if axes:
+            self.traced = guarded(self.traced, len(self.kernel._arrays), axes)
 
     def _data_grid(self, argument: str, counts: Array, at_most: Any) -> DataGrid:
         if counts.dtype.name != "uint32" or counts.shape != (3,):
@@ -223,7 +199,7 @@ class Launch:
                 where = f"axis {axis} of argument `{parameter.name}` of {self.label}"
                 raise must_have(where, f"at most {_MOST} elements", length, BindingError)
             return length
-        if axis >= MOST:
+        if self.most is not None and axis >= MOST:
             return min(int(self.most[axis - MOST]), _MOST)
         counts = self.workgroups if self.grid is None else self.grid
         if any(isinstance(each, Array) for each in (counts if isinstance(counts, (tuple, list)) else (counts,))):
@@ -261,72 +237,6 @@ def default_grid(kernel: Kernel, shapes: Mapping[str, Sequence[Any]]) -> tuple[A
     if made is None:
         raise without_grid(kernel)
     return tuple(reversed(shapes[made.name]))
-
-
-def axes_of_resident(who: str, traced: Traced) -> tuple[int, ...]:
-    """The axes along which a kernel has to be kept to a resident grid."""
-    tails, size = tails_of(traced), traced.program.workgroup_size
-    axes = tuple(axis for axis in range(3) if size[axis] > 1)
-    for axis in axes if tails.waits else ():
-        if not tails.compares[axis]:
-            raise not_whole(who, axis, size[axis], "an unknown count")
-    return () if tails.waits else axes
-
-
-def more_axes(who: str, grid: Any, axes: int) -> ArgumentError:
-    """The error for a grid with more axes than the kernel asks about."""
-    asks = " and ".join(f"vyre.gid({axis})" for axis in range(axes))
-    return ArgumentError(
-        f"argument `grid` of {who} is {shown(grid)}, and the kernel asks for {asks} alone: all along another axis "
-        f"would do the same. Fix: give {'one count' if axes == 1 else f'{axes} counts'}, x first."
-    )
-
-
-def not_whole(who: str, axis: int, size: int, count: Any) -> ArgumentError:
-    """The error for a kernel with a barrier whose grid is not whole workgroups."""
-    return ArgumentError(
-        f"{who} has a barrier and workgroups of {size} along {'xyz'[axis]}, and its grid of {count} there is no "
-        f"multiple of that. Fix: compare vyre.gid({axis}) with a length before the kernel stores, or write "
-        "workgroups=."
-    )
-
-
-def check_reaches(
-    kernel: Kernel,
-    tails: Tails,
-    shapes: Mapping[str, Sequence[Any]],
-    asked: Sequence[Any],
-    exceeds: Callable[[Any, Any], bool],
-) -> None:
-    """Refuse a default grid that ends in front of all lengths with which an `if` compares its index.
-
-    Raises: ArgumentError.
-    """
-    for bounds in tails.branches:
-        for axis, each in enumerate(bounds):
-            arrays = [bound for bound in each if bound.name is not None]
-            if (
-                arrays
-                and not (isinstance(asked[axis], int) and asked[axis] == 0)
-                and all(exceeds(shapes[str(bound.name)][bound.axis], asked[axis]) for bound in arrays)
-            ):
-                raise _short_grid(kernel, min(arrays), shapes, asked, axis)
-
-
-def _short_grid(
-    kernel: Kernel, bound: Bound, shapes: Mapping[str, Sequence[Any]], asked: Sequence[Any], axis: int
-) -> ArgumentError:
-    made = next(each.name for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind)
-    name, axes = str(bound.name), len(shapes[str(bound.name)])
-    length = f"len({name})" if axes == 1 else f"{name}.shape[{bound.axis}]"
-    counts = [str(each) for each in asked[: max(axis + 1, len(shapes[made]))]]
-    counts[axis] = length
-    grid = counts[0] if len(counts) == 1 else f"({', '.join(counts)})"
-    return ArgumentError(
-        f"kernel `{kernel.__name__}` compares vyre.gid({axis}) with {length}, which is "
-        f"{shapes[name][bound.axis]}, and its grid, the shape of `{made}`, ends at {asked[axis]}. "
-        f"Fix: write grid={grid}."
-    )
 
 
 def without_at_most(who: str) -> ArgumentError:

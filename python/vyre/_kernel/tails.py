@@ -27,38 +27,39 @@ __all__ = ["Bound", "Tails", "guarded", "tails_of"]
 # The array of the counts of a resident grid. No parameter of a kernel may have this name.
 _GRID = "grid"
 _OF_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)
-# What a comparison of an index with a bound says where it holds, with the index on the left and on the right.
+# The comparisons of an index, on the left and on the right, that say that it is below a bound: if they hold, if not.
 _BELOW, _ABOVE = ("Lt", "Gt"), ("Ge", "Le")
 
 
 class Bound(NamedTuple):
-    """What an index is below.
+    """What the index in the grid along an axis is below.
 
     Attributes:
+        axis: of the index.
         name: of an array; None for the size of the grid.
-        axis: of the array, or of the grid.
+        of: the axis of the array, or of the grid.
     """
 
-    name: str | None
     axis: int
+    name: str | None
+    of: int
 
 
-# For each axis, the bounds of which a statement's index is below each.
-_Bounds = tuple[frozenset[Bound], frozenset[Bound], frozenset[Bound]]
-_NONE: _Bounds = (frozenset(), frozenset(), frozenset())
+_Bounds = frozenset[Bound]
 
 
 class Tails(NamedTuple):
-    """What a program does beyond a grid, by axis.
+    """What a program does beyond a grid.
 
     Attributes:
-        effects: for each statement that changes memory or may never end, the bounds that its index is below. Memory of
-            a workgroup counts where there is no barrier: invocations beyond a grid load for others behind one.
+        effects: for each statement that changes memory or may never end, what its index is below. Memory of a workgroup
+            counts where there is no barrier: invocations beyond a grid load for others behind one.
         loads: the same for each statement that loads from an array.
         branches: the bounds that hold in each `if`.
         axes: how many axes the program asks about.
         waits: whether it has a barrier.
-        compares: by axis, what an index is compared with before anything is stored; None for what is no bound.
+        compares: the bounds with which indices are compared before anything is stored.
+        derives: the axes with an index from which a comparison before that is computed in another way.
     """
 
     effects: tuple[_Bounds, ...]
@@ -66,16 +67,13 @@ class Tails(NamedTuple):
     branches: tuple[_Bounds, ...]
     axes: int
     waits: bool
-    compares: tuple[frozenset[Bound | None], ...]
-
-    def keeps_to(self, axis: int, is_within: Callable[[Bound], bool]) -> bool:
-        """Whether a comparison may keep a program with a barrier to its grid."""
-        return any(each is None or is_within(each) for each in self.compares[axis])
+    compares: _Bounds
+    derives: frozenset[int]
 
     def ends_at(self, axis: int, is_within: Callable[[Bound], bool], *, loads: bool = False) -> bool:
         """Whether nothing is changed, or loaded, beyond a grid along an axis; ``is_within`` tells of a bound."""
         found = self.effects + self.loads if loads else self.effects
-        return all(any(map(is_within, each[axis])) for each in found)
+        return all(any(bound.axis == axis and is_within(bound) for bound in each) for each in found)
 
 
 def tails_of(traced: Traced) -> Tails:
@@ -97,7 +95,8 @@ class _Search:
         self._of_workgroups: list[_Bounds] = []  # effects on their memory alone
         self._loads: list[_Bounds] = []
         self._branches: list[_Bounds] = []
-        self._compares: list[set[Bound | None]] = [set(), set(), set()]
+        self._compares: set[Bound] = set()
+        self._derives: set[int] = set()
         self._stores = False
         self._waits = False
         self._changed: list[frozenset[str]] = []  # by expression, the arrays that its atomics change
@@ -106,11 +105,12 @@ class _Search:
             loads = each.kind == "Load" and each.name != PARAMS and each.name not in self._shared
             self._does_load.append(loads or any(self._does_load[operand] for operand in each.operands))
             own = frozenset([each.name] if each.kind.startswith("Atomic") and each.name not in self._private else ())
-            self._changed.append(own.union(*(self._changed[operand] for operand in each.operands)))
+            below = [self._changed[operand] for operand in each.operands if self._changed[operand]]
+            self._changed.append(own.union(*below) if below else own)
 
     def run(self) -> Tails:
         """Walk over the statements in their order."""
-        open_: list[tuple[list[Statement], int, _Bounds]] = [(self._parts.body, 0, _NONE)]
+        open_: list[tuple[list[Statement], int, _Bounds]] = [(self._parts.body, 0, frozenset())]
         while open_:
             statements, at, bounds = open_.pop()
             if at == len(statements):
@@ -124,19 +124,18 @@ class _Search:
             if each.kind == "If":
                 holds = self._bounds(each.exprs[0], True)
                 fails = self._bounds(each.exprs[0], False)
-                within, otherwise = _both(bounds, holds), _both(bounds, fails)
-                self._branches.append(otherwise if holds == _NONE else within)
+                within, otherwise = bounds | holds, bounds | fails
+                self._branches.append(within if holds else otherwise)
                 # The rest of the block runs where the branch was not taken.
                 if each.body and each.body[-1].kind == "Return":
                     behind = otherwise
             # Taken from the end, so in the order of the source.
             open_ += [(statements, at + 1, behind), (each.otherwise, 0, otherwise), (each.body, 0, within)]
-        ids = [each for each in self._parts.exprs if each.kind == "GridId"]
-        axes = max((each.value + 1 for each in ids), default=1)
-        axes = max([axes, *(word.part + 1 for word in self._layout if word.parameter is None)])
-        compares = tuple(frozenset(each) for each in self._compares)
+        asked = [each.value for each in self._parts.exprs if each.kind == "GridId"]
+        axes = 1 + max([0, *asked, *(word.part for word in self._layout if word.parameter is None)])
         effects = self._effects if self._waits else self._effects + self._of_workgroups
-        return Tails(tuple(effects), tuple(self._loads), tuple(self._branches), axes, self._waits, compares)
+        found = tuple(effects), tuple(self._loads), tuple(self._branches)
+        return Tails(*found, axes, self._waits, frozenset(self._compares), frozenset(self._derives))
 
     def _note_effect(self, each: Statement, bounds: _Bounds) -> None:
         if not self._stores:
@@ -148,7 +147,7 @@ class _Search:
         self._stores |= bool(changed)
         if each.kind == "Store" and each.name not in self._private:
             self._stores = True
-            bounds = bounds if changed else _both(bounds, self._of_index(each.name, each.exprs[0]))
+            bounds = bounds if changed else bounds | self._of_index(each.name, each.exprs[0])
             changed |= {each.name}
         if changed - self._shared or (each.kind == "Loop" and not all(map(self._is_same_for_all, each.exprs))):
             self._effects.append(bounds)
@@ -158,11 +157,8 @@ class _Search:
     def _is_same_for_all(self, number: int) -> bool:
         """Whether lengths and numbers alone decide a bound of a loop. That of a `while` is no bound."""
         for each in self._reached(number):
-            if each.kind == "Var" and each.name in self._assigned:
-                return False
-            if each.kind == "GridId" or each.kind.startswith("Atomic"):
-                return False
-            if each.kind == "Load" and each.name != PARAMS:
+            is_own = each.kind == "GridId" or each.kind.startswith("Atomic") or each.name in self._assigned
+            if is_own or (each.kind == "Load" and each.name != PARAMS):
                 return False
         last = self._parts.exprs[number]
         return last.kind != "Literal" or last.value != FOREVER
@@ -182,9 +178,9 @@ class _Search:
             for index, bound in (each.operands, each.operands[::-1]):
                 if any(of.kind == "BufLen" or of.name == PARAMS for of in self._reached(bound)):
                     exact = self._compared(index, bound)
-                    for of in self._reached(index):
-                        if of.kind == "GridId" and of.name != "lid":
-                            self._compares[of.value] |= exact[of.value] or {None}
+                    self._compares |= exact
+                    ids = () if exact else self._reached(index)
+                    self._derives |= {of.value for of in ids if of.kind == "GridId" and of.name != "lid"}
 
     def _reached(self, number: int) -> list[Expression]:
         """The expressions that a value is computed from, through variables that are assigned once as well."""
@@ -217,13 +213,16 @@ class _Search:
     def _of_index(self, array: str, number: int) -> _Bounds:
         """The bounds within which a store is in its array: elsewhere it has no effect."""
         index = self._parts.exprs[self._value(number)]
+        if array in self._shared:
+            return frozenset()
         if index.kind == "GridId" and index.name == "gid":
-            return _at(index.value, Bound(array, 0))
-        return self._bounds(index.operands[0], True) if self._is_of_array(self._value(number)) else _NONE
+            return frozenset([Bound(index.value, array, 0)])
+        return self._bounds(index.operands[0], True) if self._is_of_array(self._value(number)) else frozenset()
 
     def _bounds(self, condition: int, holds: bool) -> _Bounds:
         """The bounds that each index is below where a condition holds, or where it does not."""
-        found, open_ = _NONE, [(condition, holds)]
+        found: _Bounds = frozenset()
+        open_ = [(condition, holds)]
         while open_:
             number, holds = open_.pop()
             each = self._parts.exprs[self._value(number)]
@@ -235,21 +234,20 @@ class _Search:
                 names = _BELOW if holds else _ABOVE
                 for name, (index, bound) in zip(names, (each.operands, each.operands[::-1]), strict=True):
                     if each.name == name:
-                        found = _both(found, self._compared(index, bound))
+                        found |= self._compared(index, bound)
         return found
 
     def _compared(self, index: int, bound: int) -> _Bounds:
         left, right = (self._parts.exprs[self._value(number)] for number in (index, bound))
         if left.kind != "GridId" or left.name != "gid":
-            return _NONE
+            return frozenset()
         if right.kind == "BufLen":
-            return _at(left.value, Bound(right.name, 0))
+            return frozenset([Bound(left.value, right.name, 0)])
         if right.kind == "Load" and right.name == PARAMS:
             word = self._layout[self._parts.exprs[right.operands[0]].value]
             if word.parameter is None or word.parameter.is_array:
-                name = None if word.parameter is None else word.parameter.name
-                return _at(left.value, Bound(name, word.part))
-        return _NONE
+                return frozenset([Bound(left.value, word.parameter.name if word.parameter else None, word.part)])
+        return frozenset()
 
 
 def _assigned(body: list[Statement]) -> set[str]:
@@ -263,22 +261,12 @@ def _assigned(body: list[Statement]) -> set[str]:
     return found
 
 
-def _at(axis: int, bound: Bound) -> _Bounds:
-    x, y, z = (frozenset([bound] if each == axis else ()) for each in range(3))
-    return x, y, z
-
-
-def _both(one: _Bounds, other: _Bounds) -> _Bounds:
-    x, y, z = (a | b for a, b in zip(one, other, strict=True))
-    return x, y, z
-
-
 def guarded(traced: Traced, arrays: int, axes: tuple[int, ...], *, is_resident: bool = False) -> Traced:
     """The trace of a kernel that does nothing beyond its grid along these axes.
 
     Args:
         arrays: how many of its parameters are arrays.
-        is_resident: the grid is in an array, the last that the program binds, and PARAMS has the largest counts.
+        is_resident: the grid is in an array, which the program binds behind PARAMS, where the largest counts are.
     """
     key = (axes, is_resident)
     if key not in traced.guarded:
@@ -286,26 +274,24 @@ def guarded(traced: Traced, arrays: int, axes: tuple[int, ...], *, is_resident: 
         words = [Word(None, axis + MOST * is_resident) for axis in axes]
         layout += [word for word in words if word not in layout]
         ends = [Expr.load(PARAMS, layout.index(word)) for word in words]
-        buffers = _with_words(program.buffers, arrays, len(layout))
+        added = [BufferDecl.uniform(PARAMS, arrays, DataType.U32, count=len(layout))]
         if is_resident:
             ends = [Expr.min(end, Expr.load(_GRID, axis)) for axis, end in zip(axes, ends, strict=True)]
-            binding = sum(each.access not in _OF_WORKGROUPS for each in buffers)
-            buffers.append(BufferDecl.read(_GRID, binding, DataType.U32, count=3))
+            added.append(BufferDecl.read(_GRID, arrays + 1, DataType.U32, count=3))
         kept = [Expr.invocation_id(axis) < end for axis, end in zip(axes, ends, strict=True)]
         body = [Node.if_(functools.reduce(Expr.logical_and, kept), program.entry)]
-        made = Program(buffers, program.workgroup_size, body)
+        made = Program(_with(program.buffers, arrays, added), program.workgroup_size, body)
         traced.guarded[key] = replace(
             traced, program=made, layout=layout, halves=None, wider=None, guarded={}, tails=None
         )
     return traced.guarded[key]
 
 
-def _with_words(buffers: Sequence[BufferDecl], arrays: int, words: int) -> list[BufferDecl]:
-    """The buffers with this many words of PARAMS, which stand behind the arrays."""
-    made = [each for each in buffers if each.name != PARAMS]
-    moves = len(made) == len(buffers)
-    if moves:
-        for k, each in enumerate(made):
-            if each.access not in _OF_WORKGROUPS and each.binding >= arrays:
-                made[k] = BufferDecl.storage(each.name, each.binding + 1, each.access, each.element, count=each.count)
-    return [*made[:arrays], BufferDecl.uniform(PARAMS, arrays, DataType.U32, count=words), *made[arrays:]]
+def _with(buffers: Sequence[BufferDecl], arrays: int, added: Sequence[BufferDecl]) -> list[BufferDecl]:
+    """The buffers with PARAMS and what stands behind it in its place, which is behind the arrays."""
+    rest = [each for each in buffers[arrays:] if each.name != PARAMS]
+    moves = len(added) - (len(buffers) - arrays - len(rest))
+    for k, each in enumerate(rest):
+        if moves and each.access not in _OF_WORKGROUPS:
+            rest[k] = BufferDecl.storage(each.name, each.binding + moves, each.access, each.element, count=each.count)
+    return [*buffers[:arrays], *added, *rest]

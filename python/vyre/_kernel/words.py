@@ -21,7 +21,7 @@ __all__ = ["MOST", "PARAMS", "Word", "layout"]
 
 # The buffer of sizes and scalars, in the words of the layout.
 PARAMS = "__params"
-# What is added to an axis for the word of the largest count of a resident grid.
+# The word of the largest count of a resident grid along an axis has this part, plus the axis.
 MOST = 3
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 from vyre._arrays.given import bits_given
@@ -12,30 +11,20 @@ from vyre._base.text import as_count, shown
 from vyre._base.types import word_of
 from vyre._core import DataType
 from vyre._kernel.arguments import without_shape
-from vyre._kernel.launch import (
-    axes_of_resident,
-    check_reaches,
-    default_grid,
-    given_and_options,
-    more_axes,
-    not_whole,
-    unknown_size,
-    without_at_most,
-)
-from vyre._kernel.tails import guarded, tails_of
+from vyre._kernel.exact import axes_beyond, axes_of_resident
+from vyre._kernel.launch import default_grid, given_and_options, unknown_size, without_at_most
+from vyre._kernel.tails import guarded
 from vyre._kernel.words import MOST
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.making import scratch, written
 from vyre._procedure.recorder import calling_line
 from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div, known_difference, size_min
-from vyre.errors import BindingError
+from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from vyre._kernel.kernel import Kernel
-    from vyre._kernel.tails import Bound
-    from vyre._kernel.trace import Traced
     from vyre._kernel.words import Word
     from vyre._procedure.recorder import Recorder
 
@@ -52,13 +41,21 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     traced = kernel._traced(constants)
     note_taken(traced.captured.all)
     arrays = _arrays(recorder, kernel, given)
-    grid, counts, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
+    size = traced.program.workgroup_size
+    grid, counts, asked = _grid(recorder, kernel, size, arrays, options)
     is_resident = counts is not None and options.get("grid") is not None
     axes: tuple[int, ...] = ()
     if is_resident and not kernel._is_of_std:
-        axes = axes_of_resident(f"kernel `{kernel.__name__}`", traced)
+        axes = axes_of_resident(kernel, traced)
     if asked is not None and options.get("workgroups") is None and not kernel._is_of_std:
-        axes = _beyond(recorder, kernel, traced, arrays, asked, options.get("grid") is not None)
+        shapes = {name: array._shape for name, array in arrays.items()}
+
+        def refuse(error: ArgumentError, axis: int) -> None:
+            is_whole = as_size(asked[axis], "grid") % size[axis] == 0
+            recorder.step(calling_line(), recorder.made.require, recorder.used(is_whole), str(error))
+
+        is_given = options.get("grid") is not None
+        axes = axes_beyond(kernel, traced, shapes, asked, known_difference, is_given=is_given, refuse=refuse)
     if axes:
         traced = guarded(traced, len(kernel._arrays), axes, is_resident=is_resident)
 
@@ -85,10 +82,10 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
         bound.append(written(array, f"kernel `{kernel.__name__}`", is_read))
     if words:
         bound.append([recorder.used(each) for each in words])
-    for name, values in traced.tables.items():
-        bound.append(recorder.table(values, name.strip("_") or "table")._part())
     if counts is not None and is_resident and axes:
         bound.append(counts._part())
+    for name, values in traced.tables.items():
+        bound.append(recorder.table(values, name.strip("_") or "table")._part())
     recorder.step(
         calling_line(),
         recorder.made.dispatch,
@@ -103,41 +100,6 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     recorder.trail.kernels[traced.program] = kernel, constants, (axes, is_resident)
     results = [arrays[each.name] for each in kernel._arrays if each.kind != "In"]
     return results[0] if len(results) == 1 else tuple(results) or None
-
-
-def _beyond(
-    recorder: Recorder,
-    kernel: Kernel,
-    traced: Traced,
-    arrays: Mapping[str, ProcedureArray],
-    asked: Sequence[Any],
-    is_given: bool,
-) -> tuple[int, ...]:
-    """The axes along which the kernel has to be kept from what is beyond its grid."""
-    label, size, tails = f"kernel `{kernel.__name__}`", traced.program.workgroup_size, tails_of(traced)
-    shapes = {name: array._shape for name, array in arrays.items()}
-    if is_given and any(isinstance(count, int) and count > 1 for count in asked[tails.axes :]):
-        raise more_axes(label, asked, tails.axes)
-    if not is_given:
-        check_reaches(kernel, tails, shapes, asked, lambda length, count: (known_difference(length, count) or 0) > 0)
-
-    def is_within(bound: Bound, axis: int) -> bool:
-        if bound.name is None:
-            return bound.axis == axis
-        beyond = known_difference(shapes[bound.name][bound.axis], asked[axis])
-        return beyond is not None and beyond <= 0
-
-    within = [functools.partial(is_within, axis=axis) for axis in range(3)]
-    tailed = [k for k in range(3) if size[k] > 1 and not (isinstance(asked[k], int) and asked[k] % size[k] == 0)]
-    found = tuple(axis for axis in tailed if not tails.ends_at(axis, within[axis]))
-    if not tails.waits:
-        return found
-    for axis in found:
-        if not tails.keeps_to(axis, within[axis]):
-            is_whole = as_size(asked[axis], "grid") % size[axis] == 0
-            text = str(not_whole(label, axis, size[axis], asked[axis]))
-            recorder.step(calling_line(), recorder.made.require, recorder.used(is_whole), text)
-    return ()
 
 
 def _arrays(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> dict[str, ProcedureArray]:
@@ -200,7 +162,7 @@ def _use_of(word: Word) -> tuple[str, str]:
     """What messages call a word, and the Fix for a size that does not fit."""
     parameter, part = word
     if parameter is None:
-        return f"vyre.grid_size({part})", f"make the grid at most {2**32 - 1} along that axis"
+        return f"the size of the grid along axis {part % MOST}", f"make the grid at most {2**32 - 1} along that axis"
     name = parameter.name
     if parameter.is_array:
         return f"the length of axis {part} of `{name}`", "pass an array that is shorter along that axis"

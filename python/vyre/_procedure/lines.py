@@ -57,9 +57,7 @@ def lines_of_call(
             made = guarded(made, len(kernel._arrays), axes, is_resident=is_resident)
         arrays, written = memory.bound(step)
         words = np.zeros(max(len(marks.lines), 1), np.uint32)
-        at = len(arrays) - (is_resident and bool(axes))  # in front of the grid
-        arrays.insert(at, words.view(np.uint8))
-        written.insert(at, None)
+        arrays, written = [*arrays, words.view(np.uint8)], [*written, None]
         _core._check_step(made.program, arrays, written, memory.groups(step), None, None, _NOTHING, 1, owner)
         found |= marks.seen(words)
     return found

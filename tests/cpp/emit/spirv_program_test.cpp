@@ -14,6 +14,7 @@
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
 #include "vyre/ir/semantics.hpp"
+#include "vyre/ir/text/parse.hpp"
 #include "vyre/lower/lower.hpp"
 
 namespace vyre {
@@ -49,6 +50,20 @@ TEST(SpirvProgram, random_programs_give_valid_words) {
     ASSERT_EQ(words, spirv::emit(lower::lower(*verdict.program, options)));
     if (const auto coarse = lower::lower_coarsened(*verdict.program, 4, options)) valid_words(*coarse);
   }
+}
+
+TEST(SpirvProgram, a_variable_of_two_words_is_hidden_as_no_single_word) {
+  // Comparisons of what is this deep count as those of the variable.
+  std::string deep = "given[0]", wide = "cast(u64, given[0])";
+  for (int k = 0; k < 20; ++k) {
+    deep = "select(given[1] == 9, given[2], " + deep + ")";
+    wide = "select(given[1] == 9, cast(u64, given[2]), " + wide + ")";
+  }
+  std::string text =
+      "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\nbuffer given: read u32 binding 1\n\nlet v = cast(u64, 0)\n";
+  for (const std::string end : {"0i32", "5i32"}) text += "if slt(cast(i32, " + deep + "), " + end + ") {\n  v = " + wide + "\n}\n";
+  text += "out[0] = max(0, cast(u32, smin(0i32, cast(i32, max(cast(u32, v), 0)))))\n";
+  valid_words(lower::lower(test::valid(ir::parse(text)), {.passes = false, .proofs = false, .straightening = false}));
 }
 
 // VYRE_UPDATE_GOLDEN=1 writes the listings anew.

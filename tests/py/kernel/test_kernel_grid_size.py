@@ -113,23 +113,3 @@ def test_outside_of_a_kernel_it_is_refused():
         vyre.ArgumentError, "vyre.grid_size was called outside of a kernel", "call it in a function under @vyre.kernel"
     ):
         vyre.grid_size(0)
-
-
-@vyre.kernel
-def collatz(first: In[u32], steps: Out[u32]):
-    i = vyre.gid(0)
-    n, count = first[i], 0
-    while n != 1:
-        n = n // 2 if n % 2 == 0 else 3 * n + 1
-        count += 1
-    steps[i] = count
-
-
-def test_a_loop_that_never_ends_times_out():
-    zeros = np.zeros(256, np.uint32)
-    with refused(
-        vyre.DispatchTimeoutError,
-        "the cpu backend did not finish within 0.05 s",
-        "raise the time-out, or give each dispatch less work",
-    ):
-        collatz(zeros, backend="cpu", timeout=0.05)

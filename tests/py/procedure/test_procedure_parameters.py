@@ -256,8 +256,8 @@ def test_a_grid_size_that_a_u32_does_not_hold_is_refused():
     assert p(300, backend="cpu").tolist() == [300, 300]
     with refused(
         ArgumentError,
-        f"dispatch `counted` in procedure `p`{at('counted')}: vyre.grid_size(0) is 4294967296, and a u32 is at "
-        "most 4294967295",
+        f"dispatch `counted` in procedure `p`{at('counted')}: the size of the grid along axis 0 is "
+        "4294967296, and a u32 is at most 4294967295",
         "make the grid at most 4294967295 along that axis",
     ):
         p(2**32, backend="cpu")

@@ -13,7 +13,7 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 129_233,
-    "lines of tests": 88_876,
+    "lines of tests": 88_870,
     "lines of records": 31_242,
     "words of documents": 42_540,
     "Fixes in the code": 593,
