@@ -42,17 +42,14 @@ def _short(text: str) -> str:
 
 
 def _where(place: Place, statement: str = "") -> str:
-    """`entry[0].then[1]` (kernel.py:12): Node.store(...)
-
-    The statement itself stands where no source can be shown.
-    """
+    """kernel.py:12: out[i] = 1, or `entry[0].then[1]`: out[%0] = 1 where no source is known."""
     source = (
         "" if place.file is None or place.line is None else _short(_source.source_line(place.file, place.line).strip())
     )
     # Lines before the last one define subexpressions that the statement shares; only the statement itself is shown.
     text = source or _short(statement.rpartition("\n")[2])
-    file = "" if place.file is None else f" ({_source.describe(place, columns=False)})"
-    return f"`{place.path}`{file}{': ' if text else ''}{text}"
+    where = f"`{place.path}`" if place.file is None else _source.describe(place, columns=False)
+    return f"{where}{': ' if text else ''}{text}"
 
 
 def _element(buffer: str, index: int, lane: int | None = None) -> str:
@@ -228,12 +225,9 @@ class UninitialisedReadReport(Report):
         if self.step is not None and self.step.array:
             return (
                 "store there in a step before this one, or begin with zeros: vyre.scratch(..., zeros=True) or "
-                "vyre.clear(array). A conditional expression of a kernel loads both of its values; an if loads one."
+                "vyre.clear(array)."
             )
-        return (
-            "store there first (and wait at a barrier if another invocation does), or pass an array of zeros, which a "
-            "kernel takes as an InOut."
-        )
+        return "store there first (and wait at a barrier if another invocation does), or pass an array of zeros."
 
 
 @dataclass(frozen=True)
@@ -332,18 +326,20 @@ class OutOfBoundsReport(Report):
         return [str(self.witness)]
 
     def _fix(self) -> str:
+        accesses = written_accesses(self.witness.place, self.buffer)
         inside = [
             " and ".join(f"`{index} < {self.buffer}.shape[{axis}]`" for axis, index in enumerate(indices))
-            for indices in written_accesses(self.witness.place, self.buffer)
+            for indices in accesses
         ]
-        if len(inside) > 1:
-            where = f"make each access only where its index is in range ({', '.join(inside)})"
-        elif inside:
-            where = f"make the access only where {inside[0]}"
-        else:
+        if not inside:
             length = f"`len({self.buffer})` in a kernel, `Expr.buf_len({self.buffer!r})` in a Program"
-            where = f"make the access only where its index is less than the length of `{self.buffer}` ({length})"
-        return f"{where}, or leave this check out if it is meant: a load gives zero, a store does nothing."
+            return f"make the access only where its index is less than the length of `{self.buffer}` ({length})."
+        each = f"each access only where its index is in range ({', '.join(inside)})"
+        where = f"make {each if len(inside) > 1 else f'the access only where {inside[0]}'}"
+        if self.witness.access != "read":
+            return f"{where}."
+        indices = ", ".join(accesses[0]) if len(inside) == 1 else "..."
+        return f"{where}, or write `{self.buffer}.get({indices})` where zero is meant."
 
 
 @dataclass(frozen=True)

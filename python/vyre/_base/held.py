@@ -52,6 +52,7 @@ __all__ = [
     "is_compared",
     "is_library",
     "is_of_library",
+    "is_of_std",
     "reader_of",
     "slots_of",
 ]
@@ -221,6 +222,10 @@ def is_library(file: str) -> bool:
     if file.startswith(_NUMPY_FOLDER):
         return True
     return file.startswith(_STANDARD) and "site-packages" not in Path(file).parts
+
+
+def is_of_std(file: str) -> bool:
+    return file.startswith(f"{_PACKAGE}std{os.sep}")
 
 
 def is_compared(function: FunctionType) -> bool:

@@ -1,7 +1,7 @@
 """Arrays inside a kernel: parameters, workgroup and private arrays, and tables; what indexing them means.
 
 A load becomes an expression, and a store or an atomic a statement of the Tracer. An array of several axes has one
-buffer: indices are multiplied by the sizes, and an index beyond its axis becomes _NOWHERE, because the product could
+buffer: indices are multiplied by the sizes, and an index beyond its axis becomes NOWHERE, because the product could
 lie inside the buffer. Whatever else Python does with arrays is refused with the form to write instead.
 """
 
@@ -13,14 +13,16 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.text import shown
-from vyre._core import BufferDecl, Expr, Node
+from vyre._base.types import TYPES
+from vyre._core import BufferDecl, DataType, Expr, Node
 from vyre._kernel.mistakes import Mistake
 
 if TYPE_CHECKING:
-    from vyre._core import DataType
+    from collections.abc import Sequence
+
     from vyre._kernel.tracer import Tracer
 
-__all__ = ["ATOMICS", "KernelArray"]
+__all__ = ["ATOMICS", "NOWHERE", "KernelArray", "zero_of"]
 
 ATOMICS: tuple[str, ...] = ("add", "and_", "or_", "xor", "min", "max", "exchange", "compare_exchange")
 # Members of numpy's arrays that kernels' arrays do not have, each with its Fix.
@@ -35,7 +37,14 @@ _OF_NUMPY = {
     "append": "write an element at an index, as in array[i] = value",
 }
 # Beyond every array: a load gives zero and a store does nothing.
-_NOWHERE = 0xFFFFFFFF
+NOWHERE = 0xFFFFFFFF
+
+
+def zero_of(element: DataType) -> Expr:
+    """Zero, of the type that a load of an element gives."""
+    value = TYPES[element].value
+    zero: Expr = Expr.bool(False) if value is DataType.Bool else value(*[0] * TYPES[value].components)
+    return zero
 
 
 class KernelArray:
@@ -134,7 +143,9 @@ class KernelArray:
             raise AttributeError(name)
         if name in _OF_NUMPY:
             raise Mistake("K008", f"array `{self.name}` has no `{name}` in a kernel", _OF_NUMPY[name])
-        meant = _core._did_you_mean(name, ["shape", "size", "ndim", "copy", *(f"atomic_{each}" for each in ATOMICS)])
+        meant = _core._did_you_mean(
+            name, ["get", "shape", "size", "ndim", "copy", *(f"atomic_{each}" for each in ATOMICS)]
+        )
         raise Mistake(
             "K008",
             f"array `{self.name}` has no attribute `{name[:80]}`{meant}",
@@ -144,12 +155,28 @@ class KernelArray:
     # Indexing.
 
     def __getitem__(self, key: Any) -> Any:
-        index = self._index(key)
+        return self._load(self._index(key))
+
+    def _load(self, index: Any) -> Any:
         self._tracer.uses(self)
         value = Expr.load(self.name, index)
-        if self.element is _core.DataType.Bool:
+        if self.element is DataType.Bool:
             self._tracer.boolean(value)
         return value if self.is_const else self._tracer.let(f"{self.name}_read", value)
+
+    def get(self, *key: Any, default: Any = None) -> Any:
+        """The element, or ``default`` where the index is out of range on an axis; without one it is zero."""
+        self._check(key)
+        other = zero_of(self.element) if default is None else self._tracer.operand(default, "`default`")
+        pairs = zip(key, self.shape, strict=True)
+        if any(isinstance(each, int) and isinstance(extent, int) and each >= extent for each, extent in pairs):
+            return other
+        inside, flat = self._place(key)
+        value = self._load(flat)
+        if inside is None:
+            return value
+        chosen = _core.select(inside, value, other)
+        return self._tracer.boolean(chosen) if self.element is DataType.Bool else chosen
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self.kind == "In" and self._of_builder:
@@ -173,6 +200,13 @@ class KernelArray:
 
     def _index(self, key: Any) -> Any:
         keys = key if isinstance(key, tuple) else (key,)
+        self._check(keys)
+        if self.ndim == 1:
+            return keys[0]
+        inside, flat = self._place(keys)
+        return flat if inside is None else _core.select(inside, flat, NOWHERE)
+
+    def _check(self, keys: Sequence[Any]) -> None:
         for axis, each in enumerate(keys):
             self._check_index(each, axis)
         if len(keys) != self.ndim:
@@ -189,8 +223,9 @@ class KernelArray:
                 f"{named} and {len(keys)} ind{'ex' if len(keys) == 1 else 'ices'}",
                 f"write {self.name}[{letters}]",
             )
-        if self.ndim == 1:
-            return keys[0]
+
+    def _place(self, keys: Sequence[Any]) -> tuple[Any, Any]:
+        """Whether indices are in range, None where that is known; and the number of the element if they are."""
         inside: Any = None
         flat: Any = None
         for each, extent in zip(keys, self.shape, strict=True):
@@ -204,7 +239,7 @@ class KernelArray:
             # A literal with a type, so that an index of another type is refused here, and not where it is added up.
             within = _core.lt(each, Expr.u32(extent) if isinstance(extent, int) else extent)
             inside = within if inside is None else _core.logical_and(inside, within)
-        return flat if inside is None else _core.select(inside, flat, _NOWHERE)
+        return inside, flat
 
     def _check_index(self, each: Any, axis: int) -> None:
         if isinstance(each, slice):
@@ -227,9 +262,9 @@ class KernelArray:
                     f"`{self.name}` is indexed with {int(each)}",
                     f"write {back if self.ndim > 1 else f'{self.name}[{back}]'} to count from the end",
                 )
-            if each > _NOWHERE:
+            if each > NOWHERE:
                 raise Mistake(
-                    "K008", f"`{self.name}` is indexed with {int(each)}", f"write an index of at most {_NOWHERE}"
+                    "K008", f"`{self.name}` is indexed with {int(each)}", f"write an index of at most {NOWHERE}"
                 )
             return
         if type(each) is Expr:
@@ -262,7 +297,7 @@ class KernelArray:
             if self.kind == "private":
                 fix = "read and write the element: no other invocation has it"
             raise Mistake("K008", f"atomic_{name} on `{self.name}`, which {what}", fix)
-        if self.element is not _core.DataType.U32:
+        if self.element is not DataType.U32:
             element = f"vyre.{self.element.name.lower()}"
             raise Mistake(
                 "K008", f"atomic_{name} on `{self.name}`, whose elements are {element}", "use an array of vyre.u32"

@@ -28,7 +28,7 @@ def axes_beyond(
     difference: Difference,
     *,
     is_given: bool,
-    loads: bool = False,
+    is_exact: bool = False,
     refuse: Callable[[ArgumentError, int], None] | None = None,
 ) -> tuple[int, ...]:
     """The axes along which a call would do something beyond its grid.
@@ -37,7 +37,7 @@ def axes_beyond(
         asked: the counts of the grid along x, y and z.
         difference: subtracts two counts, or two sizes of a procedure; None where that is not known.
         is_given: the call says the grid.
-        loads: what is loaded beyond the grid counts too.
+        is_exact: whatever it does there counts, for tools that report also what has no effect.
         refuse: takes the error for an axis along which a kernel with a barrier needs whole workgroups.
 
     Raises: ArgumentError for a grid that the kernel's own comparisons contradict.
@@ -58,8 +58,9 @@ def axes_beyond(
         rest = difference(shapes[bound.name][bound.of], asked[bound.axis])
         return rest is not None and rest <= 0
 
-    loads = loads and not tails.waits
-    found = tuple(axis for axis in beyond if not tails.ends_at(axis, is_within, loads=loads))
+    if is_exact and not tails.waits:
+        return tuple(beyond)
+    found = tuple(axis for axis in beyond if not tails.ends_at(axis, is_within))
     if not tails.waits:
         return found
     kept = tails.derives | {bound.axis for bound in tails.compares if is_within(bound)}

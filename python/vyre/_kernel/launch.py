@@ -90,11 +90,11 @@ class Launch:
         given: dict[str, Any],
         options: Mapping[str, Any],
         *,
-        is_checked: bool = False,
+        is_exact: bool = False,
     ) -> None:
         """``given`` gets arrays of numpy for arguments that are not arrays yet, such as bytes.
 
-        ``is_checked`` says that loads beyond the grid would be reported.
+        ``is_exact`` keeps it from doing anything beyond the grid, for tools that report also what has no effect there.
         """
         self.most: tuple[Any, ...] | None = None
         self.kernel, self.traced, self.label = kernel, traced, f"kernel `{kernel.__name__}`"
@@ -124,12 +124,12 @@ class Launch:
                 self.grid = default_grid(kernel, self.shapes)
             self.workgroups = self._covering("grid", self.grid)
             if not kernel._is_of_std:  # they compare their index with numbers, which differ from call to call
-                self._keep_to_grid(is_given=is_given, is_checked=is_checked)
+                self._keep_to_grid(is_given=is_given, is_exact=is_exact)
 
-    def _keep_to_grid(self, *, is_given: bool, is_checked: bool) -> None:
+    def _keep_to_grid(self, *, is_given: bool, is_exact: bool) -> None:
         """Refuse a grid that the kernel's own comparisons contradict, and leave out what is beyond it."""
         call = self.kernel, self.traced, self.shapes, [*self.asked(), 1, 1][:3]
-        axes = axes_beyond(*call, operator.sub, is_given=is_given, loads=is_checked)
+        axes = axes_beyond(*call, operator.sub, is_given=is_given, is_exact=is_exact)
         if axes:
             self.traced = guarded(self.traced, len(self.kernel._arrays), axes)
 

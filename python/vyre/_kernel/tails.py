@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
+from vyre._kernel.arrays import NOWHERE
 from vyre._kernel.parts import parts_of
 from vyre._kernel.values import FOREVER
 from vyre._kernel.words import MOST, PARAMS, Word
@@ -54,7 +55,6 @@ class Tails(NamedTuple):
     Attributes:
         effects: for each statement that changes memory or may never end, what its index is below. Memory of a workgroup
             counts where there is no barrier: invocations beyond a grid load for others behind one.
-        loads: the same for each statement that loads from an array.
         branches: the bounds that hold in each `if`.
         axes: how many axes the program asks about.
         waits: whether it has a barrier.
@@ -63,17 +63,15 @@ class Tails(NamedTuple):
     """
 
     effects: tuple[_Bounds, ...]
-    loads: tuple[_Bounds, ...]
     branches: tuple[_Bounds, ...]
     axes: int
     waits: bool
     compares: _Bounds
     derives: frozenset[int]
 
-    def ends_at(self, axis: int, is_within: Callable[[Bound], bool], *, loads: bool = False) -> bool:
-        """Whether nothing is changed, or loaded, beyond a grid along an axis; ``is_within`` tells of a bound."""
-        found = self.effects + self.loads if loads else self.effects
-        return all(any(bound.axis == axis and is_within(bound) for bound in each) for each in found)
+    def ends_at(self, axis: int, is_within: Callable[[Bound], bool]) -> bool:
+        """Whether nothing is changed beyond a grid along an axis; ``is_within`` tells of a bound."""
+        return all(any(bound.axis == axis and is_within(bound) for bound in each) for each in self.effects)
 
 
 def tails_of(traced: Traced) -> Tails:
@@ -93,17 +91,13 @@ class _Search:
         self._assigned = _assigned(self._parts.body)
         self._effects: list[_Bounds] = []
         self._of_workgroups: list[_Bounds] = []  # effects on their memory alone
-        self._loads: list[_Bounds] = []
         self._branches: list[_Bounds] = []
         self._compares: set[Bound] = set()
         self._derives: set[int] = set()
         self._stores = False
         self._waits = False
         self._changed: list[frozenset[str]] = []  # by expression, the arrays that its atomics change
-        self._does_load: list[bool] = []
         for each in self._parts.exprs:
-            loads = each.kind == "Load" and each.name != PARAMS and each.name not in self._shared
-            self._does_load.append(loads or any(self._does_load[operand] for operand in each.operands))
             own = frozenset([each.name] if each.kind.startswith("Atomic") and each.name not in self._private else ())
             below = [self._changed[operand] for operand in each.operands if self._changed[operand]]
             self._changed.append(own.union(*below) if below else own)
@@ -134,15 +128,13 @@ class _Search:
         asked = [each.value for each in self._parts.exprs if each.kind == "GridId"]
         axes = 1 + max([0, *asked, *(word.part for word in self._layout if word.parameter is None)])
         effects = self._effects if self._waits else self._effects + self._of_workgroups
-        found = tuple(effects), tuple(self._loads), tuple(self._branches)
+        found = tuple(effects), tuple(self._branches)
         return Tails(*found, axes, self._waits, frozenset(self._compares), frozenset(self._derives))
 
     def _note_effect(self, each: Statement, bounds: _Bounds) -> None:
         if not self._stores:
             for number in each.exprs:
                 self._note_compared(number)
-        if any(self._does_load[number] for number in each.exprs):
-            self._loads.append(bounds)
         changed = frozenset[str]().union(*(self._changed[number] for number in each.exprs))
         self._stores |= bool(changed)
         if each.kind == "Store" and each.name not in self._private:
@@ -200,7 +192,7 @@ class _Search:
         """Whether an expression is the index of an array with axes, or one that no array has."""
         each = self._parts.exprs[number]
         other = self._parts.exprs[each.operands[2]] if each.kind == "Select" else each
-        return each.kind == "Select" and other.kind == "Literal" and other.value == FOREVER
+        return each.kind == "Select" and other.kind == "Literal" and other.value == NOWHERE
 
     def _value(self, number: int) -> int:
         """The expression that a variable holds, if it is one."""

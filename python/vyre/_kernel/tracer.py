@@ -20,7 +20,7 @@ from vyre import _core
 from vyre._base.text import shown
 from vyre._base.types import OF_DTYPE, TYPES
 from vyre._core import DataType, Expr, Node
-from vyre._kernel.arrays import KernelArray
+from vyre._kernel.arrays import KernelArray, zero_of
 from vyre._kernel.control import If, Known, Loop, Never, Region
 from vyre._kernel.functions import CHANGING, METHODS, OPERATORS, REPLACED, check_takes_values
 from vyre._kernel.mistakes import Mistake
@@ -88,6 +88,7 @@ class Tracer(_core._Lets):
         self.debugs: int | None = None  # the effects before the vyre.debug statement that is traced
         self.needs_size: str | None = None  # the first function called that depends on the workgroup's size
         self.slots: dict[str, str] = {}  # the Python variable of each slot
+        self.naming: str | None = None  # the name that the next array of the kernel's own has
         self.starts: list[tuple[str, int]] = []  # each variable that begins with a negative integer, and the integer
         self.booleans: dict[int, Expr] = {}  # kept alive for their ids
         self.boolean_slots: set[str] = set()
@@ -234,7 +235,7 @@ class Tracer(_core._Lets):
         return array
 
     def _fill_with_zeros(self, array: KernelArray) -> None:
-        zero = Expr.load(array.name, FOREVER)  # beyond every array: zero of the element's type
+        zero = zero_of(array.element)
         k = self.new_name("k")
         self.uses(array)
         self.effect(Node.loop(k, 0, array.size, [Node.store(array.name, Expr.var(k), zero)]))
@@ -265,7 +266,16 @@ class Tracer(_core._Lets):
             raise Mistake(
                 "K008", f"{name} takes at most {most} elements, got {count}", "make it smaller, or use an Out array"
             )
-        return KernelArray(self, None, kind, element, tuple(int(extent) for extent in extents), False)
+        made = KernelArray(self, None, kind, element, tuple(int(extent) for extent in extents), False)
+        if self.naming is not None:
+            made.call_it(self.naming)
+            self.naming = None
+        return made
+
+    def named(self, name: str) -> str:
+        """The name of the variable that an assignment gives the array that its value makes."""
+        self.naming = name
+        return name
 
     def get(self, array: Any, key: Any) -> Any:
         """``array[key]``."""

@@ -18,7 +18,7 @@ __all__ = ["ABSENT", "FOREVER", "Undefined", "described", "float_mistake", "givi
 
 # The classes of numbers that no type of programs holds.
 ABSENT: tuple[type, ...] = () if HAS_FLOATS else (float, np.floating)
-FOREVER = 0xFFFFFFFF  # turns of a `while`, and an index beyond every array
+FOREVER = 0xFFFFFFFF  # turns of a `while`
 
 
 class Undefined:

@@ -20,6 +20,7 @@ from vyre._arrays.reports import (
     UninitialisedReadReport,
     UnwrittenArrayReport,
 )
+from vyre._base.held import is_of_std
 from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import TYPES
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from vyre._arrays.reports import Report
-    from vyre._procedure.flat import Call, FlatStep
+    from vyre._core import Place
+    from vyre._procedure.flat import Call, FlatStep, StepPlace
 
 __all__ = ["Memory", "check_call"]
 
@@ -139,7 +141,10 @@ class _Checked:
             found, complete, *_ = self.memory.run(step, self.schedule, self.left(), self.owner, self.checks)
             self.complete = self.complete and complete
             for row in found:
-                self.add(self.located(step, report_of(row)))
+                report = self.located(step, report_of(row))
+                # The library vouches for its own steps. What they are given is the caller's.
+                if not _is_vouched(step.place) or (report.check == _UNINITIALISED and self.is_given(step, report)):
+                    self.add(report)
         if _UNINITIALISED in names:
             self.note_results()
         if _ORDER in names:
@@ -166,28 +171,38 @@ class _Checked:
         """What one report stands for: a repetition makes a mistake in every turn."""
         step = report.step
         where = None
+        if step is not None and _is_vouched(step.place):
+            return report.check, step.place.callers, step.array
         if step is not None:
             where = step.place.what, step.place.file, step.place.line, step.place.callers, step.array
         if isinstance(report, RaceReport):
-            return "race", where, report.buffer, report.first.place, report.second.place
+            return "race", where, report.buffer, _line(report.first.place), _line(report.second.place)
         if isinstance(report, (UninitialisedReadReport, OutOfBoundsReport, PromisedZeroReport)):
-            return report.check, where, report.buffer, report.witness.place
+            return report.check, where, report.buffer, _line(report.witness.place)
         return object()
+
+    def array_of(self, step: FlatStep, report: Any) -> tuple[Any, Any]:
+        """The declaration of a report's buffer, and the part that is bound to it; (None, None) where no array is."""
+        buffer = getattr(report, "buffer", None)
+        pairs = zip(step.buffers, step.bound, strict=True)
+        found = ((decl, part) for decl, part in pairs if decl.name == buffer and isinstance(part, Part))
+        return next(found, (None, None))
+
+    def is_given(self, step: FlatStep, report: Any) -> bool:
+        """Whether the library was given the array of a report, and has not made it."""
+        _, part = self.array_of(step, report)
+        line = None if part is None else self.call.arrays[part.array].line
+        return line is not None and not is_of_std(line[0])
 
     def located(self, step: FlatStep, report: Any) -> Report:
         """The report with its step, and with the procedure's array behind its buffer."""
-        buffer = getattr(report, "buffer", None)
-        for decl, each in zip(step.buffers, step.bound, strict=True):
-            if decl.name != buffer or not isinstance(each, Part):
-                continue
-            array = self.call.arrays[each.array]
+        found = ReportedStep(step.place)
+        decl, part = self.array_of(step, report)
+        if part is not None:
+            array = self.call.arrays[part.array]
             width = max(decl.element.min_bytes() or 1, 1)
-            index = (each.offset + report.index * width) // array.width
-            made = text_of_line(array.line)
-            found = ReportedStep(step.place, decl.name, array.name, index, made)
-            break
-        else:
-            found = ReportedStep(step.place)
+            index = (part.offset + report.index * width) // array.width
+            found = ReportedStep(step.place, decl.name, array.name, index, text_of_line(array.line))
         located: Report = replace(report, step=found)
         return located
 
@@ -274,6 +289,15 @@ class _Checked:
             self.complete = False
         else:
             self.reports.append(report)
+
+
+def _is_vouched(place: StepPlace) -> bool:
+    """Whether a step is the library's, in a procedure that is not."""
+    return is_of_std(place.file or "") and any(not is_of_std(file) for file, _ in place.callers)
+
+
+def _line(place: Place) -> Any:
+    return place.path if place.line is None else (place.file, place.line)
 
 
 def check_call(

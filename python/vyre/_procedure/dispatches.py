@@ -55,7 +55,16 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
             recorder.step(calling_line(), recorder.made.require, recorder.used(is_whole), str(error))
 
         is_given = options.get("grid") is not None
-        axes = axes_beyond(kernel, traced, shapes, asked, known_difference, is_given=is_given, refuse=refuse)
+        axes = axes_beyond(
+            kernel,
+            traced,
+            shapes,
+            asked,
+            known_difference,
+            is_given=is_given,
+            is_exact=recorder.is_exact,
+            refuse=refuse,
+        )
     if axes:
         traced = guarded(traced, len(kernel._arrays), axes, is_resident=is_resident)
 

@@ -5,7 +5,7 @@ Conditions are decided, repetitions unrolled and invocations inlined; every arra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,27 +188,42 @@ def as_array(data: np.ndarray, element: DataType, shape: Sequence[int]) -> np.nd
     return data.view(dtype).reshape((*shape, *lanes))
 
 
-def call_of(function: ProcedureFunction, given: dict[str, Any], backend: str = "reference", device: int = 0) -> Call:
-    """The call of a procedure for its arguments by name, with limits of a device.
+def call_of(
+    function: ProcedureFunction,
+    given: dict[str, Any],
+    backend: str = "reference",
+    device: int = 0,
+    *,
+    is_exact: bool = False,
+) -> Call:
+    """The call of a procedure for its arguments by name, with limits of a device; ``is_exact`` is that of a recording.
 
     Raises: what the call itself raises for its arguments.
     """
-    made = function._recorded({each.name: given[each.name] for each in function._parameters if each.kind == "const"})
+    constants = {each.name: given[each.name] for each in function._parameters if each.kind == "const"}
+    made = function._recorded(constants, is_exact=is_exact)
     arrays = [
         (decl.name, array_of(function, decl, given[decl.name], None, ("reference", None)))
         for decl in made._of_role("input", "in_out")
     ]
     numbers = [argument_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
     made.core.check()
-    return _call(made.core, made.trail, [array for _, array in arrays], numbers, backend, device)
+    call = _call(made.core, made.trail, [array for _, array in arrays], numbers, backend, device)
+    return replace(call, procedure=function._recorded(constants).core) if is_exact else call
 
 
 def named_call(
-    procedure: Any, inputs: Mapping[str, Any], owner: str, backend: str = "reference", device: int = 0
+    procedure: Any,
+    inputs: Mapping[str, Any],
+    owner: str,
+    backend: str = "reference",
+    device: int = 0,
+    *,
+    is_exact: bool = False,
 ) -> Call:
     """The call of a procedure, as a function or as a value, for arrays and numbers by name."""
     if not isinstance(procedure, Procedure):
-        return call_of(procedure, procedure._given((), dict(inputs)), backend, device)
+        return call_of(procedure, procedure._given((), dict(inputs)), backend, device, is_exact=is_exact)
     procedure.check()
     arrays, numbers = by_name(procedure, inputs, f"argument `inputs` of {owner}")
     return _call(procedure, trail_of(procedure), arrays, numbers, backend, device)

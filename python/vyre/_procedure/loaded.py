@@ -40,7 +40,7 @@ class LoadedFunction(ProcedureFunction):
         self._loaded = Recorded(procedure, trail_of(procedure))
         self._loaded.is_checked = True
 
-    def _recorded(self, constants: dict[str, Any]) -> Recorded:
+    def _recorded(self, constants: dict[str, Any], *, is_exact: bool = False) -> Recorded:
         return self._loaded
 
     def _call_text(self) -> str:

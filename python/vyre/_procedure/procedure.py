@@ -99,7 +99,8 @@ class ProcedureFunction:
         """The Procedure for some values of its ``const`` parameters."""
         return self._recorded(constants).core
 
-    def _recorded(self, constants: dict[str, Any]) -> Recorded:
+    def _recorded(self, constants: dict[str, Any], *, is_exact: bool = False) -> Recorded:
+        """``is_exact`` keeps kernels from all beyond their grids, for tools that report also what has no effect."""
         wanted = [each for each in self._parameters if each.kind == "const"]
         for each in wanted:
             if each.name not in constants:
@@ -107,12 +108,12 @@ class ProcedureFunction:
                     call = f"specialize({', '.join(f'{e.name}=...' for e in wanted)})"
                     raise wrong_call(f"procedure `{self.name}`", f"misses const parameter `{each.name}`", call)
                 constants[each.name] = each.default
-        key = []
+        key: list[Any] = [is_exact]
         for each in wanted:
             key.append(key_of(constants[each.name], f"const parameter `{each.name}` of procedure `{self.name}`"))
         known = self._made.get(tuple(key))
         if known is None or not known.captured.is_same():
-            known = self._record(constants)
+            known = self._record(constants, is_exact)
             with self._lock:
                 self._made[tuple(key)] = known
                 while len(self._made) > _MOST_MADE:
@@ -135,8 +136,8 @@ class ProcedureFunction:
                 "allowed. Fix: invoke fewer levels."
             )
 
-    def _record(self, constants: dict[str, Any]) -> Recorded:
-        recorder = Recorder(self.name, self, ACTIVE.recorder)
+    def _record(self, constants: dict[str, Any], is_exact: bool) -> Recorded:
+        recorder = Recorder(self.name, self, ACTIVE.recorder, is_exact)
         recorder.known = tuple(self._copies)
         self._refuse_deep(recorder)
         arguments: dict[str, Any] = {}
@@ -227,9 +228,9 @@ class ProcedureFunction:
         options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
         given = self._given(args, kwargs)
         constants = {each.name: given[each.name] for each in self._parameters if each.kind == "const"}
-        made = self._recorded(constants)
-        note_taken(made.captured.all)
         recorder = active()
+        made = self._recorded(constants, is_exact=recorder is not None and recorder.is_exact)
+        note_taken(made.captured.all)
         if recorder is not None:
             return invoke(self, recorder, made, given, options)
         result = self._run(made, given, options)
@@ -285,7 +286,7 @@ class ProcedureFunction:
                 raise no_place(f"argument `{name}` of procedure `{self.name}`", IN_CHECK)
         return check_call(
             f"procedure `{self.name}`",
-            lambda: call_of(self, self._given(args, kwargs)),
+            lambda: call_of(self, self._given(args, kwargs), is_exact=True),
             schedule=schedule,
             checks=checks,
             max_reports=max_reports,

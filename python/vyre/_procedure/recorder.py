@@ -78,11 +78,12 @@ class Recorder(Home):
 
     function: Any
     outer: Recorder | None
+    is_exact: bool  # see ProcedureFunction._recorded
     count: int
 
-    def __init__(self, name: str, function: Any, outer: Recorder | None) -> None:
+    def __init__(self, name: str, function: Any, outer: Recorder | None, is_exact: bool = False) -> None:
         super().__init__(name)
-        self.function, self.outer = function, outer
+        self.function, self.outer, self.is_exact = function, outer, is_exact
         # The numpy arrays that are tables, by their ids, each with its copy; None if it had several contents.
         self.copied: dict[int, tuple[np.ndarray, np.ndarray | None]] = {}
         self.known: tuple[dict[int, tuple[np.ndarray, np.ndarray | None]], ...] = ()  # of earlier recordings

@@ -136,7 +136,7 @@ def check(
             if workgroups is not None:
                 raise no_place("argument `workgroups` of vyre.check", "for a procedure")
             named = _inputs.named(inputs, "vyre.check")
-            return check_call("vyre.check", lambda: named_call(program, named, "vyre.check"), **options)
+            return check_call("vyre.check", lambda: named_call(program, named, "vyre.check", is_exact=True), **options)
     return checked(
         "vyre.check",
         program,

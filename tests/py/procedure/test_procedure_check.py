@@ -112,10 +112,9 @@ def test_a_read_of_what_no_step_wrote_names_step_array_kernel_and_lines():
         "copied(half, y)  # and reads all)\n"
         f"  `x` is the procedure's array `half`, made at {HERE}:{made}: "
         'half = vyre.scratch(u32, x.length, name="half"); the element is `half`[1]\n'
-        "  invocation (1, 0, 0) of workgroup (0, 0, 0) reads 0 at "
-        f"`{report.witness.place.path}` ({HERE}:{kernel}): y[i] = x[i]  # copies\n"
+        f"  invocation (1, 0, 0) of workgroup (0, 0, 0) reads 0 at {HERE}:{kernel}: y[i] = x[i]  # copies\n"
         "  Fix: store there in a step before this one, or begin with zeros: vyre.scratch(..., zeros=True) or "
-        "vyre.clear(array). A conditional expression of a kernel loads both of its values; an if loads one."
+        "vyre.clear(array)."
     )
 
 

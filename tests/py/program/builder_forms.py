@@ -53,7 +53,7 @@ def queens() -> Program:
     with p.if_(first < n):
         for array in (columns, left, right, free):
             with p.loop("k", 0, 16) as k:
-                array[k] = array[FOREVER]
+                array[k] = 0
         everywhere = p.let("everywhere", (1 << n) - 1)
         columns[1], left[1], right[1] = 1 << first, 2 << first, (1 << first) >> 1
         free[1] = everywhere & ~(columns[1] | left[1] | right[1])

@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 129_233,
-    "lines of tests": 88_870,
+    "lines of code": 129_690,
+    "lines of tests": 89_510,
     "lines of records": 31_242,
     "words of documents": 42_540,
     "Fixes in the code": 593,

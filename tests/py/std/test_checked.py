@@ -16,13 +16,6 @@ from vyre.std._calls.declared import STEPS
 
 # What is found and is meant: the check, the beginning of the procedure's name, and the array.
 MEANT = {
-    # A conditional expression loads both of its values, and the one that is not taken was not written.
-    ("uninitialised-read", "std.edit_distance.", "state"),
-    ("uninitialised-read", "std.edit_distance.", "edges"),
-    ("uninitialised-read", "std.edit_distance.", "distances"),
-    ("uninitialised-read", "std.smith_waterman.", "state"),
-    ("uninitialised-read", "std.smith_waterman.", "corners"),
-    ("uninitialised-read", "std.smith_waterman.", "edges"),
     # A list of vertices whose order shows in no level.
     ("order-dependence", "std.bfs.continue", "items"),
     ("order-dependence", "std.bfs.continue", "following"),

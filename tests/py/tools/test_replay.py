@@ -204,7 +204,7 @@ def test_source_lines_are_shown_of_python_files_only(content, tmp_path):
     content["places"] = {"entry[0]": ["/dev/zero", 1, 1]}
     result = replay(tmp_path, content)
     assert result.reports[0].first.place.file == "/dev/zero"
-    assert str(result).count("`entry[0]` (/dev/zero:1): out[0] = gid.x\n") == 2
+    assert str(result).count("at /dev/zero:1: out[0] = gid.x\n") == 2
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:

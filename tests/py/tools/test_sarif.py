@@ -173,7 +173,7 @@ def test_a_race_has_both_of_its_statements_in_the_source(log, tmp_path):
         if "startColumn" in region:  # Python 3.10 knows none
             shown = text[line - 1][region["startColumn"] - 1 : region["endColumn"] - 1]
             assert shown in ("Node.store(out, 0, i)", 'Node.let("é", Expr.load(out, 0))')
-    assert places[0]["message"]["text"].startswith("invocation (0, 0, 0) of workgroup (0, 0, 0) writes 0 at `entry[1]`")
+    assert places[0]["message"]["text"].startswith("invocation (0, 0, 0) of workgroup (0, 0, 0) writes 0 at ")
 
 
 @pytest.mark.parametrize(

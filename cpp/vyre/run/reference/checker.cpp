@@ -13,6 +13,11 @@ Checker::Checker(const Job& job, const CheckOptions& options, const std::vector<
       uninitialised_at_(job.code.instructions.size()),
       bounds_at_(job.code.instructions.size()),
       zeros_at_(job.code.instructions.size()) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> first;  // by file and line
+  for (std::uint32_t index = 0; index < job.program.nodes().size(); ++index) {
+    const ir::SourcePlace place = job.program.place(NodeId{index});
+    lines_.push_back(place.known() ? first.try_emplace({place.file, place.line}, index).first->second : index);
+  }
   for (std::size_t index = 0; index < job.memory.size(); ++index) {
     const ir::BufferDecl& buffer = job.program.buffers()[index];
     const bool storage = buffer.access == ir::BufferAccess::ReadWrite && buffer.element != ir::DataType::Bytes;
@@ -23,6 +28,7 @@ Checker::Checker(const Job& job, const CheckOptions& options, const std::vector<
 void Checker::start(std::size_t number, const Group& group) {
   if (number == running_.size()) {
     Running& running = running_.emplace_back();
+    running.doubts.resize(job_.invocations());
     for (std::size_t index = 0; index < job_.memory.size(); ++index) {
       const ir::BufferDecl& buffer = job_.program.buffers()[index];
       const bool shared = buffer.access == ir::BufferAccess::Workgroup;
@@ -39,6 +45,7 @@ void Checker::start(std::size_t number, const Group& group) {
     }
   }
   for (Marks& each : running_[number].own) std::ranges::fill(each.written, 0);
+  for (Doubts& each : running_[number].doubts) each.clear();
   const Triple& id = group.id();
   running_[number].workgroup = (id[2] * job_.grid.y + id[1]) * job_.grid.x + id[0];
   running_[number].phase = 0;
@@ -83,7 +90,7 @@ Checker::Entry<Kind>* Checker::entry(Entries<Kind>& entries, const Key& key) {
 void Checker::race(const Shadow& shadow, std::uint8_t slot, const Instruction& i, std::size_t index, std::uint32_t value) {
   const Address at = site(i), other = shadow.site_of(slot);
   if (last_race_entry_ == nullptr || last_race_ != std::pair(other, at)) {
-    const std::uint32_t one = statement(other).index, two = statement(at).index;
+    const std::uint32_t one = line(other), two = line(at);
     last_race_ = {other, at};
     last_race_entry_ = entry(races_, {std::min(one, two), std::max(one, two), i.b});
     if (last_race_entry_ == nullptr) return;
@@ -103,7 +110,7 @@ void Checker::race(const Shadow& shadow, std::uint8_t slot, const Instruction& i
 template <class Kind>
 Kind* Checker::shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const Instruction& i, std::size_t index, std::uint32_t value) {
   const Address at = site(i);
-  if (of_site == nullptr) of_site = entry(entries, {statement(at).index, 0, i.b});
+  if (of_site == nullptr) of_site = entry(entries, {line(at), 0, i.b});
   if (of_site == nullptr) return nullptr;
   ++of_site->finding.count;
   if (current_rank() >= of_site->shown) return nullptr;
@@ -114,7 +121,24 @@ Kind* Checker::shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const I
   return &of_site->finding;
 }
 
+namespace {
+
+bool is_load(const Instruction& i) {
+  return i.code == Opcode::Load || i.code == Opcode::LoadLanes || i.code == Opcode::LoadBool || i.code == Opcode::LoadNarrow;
+}
+
+bool is_write(const Instruction& i) {
+  return i.code == Opcode::Store || i.code == Opcode::StoreLanes || i.code == Opcode::StoreNarrow || i.code == Opcode::Atomic;
+}
+
+}  // namespace
+
 void Checker::unwritten(const Instruction& i, std::size_t index, std::uint32_t value) {
+  if (!is_load(i)) return count_unwritten(i, index, value);
+  doubts_->begin(i, {site(i), static_cast<std::uint32_t>(index), value, false});
+}
+
+void Checker::count_unwritten(const Instruction& i, std::size_t index, std::uint32_t value) {
   const ir::BufferAccess access = tables_[i.b].access;
   if (access == ir::BufferAccess::Workgroup || access == ir::BufferAccess::Private) {
     shown_here(zeros_, zeros_at_[site(i)], i, index, value);
@@ -123,12 +147,29 @@ void Checker::unwritten(const Instruction& i, std::size_t index, std::uint32_t v
   }
 }
 
+OutOfBounds* Checker::count_outside(const Instruction& i, std::size_t index) {
+  OutOfBounds* found = shown_here(bounds_, bounds_at_[site(i)], i, index, 0);
+  if (found != nullptr) found->length = job_.memory[i.b].length;
+  return found;
+}
+
 void Checker::outside(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
   if (!options_.bounds) return;
-  OutOfBounds* found = shown_here(bounds_, bounds_at_[site(i)], i, index, 0);
-  if (found == nullptr) return;
-  found->length = job_.memory[i.b].length;
-  if (found->witness.access != AccessKind::Read) found->witness.value = i.code == Opcode::Atomic ? slots[i.c] : stored(i, slots);
+  if (is_load(i)) return doubts_->begin(i, {site(i), static_cast<std::uint32_t>(index), 0, true});
+  OutOfBounds* found = count_outside(i, index);
+  if (found != nullptr) found->witness.value = i.code == Opcode::Atomic ? slots[i.c] : stored(i, slots);
+}
+
+void Checker::settle(const Instruction& i, const std::uint32_t* slots) {
+  const bool acts = is_write(i) && slots[i.a] < job_.memory[i.b].length;
+  for (const Doubt& doubt : doubts_->follow(i, slots, acts, !statement(site(i)).valid())) {
+    const Instruction& load = job_.code.instructions[doubt.site];
+    if (doubt.outside) {
+      count_outside(load, doubt.index);
+    } else {
+      count_unwritten(load, doubt.index, doubt.value);
+    }
+  }
 }
 
 void Checker::diverged(const Group& group) {

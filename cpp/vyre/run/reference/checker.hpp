@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vyre/run/checks/checked.hpp"
+#include "vyre/run/reference/doubts.hpp"
 #include "vyre/run/reference/group.hpp"
 #include "vyre/run/reference/shadow.hpp"
 
@@ -28,9 +29,13 @@ class Checker {
     tables_ = running.tables.data();
     for (Marks& each : running.own) running.tables[each.buffer].written = each.written.data() + each.bytes * invocation;
     now_ = {running.workgroup, running.phase, static_cast<std::uint16_t>(invocation)};
+    doubts_ = &running.doubts[invocation];
   }
   void diverged(const Group& group);
 
+  void follow(const Instruction& i, const std::uint32_t* slots) {
+    if (!doubts_->empty()) settle(i, slots);
+  }
   void load(const Instruction& i, std::size_t index) {
     const Table& table = tables_[i.b];
     if (table.shadows == nullptr && table.written == nullptr) return;
@@ -91,7 +96,8 @@ class Checker {
     std::uint32_t workgroup = 0, phase = 0;
     std::vector<Shadows> shared;
     std::vector<Marks> own;
-    std::vector<Table> tables;  // by BufferId
+    std::vector<Doubts> doubts;  // by invocation
+    std::vector<Table> tables;   // by BufferId
   };
 
   // The value that the element has after a store.
@@ -122,10 +128,16 @@ class Checker {
 
   Address site(const Instruction& i) const { return static_cast<Address>(&i - job_.code.instructions.data()); }
   NodeId statement(Address site) const { return job_.code.statements[site]; }
+  // The first of the statements that stand in the source line of this one: a line that is unrolled has one finding.
+  std::uint32_t line(Address site) const { return lines_[statement(site).index]; }
   Triple workgroup_id(std::uint32_t workgroup) const;
   Witness witness(std::uint32_t workgroup, std::uint32_t invocation, Address site, std::uint32_t value) const;
   void race(const Shadow& shadow, std::uint8_t slot, const Instruction& i, std::size_t index, std::uint32_t value);
   void unwritten(const Instruction& i, std::size_t index, std::uint32_t value);
+  void settle(const Instruction& i, const std::uint32_t* slots);
+  // Counts a read of what nothing has written, or of no element. They are findings once the value is used.
+  void count_unwritten(const Instruction& i, std::size_t index, std::uint32_t value);
+  OutOfBounds* count_outside(const Instruction& i, std::size_t index);
 
   // Orders the occurrences of a finding. The one with the lowest rank is shown, so that the report depends on the order of invocations as
   // little as possible.
@@ -135,7 +147,7 @@ class Checker {
     Kind finding;
     Rank shown{~std::uint64_t{0}, ~std::uint64_t{0}};
   };
-  using Key = std::array<std::uint32_t, 3>;  // statement, other statement, buffer
+  using Key = std::array<std::uint32_t, 3>;  // line, other line, buffer
   template <class Kind>
   struct Entries {
     std::map<Key, Entry<Kind>> by_key;
@@ -152,11 +164,13 @@ class Checker {
 
   const Job& job_;
   CheckOptions options_;
+  std::vector<std::uint32_t> lines_;  // by NodeId
   std::vector<bool> blank_;
   std::vector<std::span<std::uint8_t>> written_;
   std::vector<Shadows> storage_;  // by BufferId
   std::vector<Running> running_;  // by the number under which a workgroup runs
   const Table* tables_ = nullptr;
+  Doubts* doubts_ = nullptr;
   Now now_;
 
   Entries<Race> races_;

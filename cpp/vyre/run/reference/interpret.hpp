@@ -22,6 +22,8 @@ struct Unobserved {
   void enter(std::size_t /*number*/, std::uint32_t /*invocation*/) {}  // the next accesses are of this invocation
   void diverged(const Group& group) { group.throw_diverged(); }        // the workgroup cannot go on and ends here
 
+  // An instruction is about to run; one at which the invocation pauses comes again.
+  void follow(const Instruction&, const std::uint32_t* /*slots*/) {}
   void load(const Instruction&, std::size_t /*index*/) {}
   void store(const Instruction&, std::size_t /*index*/, const std::uint32_t* /*slots*/) {}
   void atomic(const Instruction&, std::size_t /*index*/, std::uint32_t /*old*/, std::uint32_t /*value*/) {}
@@ -55,6 +57,7 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
   };
   for (;;) {
     const Instruction& i = *next++;
+    observer.follow(i, slot);
     switch (i.code) {
 #define BINOP(enumerator, ...)                                            \
   case Opcode::Binary##enumerator:                                        \

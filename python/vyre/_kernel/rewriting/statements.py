@@ -44,6 +44,13 @@ def _last_name(node: ast.expr) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
+def _makes_array(value: ast.expr) -> bool:
+    """Whether a value is a call of vyre.local or of copy, which write to the array, and so name it, at once."""
+    function = value.func if isinstance(value, ast.Call) else None
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in ("local", "copy")
+
+
 class Rewriter:
     def __init__(self, tree: ast.FunctionDef, is_kernel: bool) -> None:
         self._tree, self._is_kernel = tree, is_kernel
@@ -130,10 +137,11 @@ class Rewriter:
         return [self._do("break_", statement, tuple_of(names, statement))]
 
     def _Assign(self, statement: ast.Assign) -> list[ast.stmt]:
+        makes_array = _makes_array(statement.value)
         named = not isinstance(statement.value, ast.BinOp)
         value = self._value(statement.value)
         if len(statement.targets) == 1:
-            return self._store(statement.targets[0], value, statement, named)
+            return self._store(statement.targets[0], value, statement, named, makes_array)
         kept = self.temporary()
         made: list[ast.stmt] = [assign(kept, value, statement)]
         for target in statement.targets:
@@ -164,10 +172,15 @@ class Rewriter:
         change = lambda_of(place(changed, statement), statement, _OLD)
         return [self._do("augment", statement, self._value(target.value), self._value(target.slice), change)]
 
-    def _store(self, target: ast.expr, value: ast.expr, at: ast.AST, named: bool = True) -> list[ast.stmt]:
+    def _store(
+        self, target: ast.expr, value: ast.expr, at: ast.AST, named: bool = True, makes_array: bool = False
+    ) -> list[ast.stmt]:
         """``named``: the value may be one that has a name already, rather than one that is made here."""
         if isinstance(target, ast.Name):
-            made = assign(target.id, called(TRACER, "keep" if named else "let", at, ast.Constant(target.id), value), at)
+            given: ast.expr = ast.Constant(target.id)
+            if makes_array:
+                given = called(TRACER, "named", at, given)
+            made = assign(target.id, called(TRACER, "keep" if named else "let", at, given, value), at)
             self._defined.add(target.id)
             return [made]
         if isinstance(target, ast.Subscript):
