@@ -1,8 +1,7 @@
 """Carries out ``--vyre-check`` and ``--vyre-cov``: every call that a test makes is seen before it runs.
 
-A call of a kernel, a program or a procedure is checked as vyre.check checks it, on copies of its arrays, and then runs
-as it would have. What is found fails the test where the call stands. For coverage, a kernel runs once more on the
-reference with a mark in each line. Calls inside of such a call, and those of vyre's own library, are not seen.
+vyre._tools.each_call checks it, and what is found fails the test where the call stands. For coverage, a kernel runs
+once more on the reference with a mark in each line.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 CHECKED, UNCHECKED = "vyre_checked", "vyre_unchecked"
 MARKER = "vyre_check"
-_OF_PLACES = ("backend", "device", "optimize", "at_most", "timeout")
 _MOST_SHOWN = 10
 
 
@@ -28,15 +26,15 @@ class Calls:
         self._option: str | None = config.getoption("--vyre-check")
         self._covers: bool = config.getoption("--vyre-cov")
         self._asked: tuple[str, ...] = ()
-        self._checks: tuple[str, ...] = ()  # of the test that runs
         self._found: list[str] = []  # what was found in the test and is not told yet
-        self._count = 0
         self._unchecked: list[str] = []
         self._lines: Any = None
+        self._each: Any = None  # checks the calls of the test that runs
 
     def pytest_sessionstart(self) -> None:
         if self._option is not None:
             self._asked = _names(self._option.split(","), "--vyre-check")
+        self._each = self._made()
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Iterator[None]:
@@ -51,16 +49,16 @@ class Calls:
 
                 self._lines = Lines()
                 stack.enter_context(self._lines.measured())
-            stack.enter_context(_watch.watched(self))
+            stack.enter_context(_watch.watched(self._each))
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
         marker = item.get_closest_marker(MARKER)
-        self._checks = self._asked
+        self._each.checks, self._each.count = self._asked, 0
         if marker is not None and self._asked:
-            self._checks = _names(marker.args, f"the marker {MARKER}") if marker.args else ()
-        self._found, self._count, self._unchecked = [], 0, []
+            self._each.checks = _names(marker.args, f"the marker {MARKER}") if marker.args else ()
+        self._found, self._unchecked = [], []
         return (yield from self._told())
 
     @pytest.hookimpl(wrapper=True)
@@ -73,8 +71,8 @@ class Calls:
             return (yield from self._told())
         finally:
             # Reports travel between the processes of pytest-xdist, and have these.
-            item.user_properties += [(CHECKED, self._count), *((UNCHECKED, each) for each in self._unchecked)]
-            self._checks = ()
+            item.user_properties += [(CHECKED, self._each.count), *((UNCHECKED, each) for each in self._unchecked)]
+            self._each.checks = ()
 
     def _told(self) -> Iterator[None]:
         """A phase of a test, which fails with what was found and did not end it."""
@@ -105,64 +103,43 @@ class Calls:
         if len(unchecked) > _MOST_SHOWN:
             terminalreporter.write_line(f"and {len(unchecked) - _MOST_SHOWN:,} more are not checked")
 
-    # vyre._tools.watch calls these before each call, and `unchecked` with the text that they give once
-    # the call was right.
+    def _made(self) -> Any:
+        from vyre._tools.each_call import EachCall, elsewhere_too
 
-    def kernel(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        __tracebackhide__ = True
-        given = {name: value for name, value in kwargs.items() if name not in _OF_PLACES}
-        why = self._see(f"kernel `{kernel.__name__}`", lambda checks: kernel.check(*args, checks=checks, **given))
-        if self._lines is not None:
-            self._lines.kernel(kernel, args, given)
-        return why
+        plugin = self
 
-    def procedure(self, procedure: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        __tracebackhide__ = True
-        given = {name: value for name, value in kwargs.items() if name not in (*_OF_PLACES, "out")}
-        why = self._see(f"procedure `{procedure.name}`", lambda checks: procedure.check(*args, checks=checks, **given))
-        if self._lines is not None:
-            self._lines.procedure(procedure, args, given)
-        return why
+        class Tested(EachCall):
+            def found(self, what: str, result: Any) -> None:
+                __tracebackhide__ = True
+                plugin._found.append(f"{what}: {result}")
+                pytest.fail(plugin._found[-1])  # which no `except Exception` catches; another thread's is told later
 
-    def program(self, program: Any, inputs: Any, workgroups: Any) -> str:
-        __tracebackhide__ = True
-        from vyre import check
+            def unchecked(self, why: str) -> None:
+                if self.checks:
+                    plugin._unchecked.append(why)
 
-        return self._see("a program", lambda checks: check(program, inputs, workgroups, checks=checks))
+            def kernel(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+                __tracebackhide__ = True
+                why = super().kernel(kernel, args, kwargs)
+                if plugin._lines is not None:
+                    plugin._lines.kernel(kernel, args, elsewhere_too(kwargs))
+                return why
 
-    def unchecked(self, why: str) -> None:
-        if self._checks:
-            self._unchecked.append(why)
+            def procedure(self, procedure: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+                __tracebackhide__ = True
+                why = super().procedure(procedure, args, kwargs)
+                if plugin._lines is not None:
+                    plugin._lines.procedure(procedure, args, elsewhere_too(kwargs, "out"))
+                return why
 
-    def _see(self, what: str, check: Any) -> str:
-        """Check a call: why it could not be, or nothing."""
-        __tracebackhide__ = True
-        if not self._checks:
-            return ""
-        from vyre import VyreError
-
-        try:
-            result = check(self._checks)
-        except VyreError as error:
-            # If it is the call's own mistake, the call says so.
-            return f"{what}: {str(error).splitlines()[0]}"
-        self._count += 1
-        if not result.ok:
-            self._found.append(f"{what}: {result}")
-            pytest.fail(self._found[-1])  # which no `except Exception` catches; another thread's is told later
-        return ""
+        return Tested()
 
 
 def _names(names: Any, of: str) -> tuple[str, ...]:
-    """Names of checks; "all" is one of them.
+    from vyre._tools.each_call import names_of
+    from vyre.errors import ArgumentError
 
-    Raises: pytest.UsageError.
-    """
-    from vyre import _core
-
-    known = tuple(name for name, *_ in _core._tables["checks"])
-    asked = tuple(str(name).strip() for name in names)
-    for name in asked:
-        if name not in ("all", *known):
-            raise pytest.UsageError(f"{of}: there is no check `{name}`. Fix: write all, or some of {', '.join(known)}.")
-    return asked
+    try:
+        return names_of(names, of)
+    except ArgumentError as error:
+        raise pytest.UsageError(str(error)) from None

@@ -29,6 +29,7 @@ from vyre._core import DataType
 from vyre._core import abs as abs
 from vyre._core import max as max
 from vyre._core import min as min
+from vyre._default import CHECKS as _CHECKS
 from vyre._default import default_device
 from vyre._diagnostics import Diagnostics
 from vyre._run import lower, pack_bytes, run, unpack_bytes
@@ -411,3 +412,6 @@ __all__ = [
 __all__ += _core.__all__
 
 explain_calls(globals())
+
+if _CHECKS:
+    importlib.import_module("vyre._tools.each_call").check_each_call(_CHECKS)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from vyre._devices import Device
 
-__all__ = ["check_place", "default_device", "place"]
+__all__ = ["CHECKS", "check_place", "default_device", "place"]
 
 
 class _Place(NamedTuple):
@@ -36,6 +36,7 @@ _BEST = _Place(None, None)
 _CHOSEN: ContextVar[_Place | None] = ContextVar("vyre.default_device", default=None)
 _BACKEND = os.environ.get("VYRE_BACKEND", "")
 _DEVICE = os.environ.get("VYRE_DEVICE", "")
+CHECKS = os.environ.get("VYRE_CHECK", "")
 _in_environment: _Place | None = None if _BACKEND or _DEVICE else _BEST
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import Any
 
-    from vyre._arrays.checked import CheckResult
+    from vyre._arrays.checked import CheckResult, ProcedureCheckResult
     from vyre._arrays.reports import Report
     from vyre._core import Diagnostic
 
@@ -183,32 +183,33 @@ class DivergentBarrierError(ExecutionError):
 
 
 class CheckError(ExecutionError):
-    """``vyre.run(..., check=...)`` found a mistake while the program ran.
+    """A check found a mistake: that of ``vyre.run(..., check=...)``, or of a call where VYRE_CHECK asks for checks.
 
     Attributes:
-        result: the CheckResult, with the outputs of the run.
+        result: the CheckResult, or the ProcedureCheckResult, with the outputs of the run.
         reports: its reports.
     """
 
-    result: CheckResult
+    result: CheckResult | ProcedureCheckResult
     reports: tuple[Report, ...]
-    _kind: ClassVar[type | None] = None  # CheckResult, once the module that has it is imported
+    _kinds: ClassVar[tuple[type, ...]] = ()  # of results, once the module that has them is imported
 
-    def __init__(self, result: CheckResult) -> None:
-        if type(result) is not self._kind:
+    def __init__(self, result: CheckResult | ProcedureCheckResult, what: str = "") -> None:
+        if type(result) not in self._kinds:
             raise CallError(
                 f"CheckError takes a CheckResult, got an object of type {type(result).__name__[:80]}. "
                 "Fix: pass what vyre.check gave."
             )
         self.result = result
         self.reports = result.reports
-        shown = [result._title(), *map(str, result.reports[:_MOST_SHOWN])]
+        self._what = what
+        shown = [f"{what}: {result._title()}" if what else result._title(), *map(str, result.reports[:_MOST_SHOWN])]
         if len(result.reports) > _MOST_SHOWN:
             shown.append(f"... and {len(result.reports) - _MOST_SHOWN} more, see .reports")
         super().__init__("\n".join(shown))
 
-    def __reduce__(self) -> tuple[type[CheckError], tuple[CheckResult]]:
-        return type(self), (self.result,)
+    def __reduce__(self) -> tuple[type[CheckError], tuple[Any, str]]:
+        return type(self), (self.result, self._what)
 
 
 class DeviceError(VyreError):

@@ -144,7 +144,7 @@ class CheckResult(_Reported):
         replay.save(self, path)
 
 
-CheckError._kind = CheckResult
+CheckError._kinds = CheckResult, ProcedureCheckResult
 
 
 def checked(

@@ -24,6 +24,19 @@ def test_every_file_has_the_digest_of_hashlib(folder, target):
     assert [file.matches for file in files] == [True] * len(LENGTHS)
 
 
+def test_a_check_finds_nothing_in_its_kernel(folder, monkeypatch):
+    results = []
+
+    def checked(*args, backend, device, **kwargs):
+        results.append(tree_compress.check(*args, **kwargs))
+        return tree_compress(*args, backend=backend, device=device, **kwargs)
+
+    tree_compress = tree.compress
+    monkeypatch.setattr(tree, "compress", checked)
+    assert all(not failed for _, failed in tree.hash_files([tree.File(folder / "120", 120)], "cpu", None))
+    assert [result.reports for result in results] == [()]
+
+
 def test_the_command_counts_files_and_mismatches(folder, capsys):
     assert main([str(folder), "--backend", "cpu"]) == 0
     said = capsys.readouterr().out.splitlines()

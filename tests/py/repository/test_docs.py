@@ -14,10 +14,13 @@ import pytest
 import page_code
 import vyre
 import vyre.conformance
+from noted import noted
 from vyre import _core
 from vyre._tools import reference as _reference
 
 ROOT = Path(__file__).parents[3]
+# What checks find in the kernels of pages, and what is true of them: this one keeps values in the order of atomics.
+MEANT = {"python/vyre/docs/kernels.md": [("kernel `keep_odd`", "order-dependence")]}
 
 
 def core_docs() -> dict[str, str]:
@@ -124,4 +127,6 @@ def test_every_environment_variable_is_documented():
 def test_the_code_of_a_page_runs(page, least, tmp_path, monkeypatch):
     """In order, in one namespace: sessions as doctests, whole scripts as they are."""
     monkeypatch.chdir(tmp_path)  # one of them writes a file
-    assert page_code.run_page(page, (ROOT / page).read_text(encoding="utf-8"), tmp_path) >= least
+    with noted() as watched:
+        assert page_code.run_page(page, (ROOT / page).read_text(encoding="utf-8"), tmp_path) >= least
+    assert (sorted(watched.notes), watched.not_checked()) == (MEANT.get(page, []), [])

@@ -155,4 +155,4 @@ def test_the_docstring_begins_with_the_same_names_and_a_type(name):
 
 def test_errors_with_an_init_of_their_own_have_its_signature():
     assert str(inspect.signature(vyre.ArgumentError)) == "(*args: 'object')"
-    assert list(inspect.signature(vyre.CheckError).parameters) == ["result"]
+    assert list(inspect.signature(vyre.CheckError).parameters) == ["result", "what"]

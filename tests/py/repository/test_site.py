@@ -15,6 +15,7 @@ import page_code
 import vyre
 import vyre.conformance
 import vyre.fuzz.procedures
+from noted import noted
 from vyre._kernel.mistakes import RULES
 
 ROOT = Path(__file__).parents[3]
@@ -67,7 +68,9 @@ def test_the_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     runs = [block for block in page_code.blocks(text) if block.language in ("python", "console")]
-    ran = page_code.run_page(page.name, text, tmp_path, printed_is_shown=True)
+    with noted() as watched:
+        ran = page_code.run_page(page.name, text, tmp_path, printed_is_shown=True)
+    assert (sorted(watched.notes), watched.not_checked()) == ([], [])
     assert ran == sum(1 for block in runs if not block.needs or importlib.util.find_spec(block.needs))
     # Whatever else stands between fences of these languages is no code that runs.
     assert {block.language for block in page_code.blocks(text)} <= {"python", "console", "text", "sh", *ELSEWHERE}
@@ -144,7 +147,8 @@ def test_the_tutorial_runs_as_one_file_too(tmp_path):
     assert done.returncode == 0, done.stderr
     # The lines that a report or a table names are those of the file.
     without_lines = [
-        re.sub(r"\d+:\d+\)|:\d+\)|^ +\d+ ", "", text, flags=re.MULTILINE) for text in (*shown, done.stdout)
+        re.sub(r"\d+:\d+\)|:\d+\)|\bat \S*:\d+:|^ +\d+ ", "", text, flags=re.MULTILINE)
+        for text in (*shown, done.stdout)
     ]
     page_code.compare("tutorial.py", "...".join(without_lines[:-1]), without_lines[-1])
 

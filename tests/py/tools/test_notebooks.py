@@ -23,6 +23,18 @@ if 1 < 2:
         if vyre.gid(0) < len(out):
             out[0] = 0.5
 """
+# Checks the calls of all cells behind it.
+WATCH = f"""import sys
+
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+from noted import noted
+
+watching = noted()
+watched = watching.__enter__()
+"""
+NOTED = "print(sorted(watched.notes), watched.not_checked())"
+# What checks find in calls that do wrong on purpose.
+MEANT = {"10_same_bytes": [("kernel `corners`", "out-of-bounds")]}
 SECONDS = 10  # of processors, those of the commands that it runs too; other tests at the same time hardly change them
 
 
@@ -49,10 +61,12 @@ def test_notebook_runs(path):
     cells, again = notebook.cells, copy.deepcopy(notebook.cells)
     took = nbformat.v4.new_code_cell("import os\n\nprint(sum(os.times()[:4]))")
     wrong = nbformat.v4.new_code_cell(WRONG, metadata={"tags": ["raises-exception"]})
-    notebook.cells = [*cells, took, wrong, *again]
+    watch, noted = (nbformat.v4.new_code_cell(text) for text in (WATCH, NOTED))
+    notebook.cells = [*cells, took, wrong, watch, *again, noted]
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     assert float(took.outputs[0].text) < SECONDS
     assert "float 0.5" in wrong.outputs[-1].evalue
+    assert noted.outputs[0].text == f"{sorted(MEANT.get(path.stem, []))} []\n"
     outputs = [output for cell in (*cells, *again) for output in cell.get("outputs", ())]
     assert [each.text for each in outputs if each.get("name") == "stderr"] == []
     shown = [each.data for each in outputs if "data" in each]
