@@ -12,13 +12,13 @@ from vyre._base.calls import explain_calls
 from vyre._base.refused import must_be
 from vyre._base.text import shown, type_of
 from vyre._core import Array
-from vyre.errors import BindingError
+from vyre.errors import ArgumentError, BindingError
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of
 from vyre.std._calls.host import Place, bytes_of, count_of, place_of
 from vyre.std._calls.text import padded
 from vyre.std._graphs.walks import PIECE
 from vyre.std._searching.regex_kernels import counter, writer
-from vyre.std._searching.regex_syntax import parse
+from vyre.std._searching.regex_syntax import FLAGS, parse
 from vyre.std._searching.regex_tables import Tables, earliest_tables, longest_tables
 from vyre.std.search import ResidentMatches, matches_of, most_of
 
@@ -36,9 +36,10 @@ class Regex:
 
     Attributes:
         pattern: the bytes of the pattern.
+        flags: the letters of the flags that it was made with, beside those in it.
     """
 
-    def __init__(self, pattern: Any) -> None:
+    def __init__(self, pattern: Any, flags: Any = "") -> None:
         if not isinstance(pattern, (bytes, bytearray)):
             raise must_be(
                 "argument `pattern` of vyre.std.regex",
@@ -46,16 +47,22 @@ class Regex:
                 type_of(pattern),
                 BindingError,
             )
+        if not isinstance(flags, str) or {*flags} - {*FLAGS}:
+            wanted = "a string of the letters i, m and s"
+            kind = ArgumentError if isinstance(flags, str) else BindingError
+            raise must_be("argument `flags` of vyre.std.regex", wanted, shown(flags), kind)
         self.pattern: bytes = bytes(pattern)
-        self._positions = parse(self.pattern)
-        self._made: dict[str, Tables] = {"leftmost-longest": longest_tables(self._positions)}
+        self.flags: str = flags
+        self._expression = parse(self.pattern, flags)
+        self._made: dict[str, Tables] = {"leftmost-longest": longest_tables(self._expression)}
         self._tables: dict[Any, tuple[Array, ...]] = {}
 
     def __repr__(self) -> str:
-        return f"vyre.std.regex({shown(self.pattern)})"
+        given = f", {shown(self.flags)}" if self.flags else ""
+        return f"vyre.std.regex({shown(self.pattern)}{given})"
 
     def __reduce__(self) -> Any:
-        return Regex, (self.pattern,)
+        return Regex, (self.pattern, self.flags)
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
@@ -65,7 +72,7 @@ class Regex:
     def _on(self, kind: str, place: Place) -> tuple[Tables, tuple[Array, ...]]:
         """The tables for a kind of matches, and the first and the second on the device."""
         if kind not in self._made:
-            self._made[kind] = _KINDS[kind](self._positions)
+            self._made[kind] = _KINDS[kind](self._expression)
         made = self._made[kind]
         some = place.empty(0, np.uint32)
         key = kind, some.backend, some.device
@@ -143,7 +150,7 @@ class Regex:
         return matches_of(words.numpy()[: 2 * min(most, count)], count, _RECORD)
 
 
-def regex(pattern: bytes) -> Regex:
+def regex(pattern: bytes, flags: str = "") -> Regex:
     """Build the automata of a regular expression over bytes, to search texts for it on a device.
 
     The syntax is that of Python's `re` with bytes:
@@ -151,25 +158,39 @@ def regex(pattern: bytes) -> Regex:
     - characters, `.` for any byte but a line feed, classes `[a-z]` and `[^...]`, `\\d \\D \\s \\S \\w \\W` of ASCII;
     - `\\a \\f \\n \\r \\t \\v \\0 \\xhh`, and a backslash before any character that is no letter or digit;
     - groups `(...)` and `(?:...)`, which capture nothing, and alternatives `|`;
-    - `* + ? {m} {m,} {,n} {m,n}` up to 1,000.
+    - `* + ? {m} {m,} {,n} {m,n}` up to 1,000;
+    - `^` and `\\A` at the begin of the text, `\\z` (of Python 3.14) at its end, `$` there and before a line feed that
+      ends it, and `\\b \\B` where a word of ASCII begins or ends, or where none does. The text is all of the data of a
+      call, also where that is a slice of a resident array;
+    - the flags i (letters of ASCII in both cases), m (`^` and `$` also where a line begins, and before the line feed
+      that ends it) and s (`.` for any byte), as an argument, at the begin of the pattern, as in `(?im)`, or for a
+      part, as in `(?i:...)` and `(?s-i:...)`.
 
-    Left out, and refused by name, are anchors, word boundaries, backreferences, lookaheads and lookbehinds, lazy and
-    possessive quantifiers, named, atomic and conditional groups, flags, comments and octal escapes.
+    Left out, and refused by name, are backreferences, lookaheads and lookbehinds, lazy and possessive quantifiers,
+    named, atomic and conditional groups, other flags, comments and octal escapes; and what means one thing in Python
+    and another elsewhere: `\\Z`, `[[:alpha:]]` and flags in the middle.
 
     Any text is searched in a time that is linear in its length. A pattern has at most 4,096 positions, and 2,048
     states in each automaton.
 
+    Args:
+        pattern: bytes.
+        flags: some of the letters "ims".
+
     Gives: a Regex with ``find`` and ``count``; they say which matches are found.
 
-    Raises: BindingError for what is no bytes, ArgumentError for what is no pattern, left out, or too large.
+    Raises: BindingError for what is no bytes, ArgumentError for other flags, and for what is no pattern, left out, or
+        too large.
 
     Source: V. M. Glushkov, "The abstract theory of automata", 1961.
 
     >>> import vyre.std
     >>> vyre.std.regex(rb"\\d+").find(b"17 and 4", backend="cpu").tolist()
     [(0, 2), (7, 8)]
+    >>> vyre.std.regex(rb"^key\\b", "im").find(b"Key: 1\\nkeys: 2", backend="cpu").tolist()
+    [(0, 3)]
     """
-    return Regex(pattern)
+    return Regex(pattern, flags)
 
 
 explain_calls(globals(), "vyre.std")

@@ -1,7 +1,8 @@
-"""The automaton of the positions of a regular expression.
+"""The automata of the positions of a regular expression.
 
-A position is a place of the pattern that takes one byte. The automaton says which positions a match may begin and end
-with, and which may follow which; sets of positions are the bits of an int.
+A position is a place of the pattern that takes one byte. An automaton says which positions a match may begin and end
+with, and which may follow which; sets of positions are the bits of an int. There is one for each kind of a boundary:
+in it, the assertions that hold there match nothing, and the others are never matched.
 
 Source: V. M. Glushkov, "The abstract theory of automata", 1961.
 """
@@ -10,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-__all__ = ["Positions", "bits", "positions_of"]
+from vyre.std._searching.regex_boundaries import ASSERTIONS, Boundaries, boundaries_of
+
+__all__ = ["Expression", "Positions", "bits", "expression_of"]
 
 _FEW = 16  # bits that are found faster one by one
 
@@ -33,24 +37,46 @@ def bits(mask: int) -> list[int]:
 
 @dataclass
 class Positions:
-    """The automaton of a pattern's positions.
+    """The automaton of a pattern's positions at one kind of a boundary.
 
     Attributes:
-        symbols: for each position the bytes that it takes, as bits of an int.
         first, last: positions that a match may begin and end with.
         follow, precede: for each position those that may come next, and those that may come before.
     """
 
-    symbols: list[int]
     first: int
     last: int
     follow: list[int]
-    precede: list[int]
+
+    @cached_property
+    def precede(self) -> list[int]:
+        return _transposed(self.follow)
 
 
-def positions_of(postfix: Sequence[int | str]) -> Positions:
-    """The automaton of an expression in postfix form, as ``regex_syntax.py`` gives it."""
-    symbols: list[int] = []
+@dataclass
+class Expression:
+    """A pattern's positions.
+
+    Attributes:
+        symbols: for each position the bytes that it takes, as bits of an int.
+        boundaries: the kinds of boundaries that its assertions tell apart.
+        kinds: for each of them the automaton.
+    """
+
+    symbols: list[int]
+    boundaries: Boundaries
+    kinds: list[Positions]
+
+
+def expression_of(postfix: Sequence[int | str]) -> Expression:
+    """The positions of an expression in postfix form, as ``regex_syntax.py`` gives it."""
+    boundaries = boundaries_of(frozenset(each for each in postfix if isinstance(each, str) and each in ASSERTIONS))
+    symbols = [each for each in postfix if not isinstance(each, str)]
+    return Expression(symbols, boundaries, [_positions_of(postfix, holding) for holding in boundaries.holding])
+
+
+def _positions_of(postfix: Sequence[int | str], holding: frozenset[str]) -> Positions:
+    """The automaton at boundaries where these assertions hold."""
     follow: list[int] = []
 
     def connect(ends: int, begins: int) -> None:
@@ -59,12 +85,11 @@ def positions_of(postfix: Sequence[int | str]) -> Positions:
 
     stack: list[tuple[bool, int, int]] = []  # whether it matches nothing, its first and its last positions
     for each in postfix:
-        if each == "":
-            stack.append((True, 0, 0))
-        elif not isinstance(each, str):
-            stack.append((False, 1 << len(symbols), 1 << len(symbols)))
-            symbols.append(each)
+        if not isinstance(each, str):
+            stack.append((False, 1 << len(follow), 1 << len(follow)))
             follow.append(0)
+        elif each == "" or each in ASSERTIONS:
+            stack.append((each == "" or each in holding, 0, 0))
         elif each in (".", "|"):
             empty, first, last = stack.pop()
             empty_before, first_before, last_before = stack.pop()
@@ -85,7 +110,7 @@ def positions_of(postfix: Sequence[int | str]) -> Positions:
                 connect(last, first)
             stack.append((empty or each != "+", first, last))
     _, first, last = stack.pop()
-    return Positions(symbols, first, last, follow, _transposed(follow))
+    return Positions(first, last, follow)
 
 
 def _transposed(masks: list[int]) -> list[int]:

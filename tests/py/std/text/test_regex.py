@@ -5,15 +5,14 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
 
 import vyre
-from conftest import SEED, refused
+from conftest import refused
 from vyre import std
 from vyre.errors import ArgumentError
 from vyre.std import expressions
 from vyre.std._graphs.walks import PIECE
+from vyre.std._searching import regex_tables
 from vyre.std._searching.regex_positions import bits
 from vyre.std._searching.regex_syntax import parse
 from wrong_calls import wrong_calls
@@ -21,19 +20,8 @@ from wrong_calls import wrong_calls
 LENGTH = 16 * PIECE  # bytes of a piece
 
 
-def longest(pattern, data):
-    """Leftmost-longest matches, by asking `re` about every part of the data."""
-    whole, at, found = re.compile(pattern).fullmatch, 0, []
-    while True:
-        spans = ((s, e) for s in range(at, len(data)) for e in range(len(data), s, -1) if whole(data, s, e))
-        span = next(spans, None)
-        if span is None:
-            return found
-        found.append(span)
-        at = span[1]
-
-
 def earliest(pattern, data):
+    """Matches that end first, by asking `re` about every part of the data, so without assertions."""
     whole, at, found = re.compile(pattern).fullmatch, 0, []
     while True:
         spans = ((s, e) for e in range(at + 1, len(data) + 1) for s in range(at, e) if whole(data, s, e))
@@ -47,30 +35,6 @@ def earliest(pattern, data):
 def greedy(pattern, data):
     """The matches of `re`, which are the longest for patterns whose greedy choices never stop early."""
     return [each.span() for each in re.finditer(pattern, data) if each.end() > each.start()]
-
-
-atoms = st.sampled_from([b"a", b"b", b".", b"[ab]", b"[^a]", b"", rb"\n", rb"[\x61-c]", b"ab"])
-counts = st.sampled_from([b"*", b"+", b"?", b"{2}", b"{1,3}", b"{,2}", b"{2,}", b"{0}", b"{3,}"])
-patterns = st.recursive(
-    atoms,
-    lambda inner: (
-        st.tuples(inner, inner).map(b"".join)
-        | st.tuples(inner, inner).map(lambda pair: b"(%b|%b)" % pair)
-        | st.tuples(inner, counts).map(lambda pair: b"(?:%b)%b" % pair)
-    ),
-    max_leaves=6,
-)
-
-
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-@seed(SEED)
-@given(patterns, st.binary(max_size=24).map(lambda b: bytes(b"abc\n"[c % 4] for c in b)))
-def test_every_pattern_of_the_subset(pattern, data):
-    made = std.regex(pattern)
-    wanted = longest(pattern, data)
-    assert made.find(data, backend="cpu").tolist() == wanted
-    assert made.count(data, backend="cpu") == len(wanted)
-    assert made.find(data, "earliest", backend="cpu").tolist() == earliest(pattern, data)
 
 
 LONG = [rb"\w+", rb"a[^\n]*b", rb"(aa)*b", rb"[\s\S][\s\S]", rb"[^c]*c"]
@@ -87,6 +51,20 @@ def test_longest_matches_around_pieces(target, rng, pattern, n):
 def test_earliest_matches_around_pieces(target, rng, pattern):
     data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, LENGTH + 300))
     assert std.regex(pattern).find(data, "earliest", **target).tolist() == earliest(pattern, data)
+
+
+# Each of their matches is the only one that begins or ends where it does.
+ASSERTIONS = [rb"\b\w+\b", rb"(?m)^[^\n]+$", rb"[\w ]+$", rb"(?s)\A.+\Z"]
+
+
+@pytest.mark.parametrize("pattern", ASSERTIONS)
+@pytest.mark.parametrize("n", [16, LENGTH + 1])
+def test_assertions_around_pieces(target, rng, pattern, n):
+    made = std.regex(pattern.replace(rb"\Z", rb"\z"))
+    for end in (b"", b"\n"):
+        data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, n - 1)) + b"a" + end
+        for kind in ("leftmost-longest", "earliest"):
+            assert made.find(data, kind, **target).tolist() == greedy(pattern, data)
 
 
 def test_states_that_do_not_meet_are_followed_all(target, rng):
@@ -166,6 +144,8 @@ def test_resident_data(target):
     count = made.count(text[1:])
     assert isinstance(count, vyre.Array)
     assert count.numpy().tolist() == [3]
+    assert std.regex(rb"\A\w+").find(text[4:]).matches.numpy().tolist() == [[0, 3]]  # the slice is the text
+    assert std.regex(rb"\w+\z").find(text[:10]).matches.numpy().tolist() == [[8, 10]]
 
 
 SYNTAX = [
@@ -194,24 +174,28 @@ def wrong(problem, at, fix):
 
 
 ITSELF = "for the character itself"
+LAZY = 'leave its ? out; matches are the longest, or end first with kind="earliest"'
+MIDDLE = "has flags in the middle, which could be for all of it or for the rest,"
 LEFT_OUT = [
-    (b"a^", "an anchor", 1, "leave it out, and select among the matches by their places"),
-    (b"a$", "an anchor", 1, "leave it out, and select among the matches by their places"),
-    (rb"\Aa", "an anchor", 0, "leave it out, and select among the matches by their places"),
-    (rb"\b", "a word boundary", 0, "leave it out, and select among the matches by their places"),
     (rb"(a)\1", "a backreference", 3, "write what it stands for"),
     (rb"(?P=a)", "a backreference", 0, "write what it stands for"),
     (rb"(?=a)", "a lookahead", 0, "match more, and look at the rest on the host"),
     (rb"a(?!a)", "a lookahead", 1, "match more, and look at the rest on the host"),
     (rb"(?<=a)", "a lookbehind", 0, "match more, and look at the rest on the host"),
     (rb"(?<!a)", "a lookbehind", 0, "match more, and look at the rest on the host"),
-    (rb"a*?", "a lazy quantifier", 1, 'leave the second character out; kind="earliest" ends matches early'),
-    (rb"a{2}+", "a possessive quantifier", 1, "leave the second character out"),
+    (rb"a*?", "a lazy quantifier", 1, LAZY),
+    (rb"a+?", "a lazy quantifier", 1, LAZY),
+    (rb"a??", "a lazy quantifier", 1, LAZY),
+    (rb"a{1,2}?", "a lazy quantifier", 1, LAZY),
+    (rb"a*+", "a possessive quantifier", 1, "leave its + out"),
+    (rb"a{2}+", "a possessive quantifier", 1, "leave its + out"),
     (rb"(?P<n>a)", "a named group", 0, "write (...)"),
+    (rb"(?<n>a)", "a named group", 0, "write (...)"),
     (rb"(?>a)", "an atomic group", 0, "write (...)"),
     (rb"(a)?(?(1)b|c)", "a conditional group", 4, "write the alternatives as (a|b)"),
     (rb"(?#a)", "a comment", 0, "leave it out"),
-    (rb"(?i)a", "a flag", 0, "write the classes of bytes that it stands for, as [aA]"),
+    (rb"a(?ix:b)", "a flag other than i, m and s", 1, "leave it out, and write what it stands for"),
+    (rb"[[:alpha:]]", "a POSIX class", 1, f"write its bytes, as in [a-z], or \\[ {ITSELF}"),
     (rb"\07", "an octal escape", 0, "write \\x and two hexadecimal digits"),
 ]
 WRONG = [
@@ -221,6 +205,22 @@ WRONG = [
     (b"a[b", wrong("has a `[` without a `]`", 1, f"write \\[ {ITSELF}")),
     (b"a|*", wrong("has a quantifier with nothing before it", 2, f"write \\ before it {ITSELF}")),
     (b"a**", wrong("has a quantifier behind another one", 2, "write (?:...) around what is repeated")),
+    (b"a^*", wrong("has a quantifier behind an assertion", 2, "write (?:...) around the assertion")),
+    (
+        rb"a\Z",
+        wrong(
+            "has \\Z, which also matches before a last line feed elsewhere than in Python,",
+            1,
+            "write \\z for the end alone, or (?-m:$) for both",
+        ),
+    ),
+    (b"a(?i)b", wrong(MIDDLE, 1, "write (?i:...) around what they are for, or (?i) first in the pattern")),
+    (b"(?i)((?s)b)", wrong(MIDDLE, 5, "write (?s:...) around what they are for, or (?s) first in the pattern")),
+    (b"(?-s)b", wrong(MIDDLE, 0, "write (?-s:...) around what they are for")),
+    (b"(?i-i:a)", wrong("turns a flag on and off in one place", 0, "write it once")),
+    (b"a(?m-im:a)", wrong("turns a flag on and off in one place", 1, "write it once")),
+    (b"(?i-:a)", wrong("has a group of an unknown kind", 0, "write (?:...)")),
+    (b"(?|a)", wrong("has a group of an unknown kind", 0, "write (?:...)")),
     (b"a{1001}", wrong("repeats more than 1000 times", 1, "write 1000 or less")),
     (b"a{3,2}", wrong("has a quantifier whose least is above its most", 1, "write the smaller number first")),
     (rb"[b-a]", wrong("has a wrong range", 1, "write the smaller byte first, and no class in a range")),
@@ -256,10 +256,20 @@ def test_patterns_that_are_refused(pattern, wanted):
         std.regex(pattern)
 
 
-def test_an_expression_is_pickled():
-    made = std.regex(b"a+")
-    assert made.find(b"baa", backend="cpu").tolist() == [(1, 3)]
-    assert pickle.loads(pickle.dumps(made)).find(b"baa", backend="cpu").tolist() == [(1, 3)]
+def test_more_symbols_than_an_entry_holds_are_refused(monkeypatch):
+    assert std.regex(b"ab").count(b"ab", backend="cpu") == 1
+    monkeypatch.setattr(regex_tables, "_MOST_SYMBOLS", 3)
+    problem = "the pattern of vyre.std.regex must have automata with at most 3 symbols between them, got more."
+    with refused(ArgumentError, problem):
+        std.regex(b"ab")
+
+
+def test_an_expression_is_pickled_with_its_flags():
+    for made in (std.regex(b"a+", "i"), std.regex(b"(?i)a+"), std.regex(b"[aA]+")):
+        again = pickle.loads(pickle.dumps(made))
+        assert made.find(b"bAa", backend="cpu").tolist() == again.find(b"bAa", backend="cpu").tolist() == [(1, 3)]
+        assert repr(again) == repr(made)
+    assert repr(std.regex(b"a+", "i")) == "vyre.std.regex(b'a+', 'i')"
 
 
 def test_groups_nested_deeply():
@@ -272,7 +282,7 @@ test_wrong_calls = wrong_calls("regex", globals())
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 40])
 def test_positions_before_and_after_are_the_same_pairs(count):
-    made = parse(b"(a?b?c)" * count)
+    (made,) = parse(b"(a?b?c)" * count).kinds
     after = {(k, each) for k, mask in enumerate(made.follow) for each in range(3 * count) if mask >> each & 1}
     before = {(each, k) for k, mask in enumerate(made.precede) for each in range(3 * count) if mask >> each & 1}
     inner = {(k, k + 1) for k in range(3 * count - 1)} | {(3 * k, 3 * k + 2) for k in range(count)}
