@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 129_975,
-    "lines of tests": 89_673,
+    "lines of code": 129_990,
+    "lines of tests": 89_781,
     "lines of records": 31_250,
     "words of documents": 42_597,
     "Fixes in the code": 593,
