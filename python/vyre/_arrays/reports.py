@@ -429,7 +429,8 @@ class OrderDependenceReport(Report):
         )
 
     def _details(self) -> list[str]:
-        shown = [f"the result or the order of the atomic at {_where(place)} counts" for place in self.atomics]
+        wheres = dict.fromkeys(map(_where, self.atomics))
+        shown = [f"the result or the order of the atomic at {where} counts" for where in wheres]
         more = len(shown) - _MOST_ATOMICS
         return shown if more <= 0 else [*shown[:_MOST_ATOMICS], f"... and {more} more, see .atomics"]
 

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["ATOMICS", "NOWHERE", "KernelArray", "zero_of"]
 
-ATOMICS: tuple[str, ...] = ("add", "and_", "or_", "xor", "min", "max", "exchange", "compare_exchange")
+# The operands of each atomic behind the index.
+ATOMICS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(["add", "and_", "or_", "xor", "min", "max", "exchange"], ("value",)),
+    "compare_exchange": ("expected", "value"),
+    "load": (),
+    "store": ("value",),
+}
+# Those that the IR has under another name, with the values that the call leaves out.
+_SPELLED: dict[str, tuple[str, tuple[int, ...]]] = {"load": ("or", (0,)), "store": ("exchange", ())}
 # Members of numpy's arrays that kernels' arrays do not have, each with its Fix.
 _LOOP = "write a loop over the indices: `for j in range(len(array)):`"
 _OF_NUMPY = {
@@ -302,9 +310,9 @@ class KernelArray:
             raise Mistake(
                 "K008", f"atomic_{name} on `{self.name}`, whose elements are {element}", "use an array of vyre.u32"
             )
-        wanted = 2 if name == "compare_exchange" else 1
-        if len(operands) != wanted + 1 or named:
-            call = f"{self.name}.atomic_{name}(i, {'expected, value' if wanted == 2 else 'value'})"
+        wanted = ATOMICS[name]
+        if len(operands) != len(wanted) + 1 or named:
+            call = f"{self.name}.atomic_{name}({', '.join(['i', *wanted])})"
             count = len(operands) + len(named)
             said = f"got {count} argument{'' if count == 1 else 's'}"
             if named:
@@ -314,8 +322,9 @@ class KernelArray:
         index = self._index(key)
         self._tracer.uses(self)
         self.atomic = True
-        function = getattr(_core, f"atomic_{name.rstrip('_')}")
-        given = [self._tracer.operand(value, f"atomic_{name}") for value in values]
+        spelled, rest = _SPELLED.get(name, (name.rstrip("_"), ()))
+        function = getattr(_core, f"atomic_{spelled}")
+        given = [*(self._tracer.operand(value, f"atomic_{name}") for value in values), *rest]
         return self._tracer.let_effect("old", function(self.name, index, *given))
 
     def copy(self) -> KernelArray:

@@ -169,7 +169,7 @@ def _atomic(name: str) -> Any:
             raise Mistake(
                 "K008",
                 f"vyre.atomic_{name} is given {described(array)} in place of an array",
-                f"write vyre.atomic_{name}(array, index, value)",
+                f"write vyre.atomic_{name}({', '.join(['array', 'index', *ATOMICS[name]])})",
             )
         return array.atomic_op(name, *args, **kwargs)
 
@@ -185,7 +185,7 @@ REPLACED: dict[Any, Any] = {
     builtins.max: _fold(_core.max, builtins.max, "max"),
     builtins.any: _any_all(False),
     builtins.all: _any_all(True),
-    **{getattr(_core, f"atomic_{name.rstrip('_')}"): _atomic(name) for name in ATOMICS},
+    **{function: _atomic(name) for name in ATOMICS if (function := getattr(_core, f"atomic_{name.rstrip('_')}", None))},
 }
 # Operators by their names in the syntax tree, as the module operator has them.
 OPERATORS = {
