@@ -19,6 +19,8 @@ from noted import noted
 from vyre._kernel.mistakes import RULES
 
 ROOT = Path(__file__).parents[3]
+# Where a key or a tree lies depends on the order of atomics, as the page says.
+MEANT = {"examples": [("kernel `insert`", "order-dependence"), ("kernel `unite`", "order-dependence")]}
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 SLOW = {"scale-with-dask"}  # it starts a cluster
 ELSEWHERE = {"c", "cpp", "py", "wgsl"}  # code for other libraries: it is shown, and does not run
@@ -70,7 +72,7 @@ def test_the_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkey
     runs = [block for block in page_code.blocks(text) if block.language in ("python", "console")]
     with noted() as watched:
         ran = page_code.run_page(page.name, text, tmp_path, printed_is_shown=True)
-    assert (sorted(watched.notes), watched.not_checked()) == ([], [])
+    assert (sorted(watched.notes), watched.not_checked()) == (MEANT.get(page.stem, []), [])
     assert ran == sum(1 for block in runs if not block.needs or importlib.util.find_spec(block.needs))
     # Whatever else stands between fences of these languages is no code that runs.
     assert {block.language for block in page_code.blocks(text)} <= {"python", "console", "text", "sh", *ELSEWHERE}
