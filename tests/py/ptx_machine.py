@@ -277,6 +277,8 @@ class Workgroup:
         kind = name[0]
         if kind in ("ld", "st", "atom"):
             return self._access(instruction, mask)
+        if name[-1] == "b64" or (name[-1] == "u64" and kind in ("mul", "div", "rem")):
+            return self._wide(instruction, mask)
         if kind in ("mov", "cvta"):
             return self._write(operands[0], self._operand(operands[1], mask), mask)
         if kind == "selp":
@@ -307,6 +309,24 @@ class Workgroup:
             numbers = [number.astype(np.uint64) for number in numbers]
         values = ARITHMETIC[".".join(name[:-1])](*numbers)
         return self._write(operands[0], values & 0xFFFFFFFF if values.dtype == np.int64 else values, mask)
+
+    def _wide(self, instruction: Instruction, mask: np.ndarray) -> None:
+        """An instruction on pairs of words, which stand in braces."""
+        kind, (to, *operands) = instruction.name[0], instruction.operands
+        words = [self._operand(word, mask).astype(np.uint64) for word in re.findall(r"[%\w]+", ",".join(operands))]
+        if kind == "mov" and to[0] == "{":
+            for k, word in enumerate(re.findall(r"[%\w]+", to)):
+                self._write(word, words[0] >> np.uint64(32 * k) & np.uint64(0xFFFFFFFF), mask)
+        elif kind == "mov":
+            self._write(to, words[0] | words[1] << np.uint64(32), mask)
+        elif kind == "mul":
+            whole = [int(a) * int(b) >> 64 for a, b in zip(*words, strict=True)]
+            self._write(to, np.array(whole, np.uint64), mask)
+        else:
+            if (words[1][mask] == 0).any():
+                raise Fault("a divisor is zero")
+            divisor = np.where(mask, words[1], np.uint64(1))
+            self._write(to, words[0] // divisor if kind == "div" else words[0] % divisor, mask)
 
     def _access(self, instruction: Instruction, mask: np.ndarray) -> None:
         name, operands = instruction.name, instruction.operands

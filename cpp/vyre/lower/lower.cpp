@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "vyre/base/assert.hpp"
@@ -16,6 +18,7 @@
 #include "vyre/ir/ops.hpp"
 #include "vyre/lower/accesses.hpp"
 #include "vyre/lower/operators.hpp"
+#include "vyre/lower/wide_division.hpp"
 #include "vyre/lower/writer.hpp"
 #include "vyre/transform/coarsen.hpp"
 #include "vyre/transform/passes.hpp"
@@ -65,6 +68,7 @@ class Lowering {
         kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .extend = info(buffer.element).extend});
       }
     }
+    find_quotients();
     if (shape.proofs) {
       writer_.bounds().enable();
       find_changes();
@@ -173,6 +177,9 @@ class Lowering {
   std::optional<std::uint32_t> ceiling(NodeId statement, LocalId local, ExprId value) const;
   void enter_loop(NodeId loop, NodeId end);
 
+  void find_quotients();
+  ValueId wide_division(const validate::Step& step, std::span<const ExprId> of);
+
   ValueId value(ExprId id) const { return values_[id].value; }
   ValueId expression(const validate::Step& step);
   void statement(NodeId id);
@@ -186,7 +193,8 @@ class Lowering {
   IdVector<BufferId, std::vector<std::uint32_t>> elements_;  // the variables that replace a private array
   IdVector<ExprId, Typed> values_;                           // of the current statement
   IdVector<LocalId, Local> locals_;
-  std::vector<Change> changes_;  // in order
+  std::set<std::pair<ExprId, ExprId>> quotients_;  // of U64: their operands
+  std::vector<Change> changes_;                    // in order
   std::vector<LoopChange> loop_changes_;
   std::vector<Open> open_;
   bool dead_ = false;  // after a Return or a Break
@@ -238,11 +246,8 @@ ValueId Lowering::expression(const validate::Step& step) {
         const ir::DataType source = values_[it.value].type;
         return lower_cast(writer_, target_, *ir::cast_kind(source, it.target), value(it.value), ir::lanes(source), it.target);
       },
-      [&](const ir::Call&) {
-        VYRE_ASSERT(!"a call after inlining");
-        return ValueId{};
-      },
-      [&](const ir::Lane& it) { return writer_.add({.op = Opcode::Lane, .lanes = 1, .imm = it.lane, .a = value(it.value)}); },
+      [&](const ir::Call& it) { return wide_division(step, program_.operands(it.arguments)); },
+      [&](const ir::Lane& it) { return writer_.lane(value(it.value), it.lane); },
       [&](const ir::Pack& it) {
         const auto lanes = program_.operands(it.lanes);
         Instruction pack{.op = Opcode::Pack, .lanes = static_cast<std::uint8_t>(lanes.size()), .a = value(lanes[0]), .b = value(lanes[1])};
@@ -260,6 +265,22 @@ ValueId Lowering::expression(const validate::Step& step) {
         const ValueId expected = it.has_expected ? value(operands[1]) : ValueId{};
         return lower_atomic(writer_, target_, it.op, memory, value(operands[0]), expected, value(operands.back()));
       });
+}
+
+// No other calls are left.
+ValueId Lowering::wide_division(const validate::Step& step, std::span<const ExprId> of) {
+  const auto division = transform::wide_division(facts_.ops[step.op]->spec());
+  VYRE_ASSERT(division.has_value());
+  const bool both = quotients_.contains({of[0], of[1]});
+  return lower_wide_division(writer_, target_, *division, value(of[0]), value(of[1]), both);
+}
+
+void Lowering::find_quotients() {
+  for (const validate::Step& step : facts_.steps) {
+    if (step.op == ~0u || transform::wide_division(facts_.ops[step.op]->spec()) != transform::Division::Quotient) continue;
+    const auto of = program_.operands(std::get<ir::Call>(program_.expr(step.expr)).arguments);
+    quotients_.insert({of[0], of[1]});
+  }
 }
 
 // Returns LoopChange::ceiling for an assignment: the new value is at most the ceiling, or at most the value that the local had before. The
@@ -389,8 +410,10 @@ void Lowering::end() {
 
 }  // namespace
 
+using transform::Kept;
+
 validate::ValidProgram prepare(const validate::ValidProgram& program, const Options& options) {
-  return options.passes ? transform::optimize(program) : transform::inline_calls(program);
+  return options.passes ? transform::optimize(program, Kept::Divisions) : transform::inline_calls(program, Kept::Divisions);
 }
 
 namespace {
@@ -400,11 +423,13 @@ Shape shape_of(const Options& options) {
   return {.proofs = options.proofs, .order = options.passes ? Order::Canonical : Order::AsWritten, .straightened = options.straightening};
 }
 
-// Replaces the operators that the target has bodies for.
+// Expands the divisions that there is no code for, and replaces the operators that the target has bodies for.
 validate::ValidProgram legalised(const validate::ValidProgram& program, const Target& target, const Options& options) {
-  if (target.bodies.empty()) return program;
-  const validate::ValidProgram result = transform::replace_operators(program, target.bodies, *target.operations);
-  return options.passes ? transform::optimize(result) : result;
+  const Kept kept = !target.bodies.empty() ? Kept::None : target.has(Opcode::WideDiv) ? Kept::Divisions : Kept::DivisionsByLiterals;
+  const validate::ValidProgram expanded = transform::inline_calls(program, kept);
+  const validate::ValidProgram result = transform::replace_operators(expanded, target.bodies, *target.operations);
+  const bool changed = &result.program() != &program.program();
+  return options.passes && changed ? transform::optimize(result, kept) : result;
 }
 
 }  // namespace

@@ -251,7 +251,7 @@ struct Operand {
   ValueId value;
   std::uint32_t count;
 
-  ValueId lane(std::uint32_t k) const { return count == 1 ? value : writer.add({.op = Opcode::Lane, .lanes = 1, .imm = k, .a = value}); }
+  ValueId lane(std::uint32_t k) const { return count == 1 ? value : writer.lane(value, k); }
   ValueId zero() const { return writer.constant(0); }
   ValueId sign(ValueId a) const { return plain(writer, Opcode::SShr, a, writer.constant(31)); }
   ValueId either(ValueId a, ValueId b) const { return plain(writer, Opcode::Or, a, b); }

@@ -43,24 +43,26 @@ struct Target {
 
 // SPIR-V and WGSL.
 inline constexpr Target kShaderTarget{.name = "shader"};
-// A device that accesses elements of 8 or 16 bits itself.
-constexpr Target shader_target(bool accesses_8_bits, bool accesses_16_bits) {
+// A device that accesses elements of 8 or 16 bits itself, or has integers of 64 bits.
+constexpr Target shader_target(bool accesses_8_bits, bool accesses_16_bits, bool integers_64_bits) {
   Target target = kShaderTarget;
+  if (integers_64_bits) target.opcodes = {Opcode::WideMulHigh, Opcode::WideDiv, Opcode::WideMod};
   target.accesses_8_bits = accesses_8_bits;
   target.accesses_16_bits = accesses_16_bits;
   return target;
 }
 // The machine of the cpu backend.
 inline constexpr Target kCpuTarget{.name = "cpu",
-                                   .opcodes = {Opcode::RotateLeft, Opcode::RotateRight},
+                                   .opcodes = {Opcode::RotateLeft, Opcode::RotateRight, Opcode::WideDiv, Opcode::WideMod},
                                    .bounded_accesses = true,
                                    .accesses_8_bits = true,
                                    .accesses_16_bits = true};
 // PTX has predicates for all accesses.
-inline constexpr Target kPtxTarget{.name = "ptx",
-                                   .opcodes = {Opcode::RotateLeft, Opcode::RotateRight},
-                                   .bounded_accesses = true,
-                                   .accesses_8_bits = true,
-                                   .accesses_16_bits = true};
+inline constexpr Target kPtxTarget{
+    .name = "ptx",
+    .opcodes = {Opcode::RotateLeft, Opcode::RotateRight, Opcode::WideMulHigh, Opcode::WideDiv, Opcode::WideMod},
+    .bounded_accesses = true,
+    .accesses_8_bits = true,
+    .accesses_16_bits = true};
 
 }  // namespace vyre::lower

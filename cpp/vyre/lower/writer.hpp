@@ -56,6 +56,11 @@ class Writer {
   // Adds `op` with a result of one lane, or returns an equal value that was added before. Without the canonical order, only values that
   // were added since a region was last opened or closed are returned.
   ValueId once(Opcode op, ValueId a, ValueId b = {}, ValueId c = {});
+  // A lane of a value of several. That of a Pack is the operand.
+  ValueId lane(ValueId value, std::uint32_t k) {
+    const Instruction& pack = at(value);
+    return pack.op == Opcode::Pack ? pack.operands()[k] : add({.op = Opcode::Lane, .lanes = 1, .imm = k, .a = value});
+  }
   // Instructions added between begin_unit() and end_unit() stay together and in this order: a guard with its effect.
   void begin_unit() { unit_ = size(); }
   void end_unit() { unit_ = kNone; }

@@ -97,31 +97,45 @@ Expr rotate(Body& body, Expr (*funnel)(const Expr&, const Expr&, const Expr&)) {
                                : pack64(funnel(high, low, by.rest), funnel(low, high, by.rest));
 }
 
-// Long division, one bit in each round: the dividend's bits leave `quotient` at the top and enter `rest`, the quotient's bits follow
-// from below. `rest` never needs a 65th bit: before the last round it holds 63 bits of the dividend at most.
-Expr divide(Body& body, bool want_quotient) {
+// A digit of 16 bits: the quotient of (rest, next 16 bits) by a divisor of 32 bits whose highest bit is set and which is above `rest`. The
+// estimate from the divisor's upper half is at most two too large (Knuth, The Art of Computer Programming, volume 2, section 4.3.1).
+struct Digit {
+  Expr quotient, rest;
+};
+Digit digit(Body& body, const std::string& name, const Expr& rest, const Expr& next, const Expr& divisor) {
+  const Expr upper = op(BinOp::Shr, divisor, lit(16)), lower = op(BinOp::BitAnd, divisor, lit(0xFFFF));
+  const Expr estimate = body.let(name + "_estimate", op(BinOp::Div, rest, upper));
+  const Expr left = op(BinOp::Sub, rest, op(BinOp::Mul, estimate, upper));
+  const Expr have = body.let(name + "_have", op(BinOp::BitOr, op(BinOp::Shl, left, lit(16)), next));
+  const Expr need = body.let(name + "_need", op(BinOp::Mul, estimate, lower));
+  const Expr lacks = body.let(name + "_lacks", op(BinOp::Sub, need, have));
+  const Expr once = op(BinOp::Lt, have, need), twice = op(BinOp::BitAnd, once, op(BinOp::Lt, divisor, lacks));
+  const Expr excess = body.let(name + "_excess", op(BinOp::Add, once, twice));
+  return {op(BinOp::Sub, estimate, excess), body.let(name, op(BinOp::Sub, op(BinOp::Mul, excess, divisor), lacks))};
+}
+
+// The quotient of two words by one has two digits. A divisor of one word divides the high word first, and what is left with the low word
+// then. For a divisor of two words, its highest 32 bits divide half of the dividend, and what that gives, less one, is the quotient or one
+// less (Warren, Hacker's Delight, section 9-5). Of a divisor of zero, every quotient is 0.
+Expr divide(Body& body) {
   const Pair a = parameter(body, 0);
   const Pair b = parameter(body, 1);
-  const Pair quotient{body.let("quotient_low", a.low), body.let("quotient_high", a.high)};
-  const Pair rest{body.let("rest_low", lit(0)), body.let("rest_high", lit(0))};
-  body.repeat(64, [&] {
-    const Expr one = lit(1);
-    body.assign(rest.high, funnel_left(rest.high, rest.low, one));
-    body.assign(rest.low, funnel_left(rest.low, quotient.high, one));
-    body.assign(quotient.high, funnel_left(quotient.high, quotient.low, one));
-    body.assign(quotient.low, op(BinOp::Shl, quotient.low, one));
-    const Expr fits = body.let("fits", negated(less(rest, b)));
-    body.if_(fits, [&] {
-      const Pair less_b = difference(rest, b);
-      const Expr low = body.let("low", less_b.low);
-      body.assign(rest.high, less_b.high);
-      body.assign(rest.low, low);
-      body.assign(quotient.low, op(BinOp::BitOr, quotient.low, one));
-    });
-  });
-  const Pair& result = want_quotient ? quotient : rest;
-  const Expr by_zero = body.let("by_zero", is_zero(b));
-  return pack64(select(by_zero, lit(0), result.low), select(by_zero, lit(0), result.high));
+  const Expr two_words = op(BinOp::Ne, b.high, lit(0));
+  const Expr high = body.let("high", op(BinOp::Div, a.high, b.low));
+  const Expr left = op(BinOp::Sub, a.high, op(BinOp::Mul, high, b.low));
+  const Expr top = body.let("top", select(two_words, b.high, b.low));
+  const Expr by = body.let("by", op(UnOp::Clz, top));
+  const Expr divisor = body.let("divisor", funnel_left(top, select(two_words, b.low, lit(0)), by));
+  const Expr upper = select(two_words, op(BinOp::Shr, a.high, lit(1)), funnel_left(left, a.low, by));
+  const Expr lower = body.let("lower", select(two_words, funnel_right(a.high, a.low, lit(1)), op(BinOp::Shl, a.low, by)));
+  const Digit first = digit(body, "first", upper, op(BinOp::Shr, lower, lit(16)), divisor);
+  const Digit second = digit(body, "second", first.rest, op(BinOp::BitAnd, lower, lit(0xFFFF)), divisor);
+  const Expr digits = body.let("digits", op(BinOp::Add, op(BinOp::Shl, first.quotient, lit(16)), second.quotient));
+  const Expr estimate = op(BinOp::Shr, digits, op(BinOp::BitXor, by, lit(31)));
+  const Expr low = body.let("low", op(BinOp::Sub, estimate, op(BinOp::Ne, estimate, lit(0))));
+  const Pair product{op(BinOp::Mul, low, b.low), op(BinOp::Add, op(BinOp::MulHigh, low, b.low), op(BinOp::Mul, low, b.high))};
+  const Expr exact = op(BinOp::Add, low, negated(less(difference(a, product), b)));
+  return pack64(select(two_words, exact, digits), select(two_words, lit(0), high));
 }
 
 Expr lanewise(Body& body, BinOp operation) {
@@ -180,10 +194,16 @@ std::vector<Spec> u64_ops() {
             {{u64(kAll), u64(kTop)}, u64(1)},
             {{u64(kAll), u64(1)}, u64(kAll)},
             {{u64(7), u64(0)}, u64(0)}},
-           [](Body& body) { return divide(body, true); }),
+           divide),
       op64("mod", binary, "Remainder; x % 0 = 0.", {},
            {{{u64(10000000000000000007u), u64(10000000000)}, u64(7)}, {{u64(kAll), u64(kTop)}, u64(kTop - 1)}, {{u64(7), u64(0)}, u64(0)}},
-           [](Body& body) { return divide(body, false); }),
+           [](Body& body) {
+             const Pair b = parameter(body, 1);
+             const Expr quotient = ir::expr::call("primitive.u64.div", {body.parameter(0), body.parameter(1)});
+             const Expr product = ir::expr::call("primitive.u64.mul", {quotient, body.parameter(1)});
+             const Expr rest = body.let("rest", ir::expr::call("primitive.u64.sub", {body.parameter(0), product}));
+             return select(is_zero(b), ir::expr::u64(0), rest);
+           }),
       op64("negate", unary, "Two's complement.", {OpLaw::Involution},
            {{{u64(1)}, u64(kAll)}, {{u64(0)}, u64(0)}, {{u64(0x100000000)}, u64(0xFFFFFFFF00000000)}},
            [](Body& body) {

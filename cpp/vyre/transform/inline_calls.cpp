@@ -5,7 +5,7 @@
 // `let __call<N>_<parameter> = argument` in order, then the body with its locals renamed, and the call becomes a use of the result.
 // Expressions that the caller's statement evaluates before such a call, and that cannot be evaluated later (atomics, loads of writable
 // memory), are bound in front of it as well, in evaluation order.
-// A 64-bit division by a literal power of two becomes the expression of powers_of_two.hpp.
+// A division that is kept is copied like an operator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/transform/passes.hpp"
-#include "vyre/transform/powers_of_two.hpp"
 #include "vyre/transform/rebuild.hpp"
+#include "vyre/transform/wide_divisions.hpp"
 #include "vyre/validate/limits.hpp"
 
 namespace vyre::transform {
@@ -35,9 +35,16 @@ using validate::kMaxNodeCount;
 // argument.
 constexpr std::size_t kMaxWork = 100'000'000, kExpansionWork = 100;
 
+bool is_kept(const ir::Program& program, const Facts& facts, const Step& step, Kept kept) {
+  if (kept == Kept::None || !wide_division(facts.ops[step.op]->spec())) return false;
+  if (kept == Kept::Divisions) return true;
+  const ir::ExprList arguments = std::get<ir::Call>(program.expr(step.expr)).arguments;
+  return std::holds_alternative<ir::Literal>(program.expr(program.operands(arguments)[1]));
+}
+
 class Inliner {
  public:
-  explicit Inliner(const ValidProgram& program) : source_(program) {
+  explicit Inliner(const ValidProgram& program, Kept kept = Kept::None) : source_(program), kept_(kept) {
     const Interner& names = program.program().names();
     for (std::uint32_t index = 0; index < names.size(); ++index) reserve_number(names.text(NameId{index}));
   }
@@ -48,7 +55,7 @@ class Inliner {
     to_.workgroup_size(program.workgroup_size());
     Frame entry(program, source_.facts(), "");
     expand_body(entry);
-    ValidProgram result = validate_result(to_.finish(), uniformity);
+    ValidProgram result = validate_result(to_.finish(), kept_ops_, uniformity);
     // An expression that several statements share was added once, but each of them evaluates it, so it counts once for each of them.
     std::size_t size = result.facts().steps.size();
     for (const ir::Node& node : result.program().nodes()) size += is_counted(node);
@@ -120,6 +127,14 @@ class Inliner {
     return result;
   }
 
+  // Whether the step is a call that is expanded. The others are copied.
+  bool is_expanded(const ir::Program& program, const Facts& facts, const Step& step) {
+    if (step.op == ~0u) return false;
+    if (!is_kept(program, facts, step, kept_)) return true;
+    if (std::ranges::find(kept_ops_, facts.ops[step.op]) == kept_ops_.end()) kept_ops_.push_back(facts.ops[step.op]);
+    return false;
+  }
+
   // Whether calls of the operation expand to an expression, without statements: its body is one Let, and the operations called there expand
   // to expressions, too.
   bool is_expression(const ValidOp& op) {
@@ -127,7 +142,7 @@ class Inliner {
     if (!is_new || op.body().nodes().size() != 1) return found->second;
     bool result = true;
     for (const Step& step : op.facts().steps) {
-      if (step.op != ~0u && !is_expression(*op.facts().ops[step.op])) result = false;
+      if (is_expanded(op.body(), op.facts(), step) && !is_expression(*op.facts().ops[step.op])) result = false;
     }
     return expression_[&op] = result;
   }
@@ -143,9 +158,9 @@ class Inliner {
       const ir::Expr& expr = body.expr(step.expr);
       if (std::holds_alternative<ir::Var>(expr)) {
         last = arguments[step.local.index];  // there are no locals but the parameters, which come first
-      } else if (const auto* call = std::get_if<ir::Call>(&expr)) {
+      } else if (is_expanded(body, op.facts(), step)) {
         inner.clear();
-        for (ExprId id : body.operands(call->arguments)) inner.push_back(moved[id]);
+        for (ExprId id : body.operands(std::get<ir::Call>(expr).arguments)) inner.push_back(moved[id]);
         last = expand_expression(*op.facts().ops[step.op], inner);
       } else {
         last = add(copy_expr(
@@ -154,12 +169,6 @@ class Inliner {
       moved[step.expr] = last;
     }
     return last;
-  }
-
-  static std::optional<PowerOfTwo> shorter(const Frame& frame, const Step& step) {
-    const std::span<const ExprId> arguments = frame.program.operands(std::get<ir::Call>(frame.program.expr(step.expr)).arguments);
-    if (arguments.size() != 2) return std::nullopt;
-    return by_power_of_two(frame.facts.ops[step.op]->spec(), frame.program.expr(arguments[1]));
   }
 
   // Emits the statements of the body, and returns an expression that reads its result.
@@ -234,7 +243,7 @@ class Inliner {
         fixed = fixed && frame.fixed[operand];
       });
       frame.fixed[step.expr] = fixed;
-      if (step.op == ~0u || shorter(frame, step)) continue;
+      if (!is_expanded(frame.program, frame.facts, step)) continue;
       // In a statement without atomics it does not matter when a load is made, because nothing changes memory between the loads.
       if (!is_expression(*frame.facts.ops[step.op]) || (has_atomic && !fixed)) {
         calls.by_step[at] = 1;
@@ -258,17 +267,14 @@ class Inliner {
         moved = add(ir::Var{name(frame, step.local)});
         continue;
       }
-      if (const auto* call = std::get_if<ir::Call>(&expr)) {
-        if (is_entry(frame)) user_op_ = frame.program.text(call->op);
+      if (is_expanded(frame.program, frame.facts, step)) {
+        const auto& call = std::get<ir::Call>(expr);
+        if (is_entry(frame)) user_op_ = frame.program.text(call.op);
         had_call_ = true;
         arguments.clear();
-        for (ExprId id : frame.program.operands(call->arguments)) arguments.push_back(frame.moved[id]);
+        for (ExprId id : frame.program.operands(call.arguments)) arguments.push_back(frame.moved[id]);
         const ValidOp& op = *frame.facts.ops[step.op];
-        if (const auto by = shorter(frame, step)) {
-          moved = short_division(*by, arguments[0], to_, [&](const ir::Expr& made) { return add(made); });
-        } else {
-          moved = calls.contains(at) ? expand_statements(op, arguments) : expand_expression(op, arguments);
-        }
+        moved = calls.contains(at) ? expand_statements(op, arguments) : expand_expression(op, arguments);
       } else {
         moved = add(copy_expr(
             frame.program, expr, to_, [&](ExprId id) { return frame.moved[id]; },
@@ -293,6 +299,8 @@ class Inliner {
   }
 
   const ValidProgram& source_;
+  const Kept kept_;
+  Operations kept_ops_;
   ir::ProgramBuilder to_;
   std::unordered_set<std::uint64_t> taken_;
   std::uint64_t next_number_ = 0;
@@ -304,9 +312,26 @@ class Inliner {
 
 bool has_calls(const ValidProgram& program) { return !program.facts().ops.empty(); }
 
+// Whether the calls that are kept may make the program too large once they are expanded.
+bool may_outgrow(const ValidProgram& program) {
+  std::size_t size = program.facts().steps.size() + program.program().nodes().size();
+  for (const Step& step : program.facts().steps) {
+    if (step.op == ~0u) continue;
+    const ValidOp& op = *program.facts().ops[step.op];
+    size += 2 * (op.facts().steps.size() + op.body().nodes().size());
+  }
+  return size > kMaxNodeCount;
+}
+
 }  // namespace
 
-ValidProgram inline_calls(const ValidProgram& program) { return has_calls(program) ? Inliner(program).run() : program; }
+ValidProgram inline_calls(const ValidProgram& program, Kept kept) {
+  const auto is_expanded = [&](const Step& step) { return step.op != ~0u && !is_kept(program.program(), program.facts(), step, kept); };
+  const ValidProgram result = std::ranges::any_of(program.facts().steps, is_expanded) ? Inliner(program, kept).run() : program;
+  // All backends refuse the same programs, whatever lowering has code for.
+  if (has_calls(result) && may_outgrow(result)) Inliner(result).run(false);
+  return result;
+}
 
 // V010 (uniformity) is not checked, because checked execution finds divergent barriers itself.
 void check_expansion(const ValidProgram& program) {

@@ -18,8 +18,8 @@ constexpr int kMaxRounds = 8;
 
 std::span<const PassInfo> passes() { return kPasses; }
 
-validate::ValidProgram optimize(const validate::ValidProgram& program) {
-  validate::ValidProgram result = inline_calls(program);
+validate::ValidProgram optimize(const validate::ValidProgram& program, Kept kept) {
+  validate::ValidProgram result = inline_calls(program, kept);
   for (int round = 0; round < kMaxRounds; ++round) {
     const validate::ValidProgram before = result;
     for (const PassInfo& pass : kPasses) result = pass.run(result);

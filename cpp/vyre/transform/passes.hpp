@@ -5,6 +5,7 @@
 // uniform control flow. A statement's atomics and loads of writable memory stay in that statement, or are bound directly in front of it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -12,15 +13,18 @@
 
 namespace vyre::transform {
 
-// Expands every Call (docs/semantics.md, Calls). Throws a LoweringError that names the operation if the result would outgrow V018 or V019.
-// The expansion counts what it adds, and stops at the limit.
-validate::ValidProgram inline_calls(const validate::ValidProgram& program);
+// Which calls of primitive.u64.div and primitive.u64.mod stay in a program, because lowering has code for them (lower/wide_division.hpp).
+enum class Kept : std::uint8_t { None, DivisionsByLiterals, Divisions };
+
+// Expands every Call (docs/semantics.md, Calls) but those that are kept. Throws a LoweringError that names the operation if the result
+// would outgrow V018 or V019 with every call expanded. The expansion counts what it adds, and stops at the limit.
+validate::ValidProgram inline_calls(const validate::ValidProgram& program, Kept kept = Kept::None);
 
 // Throws the LoweringError that inline_calls would throw. Backends that execute calls without expanding them call this function, so that
 // all backends refuse the same programs.
 void check_expansion(const validate::ValidProgram& program);
 
-// All passes expect a program without Calls.
+// All passes expect a program without Calls, except those that are kept.
 #define PASS(name, meaning) validate::ValidProgram name(const validate::ValidProgram& program);
 #include "vyre/transform/passes.def"
 
@@ -36,6 +40,6 @@ std::span<const PassInfo> passes();
 
 // Runs inline_calls, then every pass in order, in rounds until a round changes nothing. The number of rounds is limited; only contrived
 // programs reach the limit.
-validate::ValidProgram optimize(const validate::ValidProgram& program);
+validate::ValidProgram optimize(const validate::ValidProgram& program, Kept kept = Kept::None);
 
 }  // namespace vyre::transform

@@ -101,11 +101,19 @@ std::string free_prefix(const ir::Program& program, std::string prefix) {
   return prefix;
 }
 
-ValidProgram validate_result(const ir::Program& program, bool uniformity) {
+ValidProgram validate_result(const ir::Program& program, const Operations& ops, bool uniformity) {
+  ir::OpTable table;
+  Operations reached = ops;
+  for (std::size_t next = 0; next < reached.size(); ++next) {
+    const validate::ValidOp& op = *reached[next];
+    if (table.find(op.spec().id) == op.shared_spec()) continue;
+    table = table.with(op.shared_spec());
+    for (const auto& callee : op.facts().ops) reached.push_back(callee);
+  }
   validate::Options options;
   options.limits = false;
   options.uniformity = uniformity;
-  validate::Verdict verdict = validate::validate(program, ir::OpTable(), options);
+  validate::Verdict verdict = validate::validate(program, table, options);
   VYRE_ASSERT(verdict.program.has_value());
   return *std::move(verdict.program);
 }

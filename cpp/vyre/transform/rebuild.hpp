@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,9 +82,10 @@ validate::ValidProgram replace(const validate::ValidProgram& program, const IdVe
 // Returns a prefix for the names of new locals: `prefix`, with underscores appended until no name of the program starts with it.
 std::string free_prefix(const ir::Program& program, std::string prefix);
 
-// Validates the result of a pass. The limits are not checked, because they apply to programs that users write. Without `uniformity`, V010
-// is not checked either.
-validate::ValidProgram validate_result(const ir::Program& program, bool uniformity = true);
+// Validates the result of a pass, which calls no operations but `ops`. The limits are not checked, because they apply to programs that
+// users write. Without `uniformity`, V010 is not checked either.
+using Operations = std::vector<std::shared_ptr<const validate::ValidOp>>;
+validate::ValidProgram validate_result(const ir::Program& program, const Operations& ops, bool uniformity = true);
 
 // Builds a new program with the buffers and the workgroup size of an old one. Each name of the old program is translated once.
 class Rebuild {
@@ -105,7 +107,7 @@ class Rebuild {
         from_.program().node(old), to_, root, [&](NameId id) { return name(id); }, from_.program().place(old));
   }
 
-  validate::ValidProgram finish() { return validate_result(to_.finish()); }
+  validate::ValidProgram finish() { return validate_result(to_.finish(), from_.facts().ops); }
 
  private:
   const validate::ValidProgram& from_;

@@ -93,7 +93,10 @@ class ElementAnalysis {
         },
         [&](const ir::BufLen&) { return unknown; },
         [&](const ir::GridId&) { return unknown; },
-        [&](const ir::Call&) { return unknown; },
+        [&](const ir::Call& it) {  // a division that is kept
+          decides(here_[program_.operands(it.arguments).back()]);
+          return operands;
+        },
         [&](const ir::Atomic&) { return unknown; },
         [&](const ir::Binary& it) {
           const bool divides = it.op == ir::BinOp::Div || it.op == ir::BinOp::Mod || it.op == ir::BinOp::SDiv || it.op == ir::BinOp::SMod;

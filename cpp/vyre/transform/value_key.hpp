@@ -21,10 +21,10 @@ struct ValueKeyHash {
   }
 };
 
-// `operand(ExprId)` maps equal operands to the same id. `expr` must not be a Call or an Atomic.
+// `operand(ExprId)` maps equal operands to the same id. `expr` must not be an Atomic.
 template <class Operand>
 ValueKey value_key(const ir::Program& program, const ir::Expr& expr, Operand&& operand) {
-  VYRE_ASSERT(!std::holds_alternative<ir::Call>(expr) && !std::holds_alternative<ir::Atomic>(expr));
+  VYRE_ASSERT(!std::holds_alternative<ir::Atomic>(expr));
   ValueKey key{static_cast<std::uint32_t>(expr.index())};
   std::size_t word = 1;
   const auto put = [&](auto value) { key.at(word++) = static_cast<std::uint32_t>(value); };

@@ -17,6 +17,7 @@ namespace vyre::validate {
 class ValidOp {
  public:
   const ir::OpSpec& spec() const { return *spec_; }
+  const ir::OpTable::Spec& shared_spec() const { return spec_; }
   const ir::Program& body() const { return *spec_->function().body; }
   const Facts& facts() const { return facts_; }
   // Parameter k of the operation is LocalId{k}; the result is the local of the body's last statement.

@@ -48,6 +48,31 @@ TEST(Legalise, a_rotation_is_one_instruction_where_the_target_has_it) {
   }
 }
 
+Kernel divided(const Target& target, const ExprHandle& a, const ExprHandle& b) {
+  const ExprHandle quotient = call("primitive.u64.div", {a, b}), rest = call("primitive.u64.mod", {a, b});
+  const auto out = Sample().in("in").out("out").add(store("out", gid(0), lane(quotient, 0) ^ lane(rest, 1) ^ lane(rest, 0)));
+  return lower::lower(test::valid(out.make()), {}, target);
+}
+
+TEST(Legalise, a_64_bit_quotient_with_its_remainder_is_one_division_where_the_target_has_it) {
+  const auto wide = [](std::uint32_t k) { return pack(ir::DataType::U64, {load("in", gid(0)), load("in", gid(0) + u32(k))}); };
+  const Kernel native = divided(lower::kPtxTarget, wide(1), wide(2)), words = divided(lower::kShaderTarget, wide(1), wide(2));
+  EXPECT_EQ(count(native, Opcode::WideDiv), 1u);
+  EXPECT_EQ(count(native, Opcode::WideMod), 0u);
+  EXPECT_EQ(count(words, Opcode::WideDiv) + count(words, Opcode::Loop), 0u);
+  EXPECT_EQ(count(words, Opcode::Div), 3u);
+  EXPECT_EQ(count(divided(lower::kPtxTarget, wide(1), ir::expr::u64(10)), Opcode::WideMulHigh), 1u);
+}
+
+TEST(Legalise, a_64_bit_division_of_numbers_below_2_32_is_one_of_32_bits) {
+  const auto wide = [](std::uint32_t k) { return cast(ir::DataType::U64, load("in", gid(0) + u32(k))); };
+  for (const ExprHandle& by : {wide(1), ir::expr::u64(10)}) {
+    const Kernel kernel = divided(lower::kPtxTarget, wide(0), by);
+    EXPECT_EQ(count(kernel, Opcode::Div) + count(kernel, Opcode::Mod), 2u);
+    EXPECT_EQ(count(kernel, Opcode::WideDiv) + count(kernel, Opcode::WideMulHigh), 0u);
+  }
+}
+
 // --- Bodies ---
 
 ir::OpTable with_operations() {

@@ -276,7 +276,7 @@ TEST(Lower, a_product_by_a_power_of_two_is_a_shift) {
   EXPECT_EQ(count(storing(bin(BinOp::Mul, bin(BinOp::Mul, gid(0), u32(4)), u32(8))), Opcode::Shl), 1u);
 }
 
-TEST(Lower, a_64_bit_division_by_a_power_of_two_has_no_loop) {
+TEST(Lower, a_64_bit_division_by_a_literal_has_no_loop_and_no_division) {
   const auto divided = [](const char* op, std::uint64_t by) {
     const ExprHandle value = call(op, {pack(DataType::U64, {gid(0), gid(1)}), ir::expr::u64(by)});
     return lower::lower(
@@ -289,8 +289,12 @@ TEST(Lower, a_64_bit_division_by_a_power_of_two_has_no_loop) {
     EXPECT_LE(count(quotient, Opcode::Shl) + count(quotient, Opcode::Shr), 3u);
     EXPECT_LE(count(rest, Opcode::And), 1u);
   }
-  EXPECT_EQ(count(divided("primitive.u64.div", 10), Opcode::Loop), 1u);
-  EXPECT_EQ(count(divided("primitive.u64.mod", 10), Opcode::Loop), 1u);
+  for (const std::uint64_t by : {std::uint64_t{7}, std::uint64_t{10}, std::uint64_t{0xFFFFFFFFFFFFFFFF}}) {
+    for (const char* op : {"primitive.u64.div", "primitive.u64.mod"}) {
+      const Kernel kernel = divided(op, by);
+      EXPECT_EQ(count(kernel, Opcode::Loop) + count(kernel, Opcode::Div) + count(kernel, Opcode::Mod), 0u);
+    }
+  }
 }
 
 TEST(Lower, a_64_bit_rotation_by_a_literal_is_four_shifts_and_two_ors) {

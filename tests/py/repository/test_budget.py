@@ -12,10 +12,10 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 129_995,
-    "lines of tests": 89_850,
+    "lines of code": 130_460,
+    "lines of tests": 90_020,
     "lines of records": 31_250,
-    "words of documents": 43_860,
+    "words of documents": 43_878,
     "Fixes in the code": 593,
     "Fixes in tests": 862,
     "files in the largest folder": 38,

@@ -1,8 +1,9 @@
 // The kernel's instructions from first to last, each turned into its lines. A value has up to two forms, its words and a predicate for
 // whether it is not zero; the uses of a value say which of them are made. Control flow is labels and branches: X<k> stands at instruction
-// k, an Else or EndIf; loop k begins at H<k> and ends at E<k>. The body of a short If has no branch: what has an effect gets the If's
-// predicate, and values are computed in any case. NVIDIA's assembler keeps a branch around an access that has a predicate of its own, and
-// then every such access waits for the invocations to meet again.
+// k, an Else or EndIf; loop k begins at H<k> and ends at E<k>; a 64-bit division k goes to S<k> where 32 bits are enough, and goes on at
+// W<k>. The body of a short If has no branch: what has an effect gets the If's predicate, and values are computed in any case. NVIDIA's
+// assembler keeps a branch around an access that has a predicate of its own, and then every such access waits for the invocations to meet
+// again.
 #include "vyre/emit/ptx/emit.hpp"
 
 #include <algorithm>
@@ -336,6 +337,11 @@ void Emitter::own_instruction(std::uint32_t at) {
       return begin_loop(at);
     case Opcode::EndLoop:
       return end_loop();
+    case Opcode::WideMulHigh:
+      return define_bits(at, wide(code, "mul.hi.u64"));
+    case Opcode::WideDiv:
+    case Opcode::WideMod:
+      return wide_divide(at);
     case Opcode::Barrier:
       return line("bar.sync 0");
     case Opcode::Return:
@@ -345,6 +351,36 @@ void Emitter::own_instruction(std::uint32_t at) {
     default:
       VYRE_ASSERT(false);  // its row of opcodes.def has a spelling
   }
+}
+
+Words Emitter::wide(const Instruction& code, std::string_view name) {
+  const Words result = fresh_words(2);
+  std::array<std::uint32_t, 3> pairs{};
+  for (std::uint32_t& pair : pairs) pair = fresh_address();
+  const auto join = [&](std::uint32_t pair, const Words& words) { line("mov.b64 %a{}, {{{}, {}}}", pair, text(words[0]), text(words[1])); };
+  join(pairs[0], values_[code.a.index].bits);
+  join(pairs[1], values_[code.b.index].bits);
+  line("{} %a{}, %a{}, %a{}", name, pairs[2], pairs[0], pairs[1]);
+  line("mov.b64 {{{}, {}}}, %a{}", text(result[0]), text(result[1]), pairs[2]);
+  return result;
+}
+
+// Numbers below 2^32 are divided as such, which takes a third of the time.
+void Emitter::wide_divide(std::uint32_t at) {
+  const Instruction& code = kernel_.code[at];
+  const Words &a = values_[code.a.index].bits, &b = values_[code.b.index].bits, result = fresh_words(2);
+  const std::string_view name = code.op == Opcode::WideDiv ? "div" : "rem";
+  const std::uint32_t small = fresh_predicate();
+  line("or.b32 {}, {}, {}", text(result[1]), text(a[1]), text(b[1]));
+  line("setp.eq.u32 %p{}, {}, 0", small, text(result[1]));
+  line("@%p{} bra S{}", small, at);
+  const Words whole = wide(code, fmt::format("{}.u64", name));
+  for (const std::uint32_t lane : {0u, 1u}) line("mov.u32 {}, {}", text(result[lane]), text(whole[lane]));
+  line("bra W{}", at);
+  label('S', at);
+  line("{}.u32 {}, {}, {}", name, text(result[0]), text(a[0]), text(b[0]));
+  label('W', at);
+  define_bits(at, result);
 }
 
 bool Emitter::is_short(std::uint32_t at) const {

@@ -69,6 +69,9 @@ class Emitter {
   void spelled(std::uint32_t at, std::string_view spelling);
   void define_truth(std::uint32_t at, std::uint32_t predicate);
   void define_bits(std::uint32_t at, const Words& words);
+  // The result of an instruction on integers of 64 bits.
+  Words wide(const Instruction& code, std::string_view name);
+  void wide_divide(std::uint32_t at);
   void write_variable(const Instruction& code);
   // Whether the body of an If is emitted without a branch: it is short, has no Else and nothing but cheap values, writes and accesses.
   bool is_short(std::uint32_t at) const;

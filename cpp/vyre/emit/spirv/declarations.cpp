@@ -17,6 +17,10 @@ void Emitter::declare_capabilities() {
   };
   if (has_elements_of(1)) module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityStorageBuffer8BitAccess});
   if (has_elements_of(2)) module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityStorageBuffer16BitAccess});
+  const auto is_wide = [](const Instruction& it) {
+    return it.op == Opcode::WideMulHigh || it.op == Opcode::WideDiv || it.op == Opcode::WideMod;
+  };
+  if (std::ranges::any_of(kernel_.code, is_wide)) module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityInt64});
 }
 
 void Emitter::declare() {

@@ -33,7 +33,7 @@ constexpr Spelling kSpellings[] = {
 };
 static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& row) {
   const auto index = static_cast<std::size_t>(&row - lower::kOpcodes);
-  return (kSpellings[index].how == How::Expanded) != lower::kShaderTarget.has(static_cast<Opcode>(index));
+  return (kSpellings[index].how == How::Expanded) != lower::shader_target(true, true, true).has(static_cast<Opcode>(index));
 }));
 
 }  // namespace
@@ -190,6 +190,20 @@ Word Emitter::unknown_zero() {
 
 Word Emitter::unknown_ones() { return result(spv::OpISub, uint(), {unknown_zero(), constant(1)}); }
 
+// The opcodes of integers of 64 bits, which are two words elsewhere, the low one first.
+Word Emitter::wide(const Instruction& code) {
+  const Word type = module_.type(spv::OpTypeInt, {64, 0});
+  const Word a = result(spv::OpBitcast, type, {bits(code.a)}), b = result(spv::OpBitcast, type, {bits(code.b)});
+  Word value = 0;
+  if (code.op == Opcode::WideMulHigh) {
+    const Word whole = result(spv::OpUMulExtended, module_.type(spv::OpTypeStruct, {type, type}), {a, b});
+    value = result(spv::OpCompositeExtract, type, {whole, 1});
+  } else {
+    value = result(code.op == Opcode::WideDiv ? spv::OpUDiv : spv::OpUMod, type, {a, b});
+  }
+  return result(spv::OpBitcast, module_.uints(2), {value});
+}
+
 // The opcodes whose spelling is own().
 void Emitter::own_instruction(std::uint32_t at, Word volatility) {
   const Instruction& code = kernel_.code[at];
@@ -213,6 +227,10 @@ void Emitter::own_instruction(std::uint32_t at, Word volatility) {
       const Word product = result(spv::OpUMulExtended, pair, {bits(code.a), bits(code.b)});
       return define(at, result(spv::OpCompositeExtract, uint(), {product, 1}));
     }
+    case Opcode::WideMulHigh:
+    case Opcode::WideDiv:
+    case Opcode::WideMod:
+      return define(at, wide(code));
     case Opcode::AddSat: {  // 2^32 - 1 - a is what can be added to a
       const Word room = result(spv::OpNot, uint(), {bits(code.a)});
       return define(at, result(spv::OpIAdd, uint(), {bits(code.a), extended(GLSLstd450UMin, uint(), {bits(code.b), room})}));

@@ -66,6 +66,7 @@ class Emitter {
   void instruction(std::uint32_t at);
   // `volatility` is the mask that loads from memory get besides.
   void own_instruction(std::uint32_t at, Word volatility);
+  Word wide(const Instruction& code);
   Word extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands);
   // Defines the form that an instruction gives, and the others from it where something uses them.
   void define(std::uint32_t at, Word id) {

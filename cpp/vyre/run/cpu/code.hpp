@@ -18,6 +18,7 @@ enum class Op : std::uint8_t {
   // clang-format off
   Vector1, Vector2, Vector3,  // dest = functions[function](a), (a, b) or (a, b, c), all lanes
   Scalar1, Scalar2, Scalar3,  // likewise, once
+  Wide,                 // dest = functions[function](a, b), of two registers each
   VectorCopy,           // dest = a, all lanes
   Blend,                // dest = a, active lanes
   ScalarCopy,
@@ -60,7 +61,7 @@ inline constexpr std::size_t kRows = 3;
 struct Instruction {
   Op op = Op::Stop;
   std::uint8_t lanes = 1;
-  std::uint8_t function = 0;  // of Vector and Scalar: an Opcode
+  std::uint8_t function = 0;  // of Vector, Scalar and Wide: an Opcode
   std::uint8_t form = 0;      // of Vector2: Form; of Vector3: 1 when b, 2 when c is a scalar; of vector accesses: Row of the index
   bool bounded = false;       // of accesses
   lower::Opcode atomic = lower::Opcode::AtomicAdd;

@@ -106,6 +106,9 @@ class Compiler : KernelReader {
         return emit_id(position);
       case Opcode::Select:
         return emit_ternary(position);
+      case Opcode::WideDiv:
+      case Opcode::WideMod:
+        return emit_wide(position);
       case Opcode::Lane:
         registers_.assign(position, registers_.of(instruction.a) + instruction.imm);
         return;
@@ -166,6 +169,12 @@ class Compiler : KernelReader {
          .dest = define(position),
          .a = a,
          .b = b});
+  }
+
+  void emit_wide(std::uint32_t position) {
+    const KernelInstruction& instruction = at(position);
+    const std::uint32_t a = registers_.of(instruction.a), b = registers_.of(instruction.b);
+    add({.op = Op::Wide, .function = static_cast<std::uint8_t>(instruction.op), .dest = define(position), .a = a, .b = b});
   }
 
   // Registers of ids are filled before the code runs, and never hold other values.

@@ -51,6 +51,23 @@ void Machine::clear_shared() {
   for (const Memory& array : shared_) std::fill_n(array.words, std::size_t{array.lanes} * array.length, Word{0});
 }
 
+void Machine::divide(const Instruction& i, std::size_t lanes) {
+  const auto two_words = [&](std::uint32_t reg, std::size_t lane) {
+    const Word low = address(reg)[lane * step(reg)], high = address(reg + 1)[lane * step(reg)];
+    return std::uint64_t{high} << 32 | low;
+  };
+  const bool once = is_scalar(i.dest), wants_rest = static_cast<lower::Opcode>(i.function) == lower::Opcode::WideMod;
+  Word* const low = once ? &scalar(i.dest) : vector(i.dest);
+  Word* const high = once ? &scalar(i.dest + 1) : vector(i.dest + 1);
+  for (std::size_t lane = 0; lane < (once ? 1 : lanes); ++lane) {
+    // Lanes that are not active may have a divisor of zero.
+    const std::uint64_t a = two_words(i.a, lane), b = std::max<std::uint64_t>(two_words(i.b, lane), 1);
+    const std::uint64_t result = wants_rest ? a % b : a / b;
+    low[lane] = static_cast<Word>(result);
+    high[lane] = static_cast<Word>(result >> 32);
+  }
+}
+
 void Machine::run(const std::size_t lanes) {
   const std::size_t count = whole_groups(lanes);
   const Instruction* const code = code_.instructions.data();
@@ -79,6 +96,9 @@ void Machine::run(const std::size_t lanes) {
         break;
       case Op::Scalar3:
         scalar(i.dest) = lanes_.one[i.function](scalar(i.a), scalar(i.b), scalar(i.c));
+        break;
+      case Op::Wide:
+        divide(i, lanes);
         break;
       case Op::VectorCopy:
         if (is_scalar(i.a)) {

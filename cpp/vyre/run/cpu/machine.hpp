@@ -84,6 +84,9 @@ class Machine {
   const Word* address(std::uint32_t reg) { return is_scalar(reg) ? &scalar(reg) : vector(reg); }
   static std::size_t step(std::uint32_t reg) { return is_scalar(reg) ? 0 : 1; }
 
+  // A quotient or a remainder of numbers of two words.
+  void divide(const Instruction& i, std::size_t lanes);
+
   // Accesses to memory (machine_memory.cpp).
   void load(const Instruction& i, const Memory& memory, std::size_t lanes);
   void store(const Instruction& i, const Memory& memory, std::size_t lanes);

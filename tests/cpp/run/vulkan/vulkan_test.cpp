@@ -227,12 +227,14 @@ TEST_F(VulkanTest, the_probe_tells_which_drivers_end_loops) {
   on_each_device([&](std::size_t device, const DeviceInfo& info) {
     backend_.prepare_shader(xor_shader(), device);
     const auto probes = backend_.devices()[device].probes;
-    ASSERT_EQ(probes.size(), 3u);
+    ASSERT_EQ(probes.size(), 4u);
     EXPECT_EQ(probes[0].first, "loop_budget");
     EXPECT_EQ(probes[1].first, "accesses_8_bits");
     EXPECT_EQ(probes[2].first, "accesses_16_bits");
+    EXPECT_EQ(probes[3].first, "integers_64_bits");
     if (info.driver.find("llvmpipe Mesa 22.3") != std::string::npos) {
       EXPECT_EQ(probes[0].second, "65535");
+      EXPECT_EQ(probes[3].second, "native");
     }
     if (info.name.find("SwiftShader") != std::string::npos || info.kind == "discrete gpu") {
       EXPECT_EQ(probes[0].second, "none");

@@ -68,6 +68,7 @@ void Context::open() {
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &features12;
   features.features.robustBufferAccess = robust ? VK_TRUE : VK_FALSE;
+  features.features.shaderInt64 = physical_.integers_64_bits ? VK_TRUE : VK_FALSE;
   std::vector<const char*> extensions;
   if (robust_access2) extensions.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
   if (physical_.calibrated_timestamps) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);

@@ -25,6 +25,8 @@ struct Probes {
   std::optional<std::uint32_t> loop_budget;
   // Whether storage buffers may have elements of 8 and of 16 bits, and shaders access them correctly.
   bool accesses_8_bits = false, accesses_16_bits = false;
+  // Whether shaders multiply and divide integers of 64 bits correctly.
+  bool integers_64_bits = false;
 };
 
 // Has the settings of the Vulkan backend that tests and tools may change. Users always get the defaults.

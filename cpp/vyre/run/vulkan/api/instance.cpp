@@ -158,6 +158,7 @@ void read_features(const InstanceApi& api, const Extensions& extensions, Physica
   device.pipeline_statistics = executables.pipelineExecutableInfo == VK_TRUE;
   device.storage_8_bits = features12.storageBuffer8BitAccess == VK_TRUE;
   device.storage_16_bits = features11.storageBuffer16BitAccess == VK_TRUE;
+  device.integers_64_bits = features.features.shaderInt64 == VK_TRUE;
   if (features12.vulkanMemoryModel != VK_TRUE) {
     device.info.reasons.push_back(
         fmt::format("device `{}` has no vulkanMemoryModel. Fix: update its driver, or use another device.", device.info.name));

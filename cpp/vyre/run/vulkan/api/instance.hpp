@@ -41,6 +41,7 @@ struct PhysicalDevice {
   bool buffer_addresses = false;
   // Whether storage buffers may have elements of 8 and of 16 bits.
   bool storage_8_bits = false, storage_16_bits = false;
+  bool integers_64_bits = false;
   std::uint32_t timestamp_bits = 0;    // valid bits of the queue's timestamps; 0: it has none
   bool calibrated_timestamps = false;  // VK_EXT_calibrated_timestamps
   bool pipeline_statistics = false;    // VK_KHR_pipeline_executable_properties

@@ -16,12 +16,14 @@ bool fits(std::uint32_t loop_budget, const lower::Kernel& kernel) {
   return rounds == 0 || (zeroing <= loop_budget && rounds <= loop_budget - zeroing);
 }
 
-lower::Target lowering_target(const Target& target) { return lower::shader_target(target.accesses_8_bits, target.accesses_16_bits); }
+lower::Target lowering_target(const Target& target) {
+  return lower::shader_target(target.accesses_8_bits, target.accesses_16_bits, target.integers_64_bits);
+}
 
 // NVIDIA's compiler (driver 580) may crash where a branch has a constant for its condition, which the optimiser would have removed.
 validate::ValidProgram without_decided_branches(const validate::ValidProgram& program, const Optimize& options) {
   if (options.passes) return program;
-  return transform::remove_unused(transform::fold_constants(transform::inline_calls(program)));
+  return transform::remove_unused(transform::fold_constants(transform::inline_calls(program, transform::Kept::Divisions)));
 }
 
 Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const Target& target) {

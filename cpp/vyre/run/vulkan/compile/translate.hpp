@@ -19,6 +19,8 @@ struct Target {
   bool addresses = false;
   // Whether the device accesses elements of 8 and of 16 bits directly. If not, the shader accesses whole words.
   bool accesses_8_bits = false, accesses_16_bits = false;
+  // Whether shaders may have integers of 64 bits.
+  bool integers_64_bits = false;
 };
 
 // Throws LoweringError.

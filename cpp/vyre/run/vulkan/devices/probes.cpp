@@ -102,13 +102,56 @@ bool accesses_right(Device& device) {
   return narrow == wanted && words[0] == wanted[0] && words[1] == 0xFFFFFFFEu && words[2] == 3;
 }
 
-// Whether shaders can access elements of these types directly. A driver may report the feature and fail nevertheless; shaders then access
-// whole words.
-template <class Unsigned, class Signed>
-bool accesses(Device& device, bool reported) {
+// Operands of 64 bits: the second one of each pair is a divisor.
+constexpr std::array<std::uint64_t, 8> kWide = {~std::uint64_t{0}, 3, 0x123456789ABCDEF0, 0xFEDCBA987, 0xFFFFFFFF00000000,
+                                                0xFFFFFFFF,        7, 0x8000000000000001};
+
+// For each pair: wide[8 + 3 * pair] = high half of the product, then quotient, then remainder.
+Shader wide_integers() {
+  using lower::Opcode;
+  lower::Writer writer({1, 1, 1});
+  writer.kernel().buffers = {{.lanes = 2, .writable = true}};
+  const auto load = [&](std::uint32_t index) {
+    return writer.add({.op = Opcode::LoadBuffer, .lanes = 2, .imm = 0, .a = writer.constant(index)});
+  };
+  for (std::uint32_t pair = 0; pair < kWide.size() / 2; ++pair) {
+    const lower::ValueId a = load(2 * pair), b = load(2 * pair + 1);
+    std::uint32_t at = static_cast<std::uint32_t>(kWide.size()) + 3 * pair;
+    for (const Opcode op : {Opcode::WideMulHigh, Opcode::WideDiv, Opcode::WideMod}) {
+      const lower::ValueId value = writer.add({.op = op, .lanes = 2, .a = a, .b = b});
+      writer.add({.op = Opcode::StoreBuffer, .imm = 0, .a = writer.constant(at++), .b = value});
+    }
+  }
+
+  Shader shader;
+  shader.words = spirv::emit(writer.finish());
+  shader.buffer_count = 1;
+  shader.writable = {true};
+  shader.names = {"wide"};
+  return shader;
+}
+
+bool divides_right(Device& device) {
+  __extension__ using Wide = unsigned __int128;
+  std::array<std::uint64_t, kWide.size() / 2 * 5> wide{};
+  std::ranges::copy(kWide, wide.begin());
+  std::array wanted = wide;
+  std::size_t at = kWide.size();
+  for (std::size_t k = 0; k < kWide.size(); k += 2) {
+    const std::uint64_t a = kWide[k], b = kWide[k + 1];
+    for (const std::uint64_t value : {static_cast<std::uint64_t>(Wide{a} * b >> 64), a / b, a % b}) wanted[at++] = value;
+  }
+  const BufferView view{std::as_writable_bytes(std::span(wide)), wide.size()};
+  run_host_call(device, {device.pipeline(wide_integers()), nullptr}, {&view, 1}, {}, {});
+  return wide == wanted;
+}
+
+// Whether the device does right what its driver reports. Where it does not, shaders do with words instead.
+template <class Try>
+bool is_right(bool reported, const Try& attempt) {
   if (!reported) return false;
   try {
-    return accesses_right<Unsigned, Signed>(device);
+    return attempt();
   } catch (const DeviceLostError&) {
     throw;
   } catch (const DeviceError&) {
@@ -133,8 +176,9 @@ std::optional<std::uint32_t> loop_budget(Device& device) {
 Probes run_probes(Device& device) {
   const PhysicalDevice& physical = device.context().physical();
   return {.loop_budget = loop_budget(device),
-          .accesses_8_bits = accesses<std::uint8_t, std::int8_t>(device, physical.storage_8_bits),
-          .accesses_16_bits = accesses<std::uint16_t, std::int16_t>(device, physical.storage_16_bits)};
+          .accesses_8_bits = is_right(physical.storage_8_bits, [&] { return accesses_right<std::uint8_t, std::int8_t>(device); }),
+          .accesses_16_bits = is_right(physical.storage_16_bits, [&] { return accesses_right<std::uint16_t, std::int16_t>(device); }),
+          .integers_64_bits = is_right(physical.integers_64_bits, [&] { return divides_right(device); })};
 }
 
 struct Seen {
@@ -170,7 +214,8 @@ std::vector<std::pair<std::string, std::string>> probes_seen(const PhysicalDevic
   if (!probes) return {};
   return {{"loop_budget", probes->loop_budget ? std::to_string(*probes->loop_budget) : "none"},
           {"accesses_8_bits", probes->accesses_8_bits ? "native" : "words"},
-          {"accesses_16_bits", probes->accesses_16_bits ? "native" : "words"}};
+          {"accesses_16_bits", probes->accesses_16_bits ? "native" : "words"},
+          {"integers_64_bits", probes->integers_64_bits ? "native" : "words"}};
 }
 
 }  // namespace vyre::run::vulkan

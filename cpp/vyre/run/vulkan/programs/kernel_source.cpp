@@ -69,7 +69,8 @@ KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::op
   const Target target{.loop_budget = probes.loop_budget,
                       .addresses = addresses,
                       .accesses_8_bits = options_.narrow && probes.accesses_8_bits,
-                      .accesses_16_bits = options_.narrow && probes.accesses_16_bits};
+                      .accesses_16_bits = options_.narrow && probes.accesses_16_bits,
+                      .integers_64_bits = probes.integers_64_bits};
   if (!variant.plain) variant.plain = translate(*family.program, target, options_);
   Kernels& kernels = variant.kernels;
   kernels.program = program_;

@@ -282,6 +282,9 @@ void Translator::instruction(std::uint32_t position) {
   }
   if (lower::is_atomic(i.op)) return atomic(position);
   switch (i.op) {
+    case Opcode::WideDiv:
+    case Opcode::WideMod:
+      return wide_divide(position);
     case Opcode::Constant:
     case Opcode::Lane:
     case Opcode::Pack:

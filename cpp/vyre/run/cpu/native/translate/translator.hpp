@@ -100,6 +100,8 @@ class Translator : KernelReader {
   void vector_divide(const Instruction& i, CellId dest, int part);
   void vector_divide_by_power(const Instruction& i, CellId dest, int part);
   void unsigned_quotient(int a, int b);
+  void wide_divide(std::uint32_t position);  // translate_wide.cpp
+  void divide_rax_by_rcx(Opcode op);
   void vector_bits(const Instruction& i, CellId dest, int part);
   void count_bits(const Xmm& to, const Xmm& from);
   void vector_compare(const Instruction& i, CellId dest, int part);
