@@ -105,3 +105,33 @@ def test_divisors_in_ptx(rng):
     for program, inputs, wanted in [*programs, by_numbers(random)]:
         groups = (-(-len(inputs["a"]) // 32), 1, 1)
         check(ptx_machine.run(program, inputs, groups, optimize=True), wanted, inputs)
+
+
+@pytest.mark.parametrize("element", [DataType.U32, DataType.I32])
+def test_literal_divisors_of_32_bits(element, target, rng):
+    random = Random(int(rng.integers(2**32)))
+    signed = element == DataType.I32
+    some = sorted({by % 2**32 for by in literals(random)} - {0})
+    to_type = (lambda a: (a + 2**31) % 2**32 - 2**31) if signed else lambda a: a % 2**32
+    some = [to_type(by) for by in random.sample(some, 96)]
+    for first in range(0, len(some), 24):
+        part = some[first : first + 24]
+        numbers = [
+            to_type(k * by + d) for by in part for k in (0, 1, -1, random.getrandbits(32) // by) for d in (-1, 0, 1)
+        ]
+        wanted = {"quotient": [], "rest": []}
+        for a, by in itertools.product(numbers, part):
+            whole = abs(a) // abs(by) * (1 if (a < 0) == (by < 0) else -1)
+            wanted["quotient"].append(to_type(whole))
+            wanted["rest"].append(a - whole * by)
+        buffers = [BufferDecl.read("a", 0, element)]
+        buffers += [BufferDecl.read_write(name, 1 + k, element) for k, name in enumerate(wanted)]
+        stores = []
+        for column, by in enumerate(part):
+            at, dividend, divisor = X * len(part) + column, Expr.load("a", X), (Expr.i32 if signed else Expr.u32)(by)
+            stores += [Node.store("quotient", at, dividend // divisor), Node.store("rest", at, dividend % divisor)]
+        inputs = {"a": np.array(numbers, np.int32 if signed else np.uint32)}
+        inputs |= {name: np.zeros(len(values), inputs["a"].dtype) for name, values in wanted.items()}
+        found = vyre.run(Program(buffers, (32, 1, 1), stores), inputs, len(numbers) // 32, **target)
+        for name, values in wanted.items():
+            np.testing.assert_array_equal(found[name], values, err_msg=f"{name} by {part}")

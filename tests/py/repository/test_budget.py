@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_460,
-    "lines of tests": 90_020,
+    "lines of code": 130_490,
+    "lines of tests": 90_056,
     "lines of records": 31_250,
     "words of documents": 43_878,
     "Fixes in the code": 593,

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/lower/reciprocal.hpp"
 #include "vyre/run/cpu/native/translate/translator.hpp"
 
 namespace vyre::run::cpu::native {
@@ -182,6 +183,28 @@ void Translator::unsigned_quotient(int a, int b) {
   if (!a_.narrow()) a_.vpermq(Xbyak::Ymm(a), Xbyak::Ymm(a), 0xD8);  // puts the quarters of both vectors in order
 }
 
+// Replaces vector 0 by its quotient, by a number that is not zero. Vectors 1 to 3 are scratch.
+void Translator::quotient_by_constant(std::uint32_t by) {
+  const Xmm x = a_.v(0), multiplier = a_.v(1), high = a_.v(2);
+  if (std::has_single_bit(by)) {
+    if (by > 1) a_.vpsrld(x, x, static_cast<std::uint8_t>(std::countr_zero(by)));
+    return;
+  }
+  const lower::Reciprocal<std::uint32_t> inverse = lower::reciprocal(by);
+  const auto after = static_cast<std::uint8_t>(inverse.after);
+  // Unless it is exact, a multiplier with one bit more is, whose highest bit adds x to the product: (x + high) / 2 does not wrap.
+  const std::uint64_t left = (std::uint64_t{1} << (32 + after)) - std::uint64_t{inverse.multiplier} * by;
+  const std::uint32_t longer = 2 * inverse.multiplier + (2 * left >= by) + 1;
+  if (inverse.before > 0) a_.vpsrld(x, x, static_cast<std::uint8_t>(inverse.before));
+  a_.load(multiplier, a_.constant(inverse.is_exact ? inverse.multiplier : longer));
+  vector_mul_high(high, x, multiplier);
+  if (inverse.is_exact) return a_.vpsrld(x, high, after);
+  a_.vpsubd(x, x, high);
+  a_.vpsrld(x, x, 1);
+  a_.vpaddd(x, x, high);
+  a_.vpsrld(x, x, after);
+}
+
 // Divides signed numbers by a power of two from 1 to 2^30. A shift rounds down and the division towards zero, so 2^k - 1 is added to
 // negative numbers first.
 void Translator::vector_divide_by_power(const Instruction& i, CellId dest, int part) {
@@ -218,7 +241,12 @@ void Translator::vector_divide(const Instruction& i, CellId dest, int part) {
     a_.move(a_.v(0), a);
     a_.move(a_.v(1), b);
   }
-  unsigned_quotient(0, 1);
+  const std::uint32_t by = is_constant(i.b) ? at(i.b).imm : 0;
+  if (by != 0) {
+    quotient_by_constant(is_signed && by >= 0x80000000u ? 0u - by : by);
+  } else {
+    unsigned_quotient(0, 1);
+  }
   if (is_signed) {  // negative when the signs differ
     a_.load(a_.v(1), frame(scratch_memory_));
     a_.bit_xor(a_.v(1), a_.v(1), frame(scratch_memory_ + 64));

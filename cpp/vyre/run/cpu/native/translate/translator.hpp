@@ -100,6 +100,7 @@ class Translator : KernelReader {
   void vector_divide(const Instruction& i, CellId dest, int part);
   void vector_divide_by_power(const Instruction& i, CellId dest, int part);
   void unsigned_quotient(int a, int b);
+  void quotient_by_constant(std::uint32_t by);
   void wide_divide(std::uint32_t position);  // translate_wide.cpp
   void divide_rax_by_rcx(Opcode op);
   void vector_bits(const Instruction& i, CellId dest, int part);
