@@ -13,7 +13,7 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 130_490,
-    "lines of tests": 90_056,
+    "lines of tests": 90_080,
     "lines of records": 31_250,
     "words of documents": 43_878,
     "Fixes in the code": 593,

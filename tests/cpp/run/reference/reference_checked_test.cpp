@@ -145,8 +145,12 @@ TEST(Checked, a_race_on_several_lanes_is_one) {
 }
 
 TEST(Checked, accesses_out_of_bounds_are_found_though_they_are_defined) {
-  const ir::Program program =
-      Sample().in("in").out("out").size(4).add({let("x", load("in", gid(0))), store("out", gid(0) * u32(2), var("x") + u32(9))}).make();
+  const ir::Program program = Sample()
+                                  .in("in")
+                                  .out("out")
+                                  .size(4)
+                                  .add({let("x", load("in", gid(0))), store("out", (u32(3) - gid(0)) * u32(2), var("x") + u32(9))})
+                                  .make();
   const Findings findings = check(program, {{1, 2, 3}, {0, 0, 0, 0}});
   ASSERT_EQ(findings.list.size(), 2u);
   const auto& load = std::get<OutOfBounds>(findings.list[0]);
@@ -155,10 +159,10 @@ TEST(Checked, accesses_out_of_bounds_are_found_though_they_are_defined) {
   EXPECT_EQ(load.count, 1u);
   EXPECT_EQ(load.witness, (run::Witness{{0, 0, 0}, {3, 0, 0}, AccessKind::Read, {}, NodeId{0}, 0}));
   const auto& store = std::get<OutOfBounds>(findings.list[1]);
-  EXPECT_EQ(store.index, 4u);
+  EXPECT_EQ(store.index, 6u);
   EXPECT_EQ(store.length, 4u);
   EXPECT_EQ(store.count, 2u);
-  EXPECT_EQ(store.witness, (run::Witness{{0, 0, 0}, {2, 0, 0}, AccessKind::Write, {}, NodeId{1}, 12}));
+  EXPECT_EQ(store.witness, (run::Witness{{0, 0, 0}, {0, 0, 0}, AccessKind::Write, {}, NodeId{1}, 10}));
 }
 
 TEST(Checked, reads_of_workgroup_memory_that_nobody_wrote_are_found_when_they_are_asked_for) {

@@ -28,6 +28,7 @@ struct Event {
   AccessKind kind = AccessKind::Read;
   NodeId statement;
   std::uint32_t value = 0;
+  bool used = false;  // of a read: the store that takes the value has an effect
 };
 
 bool race(const Event& a, const Event& b) {
@@ -37,7 +38,7 @@ bool race(const Event& a, const Event& b) {
   return a.local != b.local && a.phase == b.phase;
 }
 
-// Writes down every access to memory that can be written.
+// Writes down every access to memory that can be written. Each load gives its value to the next store of its invocation.
 struct Recorder : Unobserved {
   explicit Recorder(const Job& job) : job(job) {}
 
@@ -55,13 +56,27 @@ struct Recorder : Unobserved {
   }
   void store(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
     for (std::uint32_t k = 0; k < i.lanes; ++k) put(i, index * i.lanes + k, AccessKind::Write, slots[i.c + k]);
+    Loads& own = loads[{now->group->id(), who}];
+    for (const std::size_t read : own.reads) events[read].used = true;
+    for (const auto& key : own.outside) ++outsides[key];
+    own = {};
   }
   void atomic(const Instruction& i, std::size_t lane, std::uint32_t, std::uint32_t value) { put(i, lane, AccessKind::Atomic, value); }
-  void outside(const Instruction& i, std::size_t, const std::uint32_t*) { ++outsides[{statement(i).index, i.b}]; }
+  void outside(const Instruction& i, std::size_t, const std::uint32_t*) {
+    const Key key{statement(i).index, i.b};
+    Loads& own = loads[{now->group->id(), who}];
+    if (i.code == Opcode::Load || i.code == Opcode::LoadLanes) {
+      own.outside.push_back(key);
+    } else {
+      ++outsides[key];
+      if (i.code != Opcode::Atomic) own = {};  // a store without effect
+    }
+  }
 
   NodeId statement(const Instruction& i) const { return job.code.statements[static_cast<std::size_t>(&i - job.code.instructions.data())]; }
   void put(const Instruction& i, std::size_t lane, AccessKind kind, std::uint32_t value) {
     if (!now->group->memory(i.b).writable) return;
+    if (kind == AccessKind::Read) loads[{now->group->id(), who}].reads.push_back(events.size());
     events.push_back({i.b, lane, now->group->id(), who, now->phase, kind, statement(i), value});
   }
 
@@ -69,12 +84,18 @@ struct Recorder : Unobserved {
     const Group* group;
     std::uint32_t phase = 0;
   };
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // statement and buffer
+  struct Loads {
+    std::vector<std::size_t> reads;  // in `events`
+    std::vector<Key> outside;
+  };
   const Job& job;
+  std::map<std::pair<Triple, Triple>, Loads> loads;  // whose values no store has taken yet, by workgroup and invocation
   std::vector<Running> groups;
   Running* now = nullptr;
   Triple who{};
   std::vector<Event> events;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> outsides;
+  std::map<Key, std::uint64_t> outsides;
 };
 
 // A few statements on a few elements, chosen by ids alone.
@@ -245,7 +266,7 @@ TEST(RaceOracle, findings_are_those_of_all_pairs_of_all_accesses_in_every_schedu
         const auto lane = std::tuple(event.buffer, event.lane, event.buffer == 2 ? event.workgroup[0] : 0);
         if (event.kind != AccessKind::Read) {
           written.insert(lane);
-        } else if (blank[event.buffer] && !written.contains(lane)) {
+        } else if (event.used && blank[event.buffer] && !written.contains(lane)) {
           ++unwritten_reads[{event.statement.index, event.buffer}];
         }
       }
