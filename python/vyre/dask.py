@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vyre._base.refused import must_be, must_have, not_installed
+from vyre._base.refused import must_be, must_have, no_place, not_installed
 
 try:
     import distributed
@@ -34,12 +34,14 @@ except ImportError:
 from vyre import _core
 from vyre._base import log as _log
 from vyre._base.calls import explain_calls
+from vyre._base.pickler import copied
 from vyre._base.text import shown
 from vyre._core import Array
 from vyre._default import default_device
 from vyre._devices import backends, check_backend, devices
-from vyre._kernel.kernel import Kernel
-from vyre._kernel.shipped import shipped
+from vyre._kernel.call import host_call
+from vyre._kernel.kernel import Kernel, Specialized
+from vyre._kernel.smaller import in_halves
 from vyre._tools.bisect import bisect
 from vyre._tools.ways import first_difference, way
 from vyre.errors import ArgumentError, CapabilityError, VyreError
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
     from typing import IO
 
     from vyre._core import Program
-    from vyre._kernel.shipped import HostCall, ShippedKernel
     from vyre._tools.divergence import Divergence, OutputDifference
     from vyre._tools.ways import Runner, Way
 
@@ -199,20 +200,54 @@ def _shown(where: Place) -> str:
     return f"{where.backend} device {where.device}"
 
 
+class _Call(NamedTuple):
+    """A call of a kernel without constants as arguments of vyre.run, and which of the outputs it gives."""
+
+    kernel: Kernel
+    program: Program
+    inputs: Mapping[str, Any]
+    workgroups: tuple[int, int, int]
+    results: tuple[str, ...]
+
+    def run(self, way: Runner) -> Mapping[str, np.ndarray]:
+        """The outputs of the call, in smaller workgroups where the device needs them."""
+        try:
+            return way(self.program, self.inputs, self.workgroups)
+        except CapabilityError as error:
+            label = f"kernel `{self.kernel.__name__}`"
+            program, counts = in_halves(self.kernel._traced({}), self.workgroups, error, label)
+            return way(program, self.inputs, counts)
+
+    def result_of(self, outputs: Mapping[str, np.ndarray]) -> Any:
+        """Return the result of the call: one array bare, several as a tuple."""
+        found = tuple(outputs[name] for name in self.results)
+        return found[0] if len(found) == 1 else found
+
+
+def _call(kernel: Kernel, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Call:
+    """A call on the host. An InOut array is read, and comes back as another one."""
+    label = f"kernel `{kernel.__name__}`"
+    for name in ("backend", "device", "optimize", "timeout", "at_most"):
+        if kwargs.get(name) is not None:
+            raise no_place(f"argument `{name}` of {label}", "in a call that a worker runs")
+    program, inputs, workgroups = host_call(kernel, args, dict(kwargs))
+    results = tuple(each.name for each in kernel._arrays if each.kind != "In")
+    return _Call(kernel, program, inputs, _core._grid(workgroups, label), results)
+
+
 class Task:
     """A kernel or a function that runs on the device of the worker that calls it. Made by ``vyre.dask.task``."""
 
     def __init__(
         self,
-        work: ShippedKernel | Callable[..., Any],
+        work: Kernel | Callable[..., Any],
         name: str,
-        is_kernel: bool,
         backend: Way | None,
         against: Way | None,
         timeout: float | None,
     ) -> None:
         self.__name__ = name
-        self._work, self._is_kernel = work, is_kernel
+        self._work = work
         self._backend, self._against, self._timeout = backend, against, timeout
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -220,16 +255,16 @@ class Task:
 
         Raises: what the call raises; DisagreementError.
         """
-        if not self._is_kernel:
+        if not isinstance(self._work, Kernel):
             return self._function(args, kwargs)
-        call = self._work.host_call(args, kwargs)  # type: ignore[union-attr]
+        call = _call(self._work, args, kwargs)
         name, runner = self._way()
-        outputs = self._work.run(call, runner)  # type: ignore[union-attr]
+        outputs = call.run(runner)
         if self._against is not None:
             other, second = way(self._against, "against", "vyre.dask.task", self._timeout)
             if other == name:
                 other = f"{other} (against)"
-            both = {name: outputs, other: self._work.run(call, second)}  # type: ignore[union-attr]
+            both = {name: outputs, other: call.run(second)}
             difference = first_difference(call.program, both)
             if difference is not None:
                 raise _disagreement(self.__name__, call, {name: runner, other: second}, difference, self._timeout)
@@ -246,10 +281,10 @@ class Task:
     def _function(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         where = place() if self._backend is None else Place(self._backend, None)  # type: ignore[arg-type]
         with default_device(*where):
-            result = self._work(*args, **kwargs)  # type: ignore[operator]
+            result = self._work(*args, **kwargs)
         if self._against is not None:
             with default_device(self._against):  # type: ignore[arg-type]
-                other = self._work(*args, **kwargs)  # type: ignore[operator]
+                other = self._work(*args, **kwargs)
             if not _are_same(result, other):
                 places = (_shown(where), str(self._against))
                 raise DisagreementError(
@@ -276,7 +311,7 @@ def _are_same(one: Any, other: Any) -> bool:
 
 
 def _disagreement(
-    name: str, call: HostCall, ways: Mapping[str, Runner], difference: OutputDifference, timeout: float | None
+    name: str, call: _Call, ways: Mapping[str, Runner], difference: OutputDifference, timeout: float | None
 ) -> DisagreementError:
     """The error for two ways whose outputs differ, with the first value that does."""
     one, other = ways
@@ -316,9 +351,9 @@ def task(
     """Make a kernel into a function that travels to a worker and runs on its device.
 
     It goes wherever dask takes a function. A kernel travels by value, even one from a notebook,
-    with what it has captured when the task is made. Its InOut arrays come back as new ones, because
-    blocks are shared and never written. Any other function travels as dask pickles it, and runs
-    with the worker's device as ``vyre.default_device``.
+    with what it has captured when the task is made; a worker traces it once. Its InOut arrays come
+    back as new ones, because blocks are shared and never written. Any other function travels as
+    dask pickles it, and runs with the worker's device as ``vyre.default_device``.
 
     Args:
         kernel: the kernel, or a function.
@@ -345,7 +380,11 @@ def task(
         if given is not None:
             way(given, argument, "vyre.dask.task", timeout)  # this raises for what is no way
     if isinstance(kernel, Kernel):
-        return Task(shipped(kernel, constants), kernel._function.__name__, True, backend, against, timeout)
+        named = [kernel.__name__, *(f"{each.name}=..." for each in kernel._constants)]
+        chosen = kernel._chosen(constants, f"vyre.dask.task({', '.join(named)})")
+        work = copied(Specialized(kernel, chosen) if chosen else kernel)
+        work._traced({})  # so that what is wrong with it shows here
+        return Task(work, kernel.__name__, backend, against, timeout)
     if not callable(kernel):
         raise must_be("argument `kernel` of vyre.dask.task", "a kernel or a function", shown(kernel))
     name = getattr(kernel, "__name__", type(kernel).__name__)
@@ -361,7 +400,7 @@ def task(
                 "the name of a backend for a function that is no kernel",
                 shown(given),
             )
-    return Task(kernel, name, False, backend, against, timeout)
+    return Task(kernel, name, backend, against, timeout)
 
 
 class _Ran(NamedTuple):
@@ -512,14 +551,14 @@ def _compare(
     if _are_same(first.result, second.result):
         return
     names = tuple(f"worker {ran.worker} ({ran.place})" for ran in (first, second))
-    if not work._is_kernel:
+    if not isinstance(work._work, Kernel):
         raise DisagreementError(
             f"`{work.__name__}` gave other bytes on {names[0]} than on {names[1]}. Fix: make a task of each kernel "
             "that it calls, which finds the first value that differs.",
             (names[0], names[1]),
             None,
         )
-    call = work._work.host_call(block, same)  # type: ignore[union-attr]
+    call = _call(work._work, block, same)
     ways = {name: _remote(client, work, ran.worker) for name, ran in zip(names, (first, second), strict=True)}
     outputs = {
         name: dict(zip(call.results, ran.result if len(call.results) > 1 else (ran.result,), strict=True))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vyre import _core
 from vyre._base.calls import explain_calls
 from vyre._base.refused import must_be
-from vyre._base.taken import Version, note_taken
+from vyre._base.taken import COMPANIONS, Version, note_taken
 from vyre._base.text import shown
 from vyre._core import Convention, Expr, Node, OpLaw, OpSignature, OpSpec, Procedure, Program
 from vyre.errors import ArgumentError, CallError
@@ -162,6 +162,7 @@ def register(spec: OpSpec) -> OpSpec:
         # Until now pickles needed nothing beside their bytes.
         for kind in (Program, Procedure, Expr, Node):
             copyreg.pickle(kind, _reduced)
+        COMPANIONS.append(_called)
     _OWN.setdefault((spec.id, spec.version), spec)
     if spec.procedure is not None:
         _function(spec)  # it keeps the recording, which has the lines of its steps
@@ -172,30 +173,33 @@ def register(spec: OpSpec) -> OpSpec:
 _OWN: dict[tuple[str, int], OpSpec] = {}
 
 
-def _reduced(value: Any) -> tuple[Any, ...]:
-    """Reduce a Program, a Procedure, an Expr or a Node for pickle; the user's operations that it calls travel along."""
+def _called(data: bytes) -> list[Operation]:
+    """The user's operations that the bytes of a pickle call."""
     from vyre._pickle import called  # when it is asked for: `import vyre` does without
 
+    return [Operation(spec) for spec in called(data, tuple(_OWN.values()))]
+
+
+def _reduced(value: Any) -> tuple[Any, ...]:
+    """Reduce a Program, a Procedure, an Expr or a Node for pickle; the user's operations that it calls travel along."""
     rebuild, (data,) = value.__reduce__()
-    specs = called(data, tuple(_OWN.values()))
-    return (_with_operations, (rebuild, data, *specs)) if specs else (rebuild, (data,))
+    operations = _called(data)
+    return (_with_operations, (rebuild, data, *operations)) if operations else (rebuild, (data,))
 
 
-def _with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: OpSpec) -> Any:
-    """Rebuild the object of these bytes, once the operations that it calls are registered.
-
-    Raises: ArgumentError when another operation is registered under one of their ids and versions.
-    """
-    from vyre._base import log as _log
-
-    for spec in specs:
-        register(spec)
-        _log.debug("operation %s@%d came with a pickle", spec.id, spec.version)
+def _with_operations(rebuild: Callable[[bytes], Any], data: bytes, *operations: Operation) -> Any:
+    """Rebuild the object of these bytes; the operations that it calls are registered, since they were unpickled."""
     return rebuild(data)
 
 
 def _operation(spec: OpSpec) -> Operation:
-    """The operation, registered where its pickle is read."""
+    """The operation, registered where its pickle is read.
+
+    Raises: ArgumentError when another operation is registered under its id and version.
+    """
+    from vyre._base import log as _log
+
+    _log.debug("operation %s@%d came with a pickle", spec.id, spec.version)
     return Operation(register(spec))
 
 

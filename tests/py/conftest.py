@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 SEED = int(os.environ.get("VYRE_SEED", random.SystemRandom().randrange(2**32)))
 
 
-# Kernels that type checkers find wrong, and vyre too; and what runs where jax is, which is not here.
-collect_ignore = ["kernel/typed_mistakes.py", "jax_exchange.py"]
+# Kernels that type checkers find wrong, and vyre too; what runs where jax is, which is not here; and a script whose
+# kernels must be in no module.
+collect_ignore = ["kernel/typed_mistakes.py", "jax_exchange.py", "kernel/travelling.py"]
 # `make dist` sets it where it installs a wheel, and runs these files.
 if "VYRE_INSTALLED" not in os.environ:
     collect_ignore += ["repository/test_installed.py", "repository/test_visitor.py"]

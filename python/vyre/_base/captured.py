@@ -78,7 +78,7 @@ class Captured:
 
     def __init__(self, function: FunctionType, names: tuple[str, ...], value: Any, is_whole: bool) -> None:
         """Raises TooMuch."""
-        self._function, self._names, self._value = function, names, value
+        self._function, self._names, self.value = function, names, value
         is_whole = type(value) not in (MethodType, *_DEFINING) and (is_whole or issubclass(type(value), CONTAINERS))
         self._held = Held(value) if is_whole and reader_of(value) is not None else None
 
@@ -96,7 +96,7 @@ class Captured:
     @property
     def binding(self) -> tuple[Any, Any, Any] | None:
         """What ``_same_bindings`` compares by ``is``; None where that is not enough."""
-        function, value = self._function, self._value
+        function, value = self._function, self.value
         if self._held is not None and not self._held.is_fixed:
             return None
         if not self._names:
@@ -115,11 +115,11 @@ class Captured:
     @property
     def functions(self) -> list[FunctionType]:
         """What using the value may run."""
-        return _functions_of(self._value, self._held)
+        return _functions_of(self.value, self._held)
 
     def methods(self) -> list[tuple[tuple[str, ...], FunctionType]]:
         """The methods that using the value runs, each with the names of what it belongs to."""
-        names, value = self._names, self._value
+        names, value = self._names, self.value
         if type(value) is MethodType and type(value.__func__) is FunctionType:
             return [((*names, "__self__"), value.__func__)]
         if type(value) in _DEFINING and len(names) > 1:
@@ -130,8 +130,8 @@ class Captured:
     def is_same(self) -> bool:
         now = _look_up(self._function, self._names)
         if self._held is None:
-            is_same = is_alike(now, self._value)
-        elif (now is self._value or (not self._names and all(map(is_, now, self._value)))) and self._held.is_same():
+            is_same = is_alike(now, self.value)
+        elif (now is self.value or (not self._names and all(map(is_, now, self.value)))) and self._held.is_same():
             return True
         else:
             try:
@@ -142,7 +142,7 @@ class Captured:
             if is_same:
                 self._held = found
         if is_same:
-            self._value = now  # the next comparison is by `is` again
+            self.value = now  # the next comparison is by `is` again
         return is_same
 
 
@@ -189,7 +189,7 @@ def read_by(roots: Iterable[Any], home: str | None = None, read: Iterable[Captur
     home = home or (waiting[0].__module__ if waiting else None)
     found = [*read]
     for each in found:
-        waiting += [] if type(each._value) is FunctionType else each.functions
+        waiting += [] if type(each.value) is FunctionType else each.functions
     done, seen, followed = 0, set(), set()
     while waiting or done < len(found):
         while waiting:

@@ -1,7 +1,7 @@
 """The user's source for a reader: what a place is called, and its line with the columns underlined.
 
 Nothing here raises, and no more is read than an ordinary source file: a place may come from a pickle, a replay file or
-another machine, and the file may have changed since it ran.
+another machine, and the file may have changed since it ran. The source of a function that was pickled comes with it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import stat
 import sys
 import unicodedata
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from vyre._core import Place
@@ -21,18 +23,59 @@ _LARGEST_FILE = 4 << 20
 _LONGEST_LINE = 100
 _OLD_CELL = re.compile(r"<ipython-input-(\d+)-[0-9a-f]+>")
 
+# The lines of a function's file as they were when it was first read: the file may change afterwards.
+_NOTED: WeakKeyDictionary[CodeType, list[str]] = WeakKeyDictionary()
+
+
+def note_source(code: CodeType, lines: list[str]) -> None:
+    """Note the lines of the file that a function comes from."""
+    _NOTED.setdefault(code, lines)
+
+
+def source_of(code: CodeType) -> tuple[str, list[str]]:
+    """The file of a function's code, and the lines of the file; none where they cannot be read."""
+    lines = _NOTED.get(code) or _lines(code.co_filename)
+    number = cell(code.co_filename)
+    # Another process does not know the files of a notebook's cells.
+    return (f"<ipython-input-{number}-{_digest(lines)}>" if number else code.co_filename), lines
+
+
+def placed(code: CodeType, file: str, lines: list[str]) -> CodeType:
+    """The code of a function that came with the lines of its file, under a file name that has these lines here."""
+    here = _lines(file)
+    if lines and here != lines:
+        file = f"{file} (pickled {_digest(lines)})" if here else file
+        linecache.cache[file] = 0, None, lines, file
+    return code if code.co_filename == file else _renamed(code, file)
+
+
+def _renamed(code: CodeType, file: str) -> CodeType:
+    """Python limits how deep functions stand in each other."""
+    inner = (_renamed(each, file) if isinstance(each, CodeType) else each for each in code.co_consts)
+    return code.replace(co_filename=file, co_consts=tuple(inner))
+
+
+def _digest(lines: list[str]) -> str:
+    from hashlib import blake2b  # a process that pickles nothing starts faster without
+
+    return blake2b("".join(lines).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
 
 def source_line(file: str, line: int) -> str:
     """The line as it stands in the file or the notebook's cell; empty when it cannot be read."""
+    lines = _lines(file)
+    return lines[line - 1].rstrip() if 1 <= line <= len(lines) else ""
+
+
+def _lines(file: str) -> list[str]:
     try:
         if not (file.startswith("<") and file.endswith(">")):
             linecache.checkcache(file)
             if file not in linecache.cache and not _is_source(file):
-                return ""
-        text = linecache.getline(file, line)
+                return []
+        return linecache.getlines(file)
     except Exception:  # a message is shown even when a loader or a broken file raises
-        return ""
-    return text.rstrip()
+        return []
 
 
 def _is_source(file: str) -> bool:

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from vyre import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Version", "note_taken", "taking"]
+__all__ = ["COMPANIONS", "Version", "note_taken", "taking"]
+
+# Functions that give what the bytes of a pickle depend on beside them: operations of the user's.
+COMPANIONS: list[Callable[[bytes], Iterable[Any]]] = []
 
 
 class _Taking(threading.local):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from vyre import _core
 from vyre._base import log
 from vyre._base.absent import refuse_of_kernel
+from vyre._base.by_value import ByValue
 from vyre._base.calls import explain_calls
 from vyre._base.constants import key_of
 from vyre._base.refused import must_be, wrong_call
@@ -56,17 +57,13 @@ _MOST_PROGRAMS = 64
 _MOST_PLANS = 64
 
 
-class Kernel(_core._KernelCalls):
+class Kernel(_core._KernelCalls, ByValue):
     """A kernel, as ``@vyre.kernel`` makes one. Calling it runs it; see ``vyre.kernel``.
 
     Attributes:
         program: the Program that it is compiled to, for kernels without ``const`` parameters.
         text: that program's text.
     """
-
-    # These are the function's.
-    __name__: str
-    __qualname__: str
 
     def __init__(self, function: Callable[..., Any], workgroup_size: int | Sequence[int] | None = None) -> None:
         size = None if workgroup_size is None else workgroup_counts(workgroup_size, "vyre.kernel")
@@ -351,8 +348,8 @@ class Kernel(_core._KernelCalls):
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"
 
-    def __reduce__(self) -> Any:
-        return self.__qualname__
+    def _made_of(self) -> tuple[Any, ...]:
+        return self._function, self._workgroup_size
 
 
 class Specialized(Kernel):
@@ -400,8 +397,8 @@ class Specialized(Kernel):
         chosen = ", ".join(f"{name}={shown(value)}" for name, value in self._chosen_constants.items())
         return f"{super().__repr__()[:-1]} of {chosen}>" if chosen else super().__repr__()
 
-    def __reduce__(self) -> Any:
-        return Specialized, (self._kernel, self._chosen_constants)
+    def _made_of(self) -> tuple[Any, ...]:
+        return self._kernel, self._chosen_constants
 
 
 def _refuse_assigned(parameters: Sequence[Parameter], assigned: dict[str, Spot]) -> None:
@@ -450,6 +447,10 @@ def kernel(function: Any = None, /, *, workgroup_size: int | Sequence[int] | Non
     counts workgroups. With resident arrays either may be a vyre.Array of three u32, which the device reads when the
     call begins, and ``at_most=`` is the largest grid. ``out=
     backend= device= optimize= timeout=`` are as for vyre.run.
+
+    ``pickle`` and cloudpickle take a kernel by value, also one of a notebook, a script or another function: the text of
+    its file, its options, and the values and helpers that it reads; helpers and classes of modules go by name, so that
+    the other process has to import these. ArgumentError names what cannot be pickled.
 
     Raises: KernelError with the line and the columns: at decoration for what a kernel cannot have, at the first call or
         ``.program`` for the rest. BindingError, ArgumentError and the others of vyre.run for calls.

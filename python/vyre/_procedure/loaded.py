@@ -29,6 +29,7 @@ class LoadedFunction(ProcedureFunction):
         procedure = spec.procedure
         assert procedure is not None
         procedure.check()
+        self._spec = spec
         self.name = self.__name__ = self.__qualname__ = spec.id
         self._operation = f"{spec.id}@{spec.version}"
         self.__doc__ = None
@@ -39,6 +40,9 @@ class LoadedFunction(ProcedureFunction):
         self._parameters = [Parameter(name, _KINDS[kind], element, axes) for kind, name, element, axes in rows]
         self._loaded = Recorded(procedure, trail_of(procedure))
         self._loaded.is_checked = True
+
+    def _made_of(self) -> tuple[Any, ...]:
+        return (self._spec,)
 
     def _recorded(self, constants: dict[str, Any], *, is_exact: bool = False) -> Recorded:
         return self._loaded

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from vyre import _core
 from vyre._arrays.graph import is_recording
 from vyre._base.absent import refuse_of_procedure
+from vyre._base.by_value import ByValue
 from vyre._base.calls import explain_calls, misfit
 from vyre._base.captured import Captures, Uncompared, read_by
 from vyre._base.constants import key_of
@@ -44,7 +45,7 @@ _MOST_RECORDINGS = 64  # in each other; the core allows fewer, and Python's stac
 _OPTIONS = ("out", "backend", "device", "timeout")
 
 
-class ProcedureFunction:
+class ProcedureFunction(ByValue):
     """A function under ``@vyre.procedure``. Calling it runs it; see ``vyre.procedure``.
 
     Attributes:
@@ -52,12 +53,9 @@ class ProcedureFunction:
         text: that procedure's text.
     """
 
-    # These are the function's.
-    __name__: str
-    __qualname__: str
     _operation = ""  # the id and version under which it is registered, if a call names it so
 
-    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
+    def __init__(self, function: Callable[..., Any], name: str | None = None, is_vouched: bool = False) -> None:
         if type(function) is not FunctionType:
             raise must_be("what @vyre.procedure decorates", "a function", type_of(function))
         is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
@@ -81,7 +79,7 @@ class ProcedureFunction:
                     "it makes. "
                     f"Fix: write {each.name} = vyre.scratch(type, n) in its body, and return {each.name}."
                 )
-        self.is_vouched = False  # see vouched.py
+        self.is_vouched = is_vouched  # see vouched.py
         self._made: OrderedDict[Any, Recorded] = OrderedDict()
         self._copies: deque[Any] = deque(maxlen=_MOST_MADE)  # what the last recordings copied, see Recorder
         self._launch: Any = None  # see launch_of, and what it captured, once a call was right
@@ -329,8 +327,8 @@ class ProcedureFunction:
     def __repr__(self) -> str:
         return f"<vyre.procedure {self.name}({', '.join(each.name for each in self._parameters)})>"
 
-    def __reduce__(self) -> str:
-        return self.__qualname__
+    def _made_of(self) -> tuple[Any, ...]:
+        return self._function, self.name, self.is_vouched
 
 
 @overload
@@ -348,6 +346,8 @@ def procedure(function: Any = None, /, *, name: str | None = None) -> Any:
     together, once they may begin, and before that for a driver's compiler and each program. Taking memory and copying
     between numpy's arrays and the device cannot be interrupted and do not count. A call with resident arrays does not
     wait and takes no timeout: ``result.wait(timeout)`` has one.
+
+    ``pickle`` takes the function by value with the kernels that it calls, as it takes a kernel.
 
     Args:
         name: of the Procedure; None takes that of the function.

@@ -356,12 +356,6 @@ def test_a_wrong_call_says_what_to_write(case):
         call()
 
 
-def test_a_kernel_pickles_by_its_name():
-    import pickle
-
-    assert pickle.loads(pickle.dumps(saxpy)) is saxpy
-
-
 def test_what_stands_behind_an_out_is_given_by_name():
     assert behind(A, n=3, backend="cpu").tolist() == (A + 3).tolist()
 

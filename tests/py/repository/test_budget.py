@@ -12,11 +12,11 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_490,
-    "lines of tests": 90_080,
+    "lines of code": 130_713,
+    "lines of tests": 90_535,
     "lines of records": 31_250,
-    "words of documents": 43_878,
-    "Fixes in the code": 593,
+    "words of documents": 43_964,
+    "Fixes in the code": 596,
     "Fixes in tests": 862,
     "files in the largest folder": 38,
 }

@@ -99,6 +99,19 @@ def test_a_task_is_a_function_of_dask_arrays(client):
     assert result.tolist() == wanted(whole).tolist()
 
 
+def test_kernels_are_functions_for_dask_itself(client):
+    @vyre.procedure
+    def both(x: In[u32]):
+        y, z = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
+        counted(x, y)
+        counted(y, z)
+        return z
+
+    block = BLOCKS[1]
+    for work in (both, lambda x: counted(counted(x)), vyre.dask.task(lambda x: both(x))):
+        assert client.submit(work, block).result().tolist() == wanted(wanted(block)).tolist()
+
+
 def test_any_function_runs_on_the_workers_device(client):
     block = BLOCKS[1][::-1].copy()
     with one_device(client, "reference"):

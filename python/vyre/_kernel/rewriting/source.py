@@ -13,6 +13,7 @@ import linecache
 from typing import TYPE_CHECKING
 
 from vyre._base.parsing import syntax_tree
+from vyre._base.source import note_source
 from vyre._kernel.mistakes import Mistake, Spot
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def _by_indentation(function: FunctionType) -> ast.stmt | None:
     code = function.__code__
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
+    note_source(code, lines)
     first = code.co_firstlineno
     if not 1 <= first <= len(lines):
         return None
