@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from vyre._core import Program
+    from vyre._kernel.trace import Traced
     from vyre._tools.divergence import Divergence, OutputDifference
     from vyre._tools.ways import Runner, Way
 
@@ -203,19 +204,22 @@ def _shown(where: Place) -> str:
 class _Call(NamedTuple):
     """A call of a kernel without constants as arguments of vyre.run, and which of the outputs it gives."""
 
-    kernel: Kernel
-    program: Program
+    label: str
+    traced: Traced
     inputs: Mapping[str, Any]
     workgroups: tuple[int, int, int]
     results: tuple[str, ...]
+
+    @property
+    def program(self) -> Program:
+        return self.traced.program
 
     def run(self, way: Runner) -> Mapping[str, np.ndarray]:
         """The outputs of the call, in smaller workgroups where the device needs them."""
         try:
             return way(self.program, self.inputs, self.workgroups)
         except CapabilityError as error:
-            label = f"kernel `{self.kernel.__name__}`"
-            program, counts = in_halves(self.kernel._traced({}), self.workgroups, error, label)
+            program, counts = in_halves(self.traced, self.workgroups, error, self.label)
             return way(program, self.inputs, counts)
 
     def result_of(self, outputs: Mapping[str, np.ndarray]) -> Any:
@@ -230,9 +234,9 @@ def _call(kernel: Kernel, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Ca
     for name in ("backend", "device", "optimize", "timeout", "at_most"):
         if kwargs.get(name) is not None:
             raise no_place(f"argument `{name}` of {label}", "in a call that a worker runs")
-    program, inputs, workgroups = host_call(kernel, args, dict(kwargs))
+    traced, inputs, workgroups = host_call(kernel, args, dict(kwargs))
     results = tuple(each.name for each in kernel._arrays if each.kind != "In")
-    return _Call(kernel, program, inputs, _core._grid(workgroups, label), results)
+    return _Call(label, traced, inputs, _core._grid(workgroups, label), results)
 
 
 class Task:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from vyre._arrays.checked import CheckResult
-    from vyre._core import Program
     from vyre._kernel.kernel import Kernel
 
 __all__ = ["call", "checked_call", "host_call", "kept", "launch_of", "run"]
@@ -109,25 +108,25 @@ def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], ho
         if kwargs.get(name) is not None:
             raise no_place(f"argument `{name}` of kernel `{kernel.__name__}`", IN_CHECK)
         kwargs.pop(name, None)
-    program, inputs, workgroups = host_call(kernel, args, kwargs, is_exact=True)
-    for decl in program.buffers:
+    traced, inputs, workgroups = host_call(kernel, args, kwargs, is_exact=True)
+    for decl in traced.program.buffers:
         if type(inputs.get(decl.name)) is tuple:  # the shape of an Out, which is promised to begin as zeros
             dtype, lanes = NUMPY[decl.element]
             inputs[decl.name] = np.zeros((*inputs[decl.name], *lanes), dtype)
-    return checked(f"kernel `{kernel.__name__}`", program, inputs, workgroups, **how)
+    return checked(f"kernel `{kernel.__name__}`", traced.program, inputs, workgroups, **how)
 
 
 def host_call(
     kernel: Kernel, args: Sequence[Any], kwargs: Mapping[str, Any], *, is_exact: bool = False
-) -> tuple[Program, dict[str, Any], Any]:
-    """A call as arguments of vyre.run: the program, its buffers by name on the host, and the workgroups."""
+) -> tuple[Traced, dict[str, Any], Any]:
+    """A call as arguments of vyre.run: its trace, its buffers by name on the host, and the workgroups."""
     given, options = given_and_options(kernel, args, kwargs)
     given = {name: value.numpy() if isinstance(value, Array) else value for name, value in given.items()}
     for name in ("grid", "workgroups"):
         if isinstance(options.get(name), Array):
             options[name] = tuple(int(each) for each in options[name].numpy())
     launch = Launch(kernel, traced_for(kernel, given), given, options, is_exact=is_exact)
-    return launch.traced.program, launch.inputs(given, launch.words(given)), launch.workgroups
+    return launch.traced, launch.inputs(given, launch.words(given)), launch.workgroups
 
 
 def run(launch: Launch, given: Mapping[str, Any], options: Mapping[str, Any], foreign: Mapping[int, Any]) -> Any:

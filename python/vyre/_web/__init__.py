@@ -123,7 +123,8 @@ def _call(
     """The program, its buffers by name, and the workgroups."""
     if isinstance(kernel, Kernel):
         options = {name: value for name, value in (("workgroups", workgroups), ("grid", grid)) if value is not None}
-        return host_call(kernel, (), {**inputs, **options})
+        traced, buffers, counts = host_call(kernel, (), {**inputs, **options})
+        return traced.program, buffers, counts
     if not isinstance(kernel, Program):
         raise must_be(f"argument `kernel` of {_OWNER}", "a kernel or a Program", type_of(kernel))
     if grid is not None:

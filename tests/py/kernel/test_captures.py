@@ -629,7 +629,7 @@ def test_nothing_is_recorded_anew_for_equal_values(monkeypatch):
     recorded = []
     record = vyre.ProcedureFunction._record
     monkeypatch.setattr(
-        vyre.ProcedureFunction, "_record", lambda self, given: recorded.append(self) or record(self, given)
+        vyre.ProcedureFunction, "_record", lambda self, *given: recorded.append(self) or record(self, *given)
     )
     space = made("n, t, mode = 1000, (7, 8), 'x' * 3", BY["a procedure"], "n * t[0] * len(mode)")
     for _ in range(3):

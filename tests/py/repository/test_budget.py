@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_713,
-    "lines of tests": 90_535,
+    "lines of code": 130_717,
+    "lines of tests": 90_550,
     "lines of records": 31_250,
     "words of documents": 43_964,
     "Fixes in the code": 596,

@@ -99,6 +99,21 @@ def test_a_task_is_a_function_of_dask_arrays(client):
     assert result.tolist() == wanted(whole).tolist()
 
 
+def test_a_grid_is_exact_in_smaller_workgroups():
+    def small(program, inputs, workgroups):
+        if program.workgroup_size[0] > 128:
+            raise vyre.CapabilityError("maxComputeWorkGroupInvocations is 128")
+        return vyre.run(program, inputs, workgroups, backend="cpu")
+
+    @vyre.kernel
+    def sevens(x: InOut[u32]):
+        i = vyre.gid(0)
+        x[i] = 7
+
+    x = np.zeros(8, np.uint32)
+    assert vyre.dask.task(sevens, backend=small)(x, grid=5).tolist() == [7, 7, 7, 7, 7, 0, 0, 0]
+
+
 def test_kernels_are_functions_for_dask_itself(client):
     @vyre.procedure
     def both(x: In[u32]):
