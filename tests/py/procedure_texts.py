@@ -38,8 +38,8 @@ def collected() -> Iterator[dict[str, vyre.Procedure]]:
         self._launch = None  # the short way asks for no procedure
         return call(self, *args, **kwargs)
 
-    def _recorded(self: ProcedureFunction, constants: dict[str, Any]) -> Any:
-        made = recorded(self, constants)
+    def _recorded(self: ProcedureFunction, constants: dict[str, Any], **how: Any) -> Any:
+        made = recorded(self, constants, **how)
         if ACTIVE.recorder is None:
             found[made.core.name] = made.core
         return made
