@@ -21,7 +21,12 @@ std::uint64_t row_bytes(const PyArray& array) {
 PyArray slice(const PyArray& self, py::handle key) {
   Py_ssize_t start = 0, stop = 0, step = 0;
   if (PySlice_Unpack(key.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
-  if (step != 1) reject("a slice of a vyre.Array", "one of step 1", key);
+  if (step != 1) {
+    throw ArgumentError(fmt::format(
+        "a slice of a vyre.Array has the step {}, and a part of an array has its elements side by side. Fix: leave the step out, or slice "
+        "array.numpy(), which is a copy on the host.",
+        step));
+  }
   const Py_ssize_t count = PySlice_AdjustIndices(self.shape[0], &start, &stop, step);
   PyArray part = self;
   part.shape[0] = count;

@@ -257,7 +257,7 @@ def _unary(row: Operator) -> Callable[..., Any]:
 
 
 def _missing(symbol: str, fix: str) -> Callable[..., Any]:
-    def method(self: Array, other: Any) -> Any:
+    def method(*_: Any) -> Any:
         raise ArgumentError(f"operator `{symbol}` is not defined on a vyre.Array. Fix: {fix}.")
 
     return method
@@ -457,6 +457,14 @@ _dlpack_protocol = Array.__dlpack__
 _DLPACK_ARGUMENTS = {"stream", "max_version", "dl_device", "copy"}
 
 
+def _contains(array: Array, value: Any) -> bool:
+    import numpy as np
+
+    if not isinstance(value, (int, float, np.number, np.bool_)):
+        raise must_be("the left operand of `in` beside a vyre.Array", "a number", shown(value))
+    return bool((array.numpy() == value).any())
+
+
 def _await(array: Array) -> Any:
     from vyre._arrays.awaiting import awaited  # which imports asyncio
 
@@ -509,6 +517,10 @@ def _members() -> dict[str, Any]:
     for name, member in members.items():
         member.__name__ = member.__qualname__ = name
     members["__pos__"] = lambda array: array.copy()
+    members["__contains__"] = _contains
+    members["__divmod__"] = lambda array, other: (array // other, array % other)
+    members["__rdivmod__"] = lambda array, other: (other // array, other % array)
+    members["__round__"] = _missing("round", "leave it out: the elements are integers")
     explain_methods(_Methods, "vyre.Array")
     members.update({name: member for name, member in vars(_Methods).items() if not name.startswith("_")})
     members["__dlpack__"] = _as_dlpack

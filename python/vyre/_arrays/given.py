@@ -45,8 +45,18 @@ def check_array(
     if _core._is_masked(value):
         raise must_be(where, "an array without a mask", "a masked array", BindingError)
     if dtype_name(value.dtype) not in dtypes or not value.dtype.isnative:
+        if value.dtype.kind == "f":
+            raise BindingError(
+                f"{where} must be {wanted}, got one of {value.dtype}. "
+                f"Fix: pass x.astype(np.{dtypes[0]}) in place of `x`, which loses fractions."
+            )
         raise must_be(where, wanted, f"one of {value.dtype}", BindingError)
     if value.ndim != axes + len(lanes) or tuple(value.shape[axes:]) != tuple(lanes):
+        if type(value) is np.matrix:  # slices and ravel() of it have two axes as well
+            raise BindingError(
+                f"{where} must have {axes} ax{'is' if axes == 1 else 'es'}, got a numpy.matrix, which has 2. "
+                "Fix: pass np.asarray(x).ravel() in place of `x`."
+            )
         shape = f" and shape (..., {lanes[0]})" if lanes else ""
         raise must_have(where, f"{axes} ax{'is' if axes == 1 else 'es'}{shape}", f"shape {value.shape}", BindingError)
 

@@ -51,6 +51,8 @@ _OF_ARRAYS = {
 # The types of numpy, what CUDA's Python packages have in a kernel, and what vyre calls them. Kernels may ask for these.
 _OF_BODIES = {
     "int64": "vyre.u64, which keeps the bits",
+    "i64": "vyre.u64, which keeps the bits",
+    "f64": "vyre.u64 for the bits that x.view(np.uint64) gives",
     "float32": "vyre.u32 for the bits that x.view(np.uint32) gives",
     "float64": "vyre.u64 for the bits that x.view(np.uint64) gives",
     **{dtype: f"vyre.{TYPES[element].spelled}" for dtype, element in OF_DTYPE.items()},

@@ -151,9 +151,10 @@ class KernelArray:
             raise AttributeError(name)
         if name in _OF_NUMPY:
             raise Mistake("K008", f"array `{self.name}` has no `{name}` in a kernel", _OF_NUMPY[name])
-        meant = _core._did_you_mean(
-            name, ["get", "shape", "size", "ndim", "copy", *(f"atomic_{each}" for each in ATOMICS)]
-        )
+        atomics = [f"atomic_{each}" for each in ATOMICS]
+        meant = _core._did_you_mean(name, ["get", "shape", "size", "ndim", "copy", *atomics])
+        if f"{name}_" in atomics:  # which is not the nearest name: atomic_add is as near to atomic_and
+            meant = f" (did you mean `{name}_`?)"
         raise Mistake(
             "K008",
             f"array `{self.name}` has no attribute `{name[:80]}`{meant}",
@@ -376,7 +377,8 @@ for _name, _text in _OPERATORS.items():
     for _prefix in ("", "r", "i"):
         setattr(KernelArray, f"__{_prefix}{_name}__", _operator(_text))
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-for _name, _text in {**_COMPARISONS, "neg": "-", "invert": "~"}.items():
+_FUNCTIONS = {"divmod": "divmod", "rdivmod": "divmod", "round": "round"}
+for _name, _text in {**_COMPARISONS, **_FUNCTIONS, "neg": "-", "invert": "~"}.items():
     setattr(KernelArray, f"__{_name}__", _operator(_text))
 for _name in ATOMICS:
     setattr(KernelArray, f"atomic_{_name}", _atomic_method(_name))

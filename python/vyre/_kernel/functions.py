@@ -25,9 +25,7 @@ _INSTEAD = {
     **dict.fromkeys(["int", "bool", "float"], "write vyre.u32(x), vyre.i32(x), vyre.u64(x) or vyre.boolean(x)"),
     **dict.fromkeys(["str", "repr", "hex", "bin", "oct", "format", "chr", "ascii"], _STORE.format("format")),
     "print": f'record it with vyre.debug("name", x) and read it with vyre.debugging(), or {_STORE.format("print")}',
-    "divmod": "write x // y and x % y",
     "pow": "write the products, x * x * x",
-    "round": "leave it out: values are integers",
     **dict.fromkeys(
         ["isinstance", "type", "callable", "hash", "id"], "leave it out: values are expressions while tracing"
     ),
@@ -142,6 +140,21 @@ def _abs(tracer: Tracer, value: Any) -> Any:
     return _core.abs(value) if type(value) is Expr else abs(tracer.use(value))
 
 
+def _divmod(tracer: Tracer, left: Any, right: Any) -> Any:
+    if type(left) is not Expr and type(right) is not Expr:
+        return divmod(tracer.use(left), tracer.use(right))
+    left, right = tracer.operand(left, "divmod()"), tracer.operand(right, "divmod()")
+    return operator.floordiv(left, right), operator.mod(left, right)
+
+
+def _round(tracer: Tracer, value: Any, digits: Any = None) -> Any:
+    if type(value) is not Expr:
+        return round(tracer.use(value), digits)
+    if digits is not None and (type(digits) is Expr or digits < 0):
+        raise Mistake("K004", "round() is given digits in a kernel, whose values are integers", "leave the digits out")
+    return value
+
+
 def _sum(tracer: Tracer, values: Any, start: Any = 0) -> Any:
     if type(values) is Expr:
         raise no_meaning(sum)
@@ -180,6 +193,8 @@ REPLACED: dict[Any, Any] = {
     builtins.len: _len,
     builtins.next: _next,
     builtins.abs: _abs,
+    builtins.divmod: _divmod,
+    builtins.round: _round,
     builtins.sum: _sum,
     builtins.min: _fold(_core.min, builtins.min, "min"),
     builtins.max: _fold(_core.max, builtins.max, "max"),

@@ -152,8 +152,11 @@ class Launch:
         """The workgroups that cover the invocations of `grid`."""
         counts = grid if isinstance(grid, (tuple, list)) else (grid,)
         whole = [as_count(each) for each in counts]
-        if not 1 <= len(counts) <= 3 or any(each is None or not 0 <= each <= 2**32 for each in whole):
-            raise must_be(f"argument `{argument}` of {self.label}", "one to three counts of invocations", shown(grid))
+        where = f"argument `{argument}` of {self.label}"
+        if not 1 <= len(counts) <= 3 or any(each is None or each < 0 for each in whole):
+            raise must_be(where, "one to three counts of invocations", shown(grid))
+        if max(whole) > _MOST + 1:  # type: ignore[type-var]
+            raise must_have(where, f"at most {_MOST + 1} invocations an axis", shown(grid))
         size = self.traced.program.workgroup_size
         return tuple(-(-extent // size[axis]) for axis, extent in enumerate(whole + [1] * (3 - len(whole))))  # type: ignore[operator]
 

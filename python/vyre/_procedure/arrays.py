@@ -111,7 +111,12 @@ class ProcedureArray:
         return ProcedureArray(self._recorder, self._decl, self._element, (count,), self._slice)
 
     def __getitem__(self, key: Any) -> ProcedureArray:
-        if not isinstance(key, slice) or key.step is not None:
+        if isinstance(key, slice) and key.step not in (None, 1):
+            raise ArgumentError(
+                f"a slice of `{self._decl.name}` has the step {shown(key.step)}, and a part of an array has its "
+                "elements side by side. Fix: write array[a:b], and skip elements in a kernel."
+            )
+        if not isinstance(key, slice):
             raise ArgumentError(
                 f"an array in a procedure is indexed with {shown(key)}, and its elements are unknown until the "
                 "procedure runs. Fix: read elements in a kernel; array[a:b] is a part of the array."
@@ -176,6 +181,7 @@ class ProcedureArray:
         __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse_operator
         __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse_operator
         __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = __neg__ = _refuse_operator
+        __divmod__ = __rdivmod__ = __round__ = __contains__ = _refuse_operator
         __lt__ = __le__ = __gt__ = __ge__ = _refuse_operator
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute

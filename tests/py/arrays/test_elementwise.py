@@ -148,6 +148,18 @@ def test_operators_of_one_array_give_numpys_bytes(place, dtype, rng):
     same(array, x)
 
 
+def test_divmod_and_in_are_numpys(place):
+    values = np.array([0, 3, 7, 2**32 - 1], np.uint32)
+    array = vyre.array(values, **place)
+    found = [each.numpy().tolist() for each in (*divmod(array, 5), *divmod(100, array + 1), *divmod(array, array | 1))]
+    wanted = (*divmod(values, 5), *divmod(100, values[:3] + 1), *divmod(values, values | 1))
+    found[2], found[3] = found[2][:3], found[3][:3]  # what division by zero gives is not numpy's
+    assert found == [each.tolist() for each in wanted]
+    assert [number in array for number in (3, 4, 2**32 - 1, -1, 7.0, 2**40)] == [True, False, True, False, True, False]
+    with pytest.raises(vyre.ArgumentError, match=r"beside a vyre.Array must be a number, got 'a'. Fix: pass a number."):
+        "a" in array  # noqa: B015
+
+
 @pytest.mark.parametrize("source", DTYPES)
 @pytest.mark.parametrize("target", DTYPES)
 def test_casts_are_numpys(place, source, target, rng):

@@ -113,3 +113,17 @@ def test_outside_of_a_kernel_it_is_refused():
         vyre.ArgumentError, "vyre.grid_size was called outside of a kernel", "call it in a function under @vyre.kernel"
     ):
         vyre.grid_size(0)
+
+
+def test_a_grid_of_more_than_an_axis_has_is_told_with_the_most_that_it_has():
+    @vyre.kernel
+    def fill(out: Out[u32]):
+        out[vyre.gid(0)] = 1
+
+    for grid in (2**32 + 1, 2**70, (1, 2**33)):
+        with pytest.raises(vyre.ArgumentError) as raised:
+            fill(np.zeros(3, np.uint32), grid=grid, backend="cpu")
+        most = "at most 4294967296 invocations an axis"
+        assert str(raised.value) == (
+            f"argument `grid` of kernel `fill` must have {most}, got {grid}. Fix: pass one with {most}."
+        )

@@ -113,3 +113,19 @@ def test_the_devices_command_says_of_which_backend_each_device_is_the_default(ca
         for device in vyre.devices()
         if device.default_for
     ]
+
+
+@pytest.mark.parametrize("name", ["atomic_and", "atomic_or"])
+def test_an_atomic_as_a_method_is_told_by_the_name_that_it_has(name):
+    @vyre.kernel
+    def change(a: vyre.InOut[vyre.u32]):
+        getattr(a, name)(0, 6)
+
+    with pytest.raises(vyre.KernelError, match=rf"array `a` has no attribute `{name}` \(did you mean `{name}_`\?\)"):
+        change(np.array([3], np.uint32), backend="reference")
+
+
+def test_a_signed_type_of_64_bits_is_told_to_be_u64():
+    with pytest.raises(vyre.ArgumentError) as raised:
+        vyre.i64  # noqa: B018
+    assert str(raised.value) == "module `vyre` has no attribute `i64`. Fix: write vyre.u64, which keeps the bits."

@@ -12,12 +12,12 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_717,
-    "lines of tests": 90_550,
-    "lines of records": 31_250,
+    "lines of code": 130_775,
+    "lines of tests": 90_625,
+    "lines of records": 31_254,
     "words of documents": 43_964,
-    "Fixes in the code": 596,
-    "Fixes in tests": 862,
+    "Fixes in the code": 600,
+    "Fixes in tests": 865,
     "files in the largest folder": 38,
 }
 
