@@ -244,7 +244,8 @@ def _names_of_std() -> list[str] | None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    dunders = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *dunders, "abs", "errors", "max", "min"})
 
 
 def explain(rule: str) -> str:

@@ -376,7 +376,7 @@ ARRAYS = [
     ),
     Row(
         "a matrix for one axis",
-        "x = np.uint32([[2, 1]]).view(np.matrix)\nresult = vyre.std.sort(x)",
+        "x = np.uint32([[2, 1]]).view(np.matrix)\nresult = vyre.std.sort(x)  # here",
         "argument `x` of vyre.std.sort must have 1 axis, got a numpy.matrix, which has 2",
         "pass np.asarray(x).ravel() in place of `x`",
         "x = np.uint32([[2, 1]]).view(np.matrix)\nresult = vyre.std.sort(np.asarray(x).ravel())",

@@ -21,6 +21,13 @@ def in_new_process(text: str) -> str:
     return done.stdout
 
 
+def test_dir_has_what_users_call_and_nothing_that_vyre_imports_for_itself():
+    found = {name for name in dir(vyre) if not name.startswith("_")}
+    assert found.isdisjoint({"importlib", "sys", "TYPE_CHECKING", "TYPES", "explain_calls"})
+    assert found >= {"abs", "array", "errors", "kernel", "max", "min", "popcount", "rotl", "run", "std"}
+    assert found <= {*vyre.__all__, "abs", "errors", "max", "min"}
+
+
 def test_import_leaves_out_numpy_and_what_looks_for_mistakes():
     loaded = set(in_new_process("import sys, vyre; print(*sys.modules)").split())
     assert "vyre" in loaded
