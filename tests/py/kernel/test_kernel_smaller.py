@@ -93,6 +93,12 @@ def test_workgroups_count_those_of_the_program(small):
     assert seen.tolist() == [1] * 512 + [0] * 488
 
 
+def test_a_limit_by_the_name_that_cuda_has_for_it_is_one_too(small, monkeypatch):
+    monkeypatch.setitem(globals(), "REFUSED", REFUSED.replace(REFUSED.split()[5], "the max threads per block"))
+    assert line(np.zeros(300, np.uint32), backend="reference").all()
+    assert small == [((128, 1, 1), (4, 1, 1))]
+
+
 def test_calls_that_were_made_before_run_the_same_invocations(small):
     @vyre.kernel
     def counted(seen: InOut[u32]):

@@ -7,10 +7,21 @@
 
 namespace vyre::run {
 
+// What an API calls the limits of a workgroup; that of its size has a place for the axis.
+struct LimitNames {
+  std::string_view size, invocations, memory;
+  std::array<std::string_view, 3> axes;
+};
+
+inline constexpr LimitNames kVulkanNames{
+    "maxComputeWorkGroupSize[{}]", "maxComputeWorkGroupInvocations", "maxComputeSharedMemorySize", {"0", "1", "2"}};
+inline constexpr LimitNames kCudaNames{
+    "the max block dimension {}", "the max threads per block", "the max shared memory per block", {"x", "y", "z"}};
+
 class Limits {
  public:
   // `device` is the name for messages, and must outlive the object.
-  explicit Limits(std::string_view device) : device_(device) {}
+  explicit Limits(std::string_view device, const LimitNames& names = kVulkanNames) : device_(device), names_(names) {}
 
   // These throw CapabilityError. `limit` is the name of the limit, `what` names the things that are counted, and `advice` says how to stay
   // within the limit.
@@ -23,6 +34,7 @@ class Limits {
 
  private:
   const std::string_view device_;
+  const LimitNames& names_;
 };
 
 }  // namespace vyre::run

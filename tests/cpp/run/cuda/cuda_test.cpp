@@ -102,7 +102,7 @@ TEST_F(CudaTest, limits_of_the_device_are_named) {
   driver_.set_attribute(run::cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 32);
   CudaBackend small = backend();
   EXPECT_EQ(message_of([&] { prepared(small, xor_, 0); }),
-            "64 invocations a workgroup exceeds maxComputeWorkGroupInvocations of device `Fake 0`, which allows 32. Fix: use a smaller "
+            "64 invocations a workgroup exceeds the max threads per block of device `Fake 0`, which allows 32. Fix: use a smaller "
             "workgroup_size, or use another device.");
   EXPECT_EQ(message_of([&] { prepared(cuda, xor_, 1); }),
             "device 1 does not exist, there are 1. Fix: pass the index of an entry of devices().");

@@ -50,7 +50,7 @@ Source source_of(const lower::Kernel& kernel, bool counted_grid) {
 
 void check_limits(const Context& context, const Source& source) {
   const PhysicalDevice& device = context.physical();
-  const Limits limits(context.name());
+  const Limits limits(context.name(), kCudaNames);
   limits.workgroup_size(source.code.bindings.workgroup_size, device.max_group_size, device.max_invocations);
   limits.workgroup_memory(source.code.bindings.shared_bytes, device.shared_bytes);
 }
