@@ -465,6 +465,14 @@ def _contains(array: Array, value: Any) -> bool:
     return bool((array.numpy() == value).any())
 
 
+def _pair(*operators: Callable[..., Any]) -> Callable[..., Any]:
+    def method(array: Array, other: Any) -> Any:
+        made = tuple(each(array, other) for each in operators)
+        return NotImplemented if any(each is NotImplemented for each in made) else made
+
+    return method
+
+
 def _await(array: Array) -> Any:
     from vyre._arrays.awaiting import awaited  # which imports asyncio
 
@@ -518,8 +526,8 @@ def _members() -> dict[str, Any]:
         member.__name__ = member.__qualname__ = name
     members["__pos__"] = lambda array: array.copy()
     members["__contains__"] = _contains
-    members["__divmod__"] = lambda array, other: (array // other, array % other)
-    members["__rdivmod__"] = lambda array, other: (other // array, other % array)
+    for side in ("", "r"):
+        members[f"__{side}divmod__"] = _pair(members[f"__{side}floordiv__"], members[f"__{side}mod__"])
     members["__round__"] = _missing("round", "leave it out: the elements are integers")
     explain_methods(_Methods, "vyre.Array")
     members.update({name: member for name, member in vars(_Methods).items() if not name.startswith("_")})

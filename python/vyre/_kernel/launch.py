@@ -151,14 +151,14 @@ class Launch:
     def _covering(self, argument: str, grid: Any) -> tuple[int, ...]:
         """The workgroups that cover the invocations of `grid`."""
         counts = grid if isinstance(grid, (tuple, list)) else (grid,)
-        whole = [as_count(each) for each in counts]
+        whole = [count for count in map(as_count, counts) if count is not None and count >= 0]
         where = f"argument `{argument}` of {self.label}"
-        if not 1 <= len(counts) <= 3 or any(each is None or each < 0 for each in whole):
+        if not 1 <= len(counts) <= 3 or len(whole) < len(counts):
             raise must_be(where, "one to three counts of invocations", shown(grid))
-        if max(whole) > _MOST + 1:  # type: ignore[type-var]
+        if max(whole) > _MOST + 1:
             raise must_have(where, f"at most {_MOST + 1} invocations an axis", shown(grid))
         size = self.traced.program.workgroup_size
-        return tuple(-(-extent // size[axis]) for axis, extent in enumerate(whole + [1] * (3 - len(whole))))  # type: ignore[operator]
+        return tuple(-(-extent // size[axis]) for axis, extent in enumerate(whole + [1] * (3 - len(whole))))
 
     def asked(self) -> tuple[int, ...]:
         """The invocations that the call asks for along each axis; missing axes have one."""
