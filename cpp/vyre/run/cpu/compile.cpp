@@ -119,15 +119,15 @@ class Compiler : KernelReader {
       case Opcode::WriteVariable:
         return emit_write(position);
       case Opcode::LoadBuffer:
-        return emit_load(position, varies(position) ? Op::Load : Op::ScalarLoad);
+        return emit_load(position, Op::Load, Op::ScalarLoad);
       case Opcode::LoadShared:
-        return emit_load(position, varies(position) ? Op::LoadShared : Op::ScalarLoadShared);
+        return emit_load(position, Op::LoadShared, Op::ScalarLoadShared);
       case Opcode::StoreBuffer:
         return emit_store(position, Op::Store, Op::ScalarStore);
       case Opcode::StoreShared:
         return emit_store(position, Op::StoreShared, Op::ScalarStoreShared);
       case Opcode::LoadPrivate:
-        return emit_load(position, Op::LoadPrivate);
+        return emit_load(position, Op::LoadPrivate, Op::LoadPrivate);
       case Opcode::StorePrivate:
         return emit_store(position, Op::StorePrivate, Op::StorePrivate);
       case Opcode::If:
@@ -234,10 +234,10 @@ class Compiler : KernelReader {
 
   // --- Accesses ---
 
-  void emit_load(std::uint32_t position, Op op) {
+  void emit_load(std::uint32_t position, Op each, Op once) {
     const KernelInstruction& instruction = at(position);
     const std::uint32_t index = registers_.of(instruction.a);
-    add({.op = op,
+    add({.op = varies(position) ? each : once,
          .lanes = instruction.lanes,
          .form = row(index),
          .bounded = instruction.bounded,
