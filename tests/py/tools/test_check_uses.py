@@ -59,6 +59,8 @@ NOT_USED = {
     "a store beyond its array": "out[1000] = bad",
     "a value that is overwritten": "let x = bad\nx = 1\nout[0] = x",
     "a pair that is not taken": "let p = select(n == 4, bad_pair, 1u64)\nout[0] = lane(p, 0)",
+    "an index of a load that is dropped": "out[0] = select(n == 4, a[bad], 1)",
+    "an index of an index of such a load": "out[0] = select(n == 4, a[a[bad]] + 1, 1)",
     "the other lane": "let p = pack(u64, bad, n)\nout[0] = lane(p, 1)",
     "in an operation whose result is not taken": 'let q = call("primitive.u64.div", bad_pair, 3u64)\n'
     "out[0] = lane(select(n == 4, q, 1u64), 0)",

@@ -106,10 +106,6 @@ const std::vector<Doubt>& Doubts::follow(const Instruction& i, const std::uint32
   used_.clear();
   derived_.clear();
   const bool ended = std::exchange(left_, false);
-  const auto give_clean = [&] {
-    derived_.clear();
-    give(i.dest, slots_of(i), false);
-  };
   switch (i.code) {
     case Opcode::Copy:
     case Opcode::CopyLanes:
@@ -121,9 +117,9 @@ const std::vector<Doubt>& Doubts::follow(const Instruction& i, const std::uint32
     case Opcode::Load:
     case Opcode::LoadLanes:
     case Opcode::LoadBool:
-    case Opcode::LoadNarrow:
-      use(i.a, 1, false);
-      give_clean();
+    case Opcode::LoadNarrow:  // its element depends on the index, which is used where the element is
+      derive(i.a, 1);
+      give(i.dest, slots_of(i), false);
       break;
     case Opcode::Store:
     case Opcode::StoreLanes:
@@ -135,7 +131,8 @@ const std::vector<Doubt>& Doubts::follow(const Instruction& i, const std::uint32
       use(i.a, 1, false);
       if (acts) use(i.c, 1, false);
       if (acts) use(i.d, 1, false);
-      give_clean();
+      derived_.clear();
+      give(i.dest, 1, false);
       break;
     case Opcode::JumpIfZero:
       use(i.a, 1, in_operation);

@@ -1,7 +1,8 @@
 // Follows the values of loads that gave no element of the program's: beyond the end of an array, or of memory that nothing has written.
 //
-// Such a load is a mistake once its value is used: by a store, an atomic, an index, a condition or a bound of a loop. The arm of a select
-// that is not taken, and a side that an "and" or an "or" decides away, drop the value without having used it.
+// Such a load is a mistake once its value is used: by a store, an atomic, their index, a condition or a bound of a loop. What is loaded by
+// a doubtful index is in doubt too. The arm of a select that is not taken, and a side that an "and" or an "or" decides away, drop the value
+// without having used it.
 #pragma once
 
 #include <cstdint>
