@@ -68,7 +68,7 @@ class Lowering {
         kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .extend = info(buffer.element).extend});
       }
     }
-    find_quotients();
+    if (!facts_.ops.empty()) find_quotients();
     if (shape.proofs) {
       writer_.bounds().enable();
       find_changes();
@@ -426,8 +426,8 @@ Shape shape_of(const Options& options) {
 // Expands the divisions that there is no code for, and replaces the operators that the target has bodies for.
 validate::ValidProgram legalised(const validate::ValidProgram& program, const Target& target, const Options& options) {
   const Kept kept = !target.bodies.empty() ? Kept::None : target.has(Opcode::WideDiv) ? Kept::Divisions : Kept::DivisionsByLiterals;
-  const validate::ValidProgram expanded = transform::inline_calls(program, kept);
-  const validate::ValidProgram result = transform::replace_operators(expanded, target.bodies, *target.operations);
+  validate::ValidProgram result = transform::inline_calls(program, kept);
+  if (!target.bodies.empty()) result = transform::replace_operators(result, target.bodies, *target.operations);
   const bool changed = &result.program() != &program.program();
   return options.passes && changed ? transform::optimize(result, kept) : result;
 }

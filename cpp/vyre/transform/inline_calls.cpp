@@ -326,6 +326,7 @@ bool may_outgrow(const ValidProgram& program) {
 }  // namespace
 
 ValidProgram inline_calls(const ValidProgram& program, Kept kept) {
+  if (!has_calls(program)) return program;
   const auto is_expanded = [&](const Step& step) { return step.op != ~0u && !is_kept(program.program(), program.facts(), step, kept); };
   const ValidProgram result = std::ranges::any_of(program.facts().steps, is_expanded) ? Inliner(program, kept).run() : program;
   // All backends refuse the same programs, whatever lowering has code for.
