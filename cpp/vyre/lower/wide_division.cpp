@@ -131,7 +131,7 @@ class Divider {
     if (high_word(by) != 0) return difference(x, product(q, by));
     return {op(BinOp::Sub, x.low, op(BinOp::Mul, q.low, number(low_word(by)))), number(0)};
   }
-  // Of the quotient q or one more, where `left` is what q leaves.
+  // Gives the result where the quotient is q or one more; `left` is x - q * by.
   Words corrected(Division division, std::uint64_t by, Words q, Words left) {
     const Words divisor = literal(by), less = difference(left, divisor);
     const ValueId is_below = op(BinOp::Lt, left.high, divisor.high), is_equal = op(BinOp::Eq, left.high, divisor.high);

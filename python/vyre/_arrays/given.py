@@ -52,9 +52,9 @@ def check_array(
             )
         raise must_be(where, wanted, f"one of {value.dtype}", BindingError)
     if value.ndim != axes + len(lanes) or tuple(value.shape[axes:]) != tuple(lanes):
-        if type(value) is np.matrix:  # slices and ravel() of it have two axes as well
+        if type(value) is np.matrix and axes == 1:  # slices and ravel() of it have two axes as well
             raise BindingError(
-                f"{where} must have {axes} ax{'is' if axes == 1 else 'es'}, got a numpy.matrix, which has 2. "
+                f"{where} must have 1 axis, got a numpy.matrix, which has 2. "
                 "Fix: pass np.asarray(x).ravel() in place of `x`."
             )
         shape = f" and shape (..., {lanes[0]})" if lanes else ""

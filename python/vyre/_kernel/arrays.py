@@ -31,7 +31,7 @@ ATOMICS: dict[str, tuple[str, ...]] = {
     "load": (),
     "store": ("value",),
 }
-# Those that the IR has under another name, with the values that the call leaves out.
+# The atomics that the IR has under another name, and the operands that it takes besides.
 _SPELLED: dict[str, tuple[str, tuple[int, ...]]] = {"load": ("or", (0,)), "store": ("exchange", ())}
 # Members of numpy's arrays that kernels' arrays do not have, each with its Fix.
 _LOOP = "write a loop over the indices: `for j in range(len(array)):`"

@@ -20,6 +20,7 @@ from vyre._base.absent import refuse_of_kernel
 from vyre._base.by_value import ByValue
 from vyre._base.calls import explain_calls
 from vyre._base.constants import key_of
+from vyre._base.held import is_of_std
 from vyre._base.refused import must_be, wrong_call
 from vyre._base.text import shown, type_of
 from vyre._kernel.arguments import call_text
@@ -85,7 +86,7 @@ class Kernel(_core._KernelCalls, ByValue):
 
     @property
     def _is_of_std(self) -> bool:
-        return str(self._function.__module__).startswith("vyre.std.")
+        return is_of_std(self._function.__code__.co_filename)
 
     @property
     def _rewritten(self) -> Rewritten:
@@ -442,11 +443,10 @@ def kernel(function: Any = None, /, *, workgroup_size: int | Sequence[int] | Non
     left out has the shape of the first array with as many axes. ``grid=`` counts invocations, x first; without it,
     the grid is the shape of the first Out or InOut, last axis first, and must reach the end of an array whose length
     an ``if`` compares ``vyre.gid`` with. It is exact: invocations that the size of a workgroup adds do nothing. A
-    kernel with a barrier takes whole workgroups, unless it compares ``vyre.gid`` with a length before
-    it stores. ``workgroups=``
-    counts workgroups. With resident arrays either may be a vyre.Array of three u32, which the device reads when the
-    call begins, and ``at_most=`` is the largest grid. ``out=
-    backend= device= optimize= timeout=`` are as for vyre.run.
+    kernel with a barrier takes whole workgroups, unless it compares ``vyre.gid`` with a length before it stores.
+    ``workgroups=`` counts workgroups. With resident arrays either may be a vyre.Array of three u32, which the device
+    reads when the call begins, and ``at_most=`` is the largest grid. ``out= backend= device= optimize= timeout=`` are
+    as for vyre.run.
 
     ``pickle`` and cloudpickle take a kernel by value, also one of a notebook, a script or another function: the text of
     its file, its options, and the values and helpers that it reads; helpers and classes of modules go by name, so that

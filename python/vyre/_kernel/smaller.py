@@ -22,7 +22,7 @@ __all__ = ["in_halves", "reads_ids_of_workgroups"]
 
 # Matches the ids in the text of a program that depend on the workgroup's size.
 _IDS = re.compile(r"\b[lw]id\.[xyz]\b")
-# What messages call the limits of a workgroup's size: Vulkan's names, and CUDA's.
+# The names of the limits of a workgroup's size in messages: Vulkan's, and CUDA's.
 _LIMITS = ("maxComputeWorkGroupInvocations", "maxComputeWorkGroupSize", "max threads per block", "max block dimension")
 
 

@@ -434,7 +434,7 @@ class _Inliner:
         if len(self._stack) > _MOST_INLINED:
             raise Mistake("K007", f"more than {_MOST_INLINED} helpers call each other", "write a loop")
         self.inlined[function] = self.inlined.get(function, 0) + 1
-        # What a call is given belongs to the line of the call, and not to that of the helper's `def`.
+        # An argument is assigned at the line of the call, and not at that of the helper's `def`.
         code = function.__code__
         named = list(zip(code.co_varnames[: code.co_argcount], args, strict=False))
         args = [*(tracer.keep(*each) for each in named), *args[len(named) :]]

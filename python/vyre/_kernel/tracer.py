@@ -88,7 +88,9 @@ class Tracer(_core._Lets):
         self.debugs: int | None = None  # the effects before the vyre.debug statement that is traced
         self.needs_size: str | None = None  # the first function called that depends on the workgroup's size
         self.slots: dict[str, str] = {}  # the Python variable of each slot
-        self.naming: str | None = None  # the name that the next array of the kernel's own has
+        self.naming: str | None = (
+            None  # the variable of the assignment whose value is computed, if that may make an array
+        )
         self.starts: list[tuple[str, int]] = []  # each variable that begins with a negative integer, and the integer
         self.booleans: dict[int, Expr] = {}  # kept alive for their ids
         self.boolean_slots: set[str] = set()
@@ -273,7 +275,7 @@ class Tracer(_core._Lets):
         return made
 
     def named(self, name: str) -> str:
-        """The name of the variable that an assignment gives the array that its value makes."""
+        """Note the variable of an assignment before its value is computed, which may make and write an array."""
         self.naming = name
         return name
 
@@ -379,6 +381,7 @@ class Tracer(_core._Lets):
 
     def keep(self, name: str, value: Any) -> Any:
         """Assign a value that may have a name already: a list or dict is shared, anything else gets a variable."""
+        self.naming = None  # of what the value has not made
         return value if type(value) in (list, dict) else self.let(name, value)
 
     def touch(self, container: Any) -> None:

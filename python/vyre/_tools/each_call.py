@@ -1,7 +1,7 @@
 """Checks every call before it runs: those of a process that began with VYRE_CHECK, and those of tests.
 
-A call of a kernel, a program or a procedure is checked as vyre.check checks it, on copies of its arrays, and then runs
-as it would have. Calls inside of such a call, and those of vyre's own library, are not seen.
+A call of a kernel, a procedure or vyre.run is checked as vyre.check checks it, on copies of its arrays, and then runs
+as it would have. Calls inside of such a call, of vyre's own library, and of a Program itself are not seen.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 130_800,
-    "lines of tests": 90_635,
+    "lines of tests": 90_647,
     "lines of records": 31_254,
     "words of documents": 43_964,
     "Fixes in the code": 600,

@@ -19,7 +19,7 @@ from vyre import _core
 from vyre._tools import reference as _reference
 
 ROOT = Path(__file__).parents[3]
-# What checks find in the kernels of pages, and what is true of them: this one keeps values in the order of atomics.
+# What checks find in the kernels of pages. This one keeps values in the order of its atomics, on purpose.
 MEANT = {"python/vyre/docs/kernels.md": [("kernel `keep_odd`", "order-dependence")]}
 
 

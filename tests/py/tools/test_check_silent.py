@@ -96,6 +96,18 @@ def test_arrays_of_an_invocation_begin_as_zeros_and_have_their_names():
     assert reports[0].witness.line == line_of("# beyond")
 
 
+def test_an_array_of_a_workgroup_has_the_name_of_its_own_variable():
+    @vyre.kernel(workgroup_size=4)
+    def with_list(out: Out[u32]):
+        numbers = [1, 2].copy()
+        tile = vyre.shared(u32, 4)
+        tile[vyre.lid(0)] = numbers[1]
+        vyre.barrier()
+        out[vyre.gid(0)] = tile[0]
+
+    assert [each.name for each in with_list.program.buffers] == ["out", "tile"]
+
+
 def doubled(value):
     sum_ = value + value
     return sum_

@@ -7,7 +7,7 @@
 
 namespace vyre::run {
 
-// What an API calls the limits of a workgroup; that of its size has a place for the axis.
+// The names of an API for the limits of a workgroup. `size` is a format, into which the name of an axis is put.
 struct LimitNames {
   std::string_view size, invocations, memory;
   std::array<std::string_view, 3> axes;

@@ -38,7 +38,7 @@ class Doubts {
     bool truth = false;  // the value is 0 or 1
     Doubt doubt;
   };
-  // What an operation has branched on, until its result is copied.
+  // The slot of the doubts that an operation has branched on. Its result gets them when that is copied.
   static constexpr Slot kBranches = ~Slot{0};
 
   bool is_marked(Slot slot) const;
