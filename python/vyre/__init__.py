@@ -76,28 +76,13 @@ if TYPE_CHECKING:
     from vyre._arrays.trial import try_compile
     from vyre._base.frames import hide_frames
     from vyre._devices import Backends, Device, backends, devices
-    from vyre._kernel import (
-        Builder,
-        Cost,
-        CostLoop,
-        Count,
-        Debugging,
-        DriverFact,
-        Explanation,
-        Kernel,
-        KernelAccess,
-        Row,
-        barrier,
-        debug,
-        debugging,
-        gid,
-        grid_size,
-        lid,
-        local,
-        shared,
-        unroll,
-        wid,
-    )
+    from vyre._kernel.builder import Builder
+    from vyre._kernel.cost import Cost, CostLoop, Count
+    from vyre._kernel.debugs import Debugging, debug, debugging
+    from vyre._kernel.explain import DriverFact, Explanation, KernelAccess
+    from vyre._kernel.inside import barrier, gid, grid_size, lid, local, shared, unroll, wid
+    from vyre._kernel.kernel import Kernel
+    from vyre._kernel.rows import Row
     from vyre._kernel.tracing import Trace, trace
     from vyre._kernel.typed import (
         In,
@@ -116,26 +101,12 @@ if TYPE_CHECKING:
         vec2u32,
         vec4u32,
     )
-    from vyre._procedure import (
-        ProcedureArray,
-        ProcedureFunction,
-        Size,
-        ceil_div,
-        ceil_log2,
-        clear,
-        limit,
-        otherwise,
-        require,
-        scratch,
-        size_max,
-        size_min,
-        size_select,
-        swap,
-        times,
-        when,
-    )
+    from vyre._procedure.arrays import ProcedureArray
+    from vyre._procedure.blocks import otherwise, require, times, when
     from vyre._procedure.flat import StepPlace
-    from vyre._procedure.procedure import procedure
+    from vyre._procedure.making import clear, scratch, swap
+    from vyre._procedure.procedure import ProcedureFunction, procedure
+    from vyre._procedure.sizes import Size, ceil_div, ceil_log2, limit, size_max, size_min, size_select
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._tools.bisect import bisect
     from vyre._tools.check import check, replay
@@ -165,38 +136,21 @@ _LATER = {
     **dict.fromkeys(["check", "replay"], "vyre._tools.check"),
     "StepPlace": "vyre._procedure.flat",
     "ProcedureDivergence": "vyre._tools.procedure_bisect",
-    **dict.fromkeys(
-        [
-            *[
-                "Builder",
-                "Cost",
-                "CostLoop",
-                "DriverFact",
-                "Explanation",
-                "KernelAccess",
-                "Count",
-                "Debugging",
-                "In",
-                "InOut",
-                "Kernel",
-                "Out",
-                "Row",
-                "const",
-                "kernel",
-            ],
-            *["debug", "debugging"],
-            *["barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"],
-        ],
-        "vyre._kernel",
-    ),
+    "Builder": "vyre._kernel.builder",
+    **dict.fromkeys(["Cost", "CostLoop", "Count"], "vyre._kernel.cost"),
+    **dict.fromkeys(["Debugging", "debug", "debugging"], "vyre._kernel.debugs"),
+    **dict.fromkeys(["DriverFact", "Explanation", "KernelAccess"], "vyre._kernel.explain"),
+    **dict.fromkeys(["barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"], "vyre._kernel.inside"),
+    **dict.fromkeys(["Kernel", "kernel"], "vyre._kernel.kernel"),
+    **dict.fromkeys(["In", "InOut", "Out", "const"], "vyre._kernel.parameters"),
+    "Row": "vyre._kernel.rows",
     **dict.fromkeys(["Trace", "trace"], "vyre._kernel.tracing"),
+    "ProcedureArray": "vyre._procedure.arrays",
+    **dict.fromkeys(["otherwise", "require", "times", "when"], "vyre._procedure.blocks"),
+    **dict.fromkeys(["clear", "scratch", "swap"], "vyre._procedure.making"),
+    **dict.fromkeys(["ProcedureFunction", "procedure"], "vyre._procedure.procedure"),
     **dict.fromkeys(
-        [
-            *["ProcedureArray", "ProcedureFunction", "Size", "procedure"],
-            *["ceil_div", "ceil_log2", "limit", "size_max", "size_min", "size_select"],
-            *["clear", "otherwise", "require", "scratch", "swap", "times", "when"],
-        ],
-        "vyre._procedure",
+        ["Size", "ceil_div", "ceil_log2", "limit", "size_max", "size_min", "size_select"], "vyre._procedure.sizes"
     ),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
     **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._tools.repeat"),

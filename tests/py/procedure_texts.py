@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from library_calls import ROWS
-from vyre._procedure import ProcedureFunction
+from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.recorder import ACTIVE
 
 if TYPE_CHECKING:

@@ -32,6 +32,25 @@ void leave() {
   forget_all_prepared();  // a prepared program may keep a device open
 }
 
+// What later processes can reuse of what Python made, beside the pipelines. The file begins with its key.
+run::KeptFile kept_file(const py::bytes& state, const std::string& key) {
+  return {std::nullopt, "recorded", run::KeptFile::hash_of(std::string(state) + key)};
+}
+
+py::object read_kept(const py::bytes& state, const py::bytes& key) {
+  const std::string wanted = key;
+  const std::vector<std::byte> found = kept_file(state, wanted).read();
+  const std::string_view text(reinterpret_cast<const char*>(found.data()), found.size());
+  if (!text.starts_with(wanted)) return py::none();
+  return py::bytes(text.data() + wanted.size(), text.size() - wanted.size());
+}
+
+void keep(const py::bytes& state, const py::bytes& key, const py::bytes& value) {
+  const std::string wanted = key, text = wanted + std::string(value);
+  const auto* data = reinterpret_cast<const std::byte*>(text.data());
+  kept_file(state, wanted).write({data, data + text.size()});
+}
+
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
                      py::handle timeout, py::handle schedule, py::handle optimize, const std::string& function) {
   Graph::refuse(function.c_str());
@@ -166,6 +185,8 @@ void bind_run(py::module_& m) {
     const auto directory = run::default_cache_directory();
     return directory ? path_text(run::pipelines_below(*directory)) : py::none();
   });
+  m.def("_kept", read_kept, py::arg("state"), py::arg("key"));
+  m.def("_keep", keep, py::arg("state"), py::arg("key"), py::arg("value"));
   m.def("_devices", list_devices, py::arg("backend") = py::none());
   m.def(
       "_try_devices",

@@ -44,6 +44,7 @@ __all__ = [
     "INSTALLED",
     "MISSING",
     "MOST_HELD",
+    "PACKAGE",
     "SIMPLE",
     "Held",
     "TooMuch",
@@ -64,7 +65,7 @@ _PLAIN = (int, str, bytes, float, complex, np.generic)
 SIMPLE: frozenset[type] = frozenset([bool, bytes, complex, float, int, str, type(None)])
 _STANDARD = sysconfig.get_path("stdlib") + os.sep
 _NUMPY_FOLDER = str(Path(np.__file__).parent) + os.sep
-_PACKAGE = str(Path(__file__).parent.parent) + os.sep
+PACKAGE = str(Path(__file__).parent.parent) + os.sep
 _BY_REFERENCE = (np.ndarray, _core.Array)  # they are not kept for having been seen
 # The packages whose objects are no values, and change as they like.
 _OF_THE_MACHINE = frozenset(
@@ -212,26 +213,26 @@ def is_of_library(module: ModuleType) -> bool:
     file = module.__dict__.get("__file__")
     if not isinstance(file, str):
         return module.__name__ in sys.builtin_module_names
-    return file.startswith(_PACKAGE) or is_library(file)
+    return file.startswith(PACKAGE) or is_library(file)
 
 
 def is_library(file: str) -> bool:
     """Whether a file is of vyre, numpy or Python: its functions are called as they are, and all others are inlined."""
-    if file.startswith(_PACKAGE):
-        return not file.startswith((f"{_PACKAGE}demo{os.sep}", f"{_PACKAGE}std{os.sep}"))
+    if file.startswith(PACKAGE):
+        return not file.startswith((f"{PACKAGE}demo{os.sep}", f"{PACKAGE}std{os.sep}"))
     if file.startswith(_NUMPY_FOLDER):
         return True
     return file.startswith(_STANDARD) and "site-packages" not in Path(file).parts
 
 
 def is_of_std(file: str) -> bool:
-    return file.startswith(f"{_PACKAGE}std{os.sep}")
+    return file.startswith(f"{PACKAGE}std{os.sep}")
 
 
 def is_compared(function: FunctionType) -> bool:
     """Whether what a function reads may be bound anew: not by users, where vyre, numpy or Python have the function."""
     file = function.__code__.co_filename
-    return not file.startswith(_PACKAGE) and not is_library(file)
+    return not file.startswith(PACKAGE) and not is_library(file)
 
 
 def _is_library_class(kind: type) -> bool:

@@ -15,7 +15,7 @@ from vyre._kernel.call import call
 from vyre._kernel.control import Region
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.recorder import Areas, record_kernel
-from vyre._kernel.recording import LeavesCalls
+from vyre._kernel.recording import OPEN
 from vyre._kernel.tracer import AS_STATEMENT, current
 from vyre.errors import ArgumentError
 
@@ -28,21 +28,11 @@ if TYPE_CHECKING:
     from vyre._kernel.rows import Row
     from vyre._kernel.trace import Traced
 
-__all__ = ["OPEN", "Debugging", "debug", "debugging"]
+__all__ = ["Debugging", "debug", "debugging"]
 
 _MOST_INVOCATIONS = 1024
 _MOST_NAME = 80
 _MOST_SHOWN = 200
-
-
-class _Open(LeavesCalls):
-    """The object that records the calls of this thread, if there is one."""
-
-    BIT = 2
-    seen: Debugging | None = None
-
-
-OPEN = _Open()
 
 
 def debug(name: str, value: Any) -> None:

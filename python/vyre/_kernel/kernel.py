@@ -25,15 +25,12 @@ from vyre._base.refused import must_be, wrong_call
 from vyre._base.text import shown, type_of
 from vyre._kernel.arguments import call_text
 from vyre._kernel.call import call, checked_call
-from vyre._kernel.cost import Cost, cost_of
-from vyre._kernel.debugs import OPEN
-from vyre._kernel.explain import explained
 from vyre._kernel.launch import Launch, given_and_options, traced_for
 from vyre._kernel.mistakes import Mistake, Spot, kernel_error
 from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import Plan, signature
-from vyre._kernel.recording import RECORDING
+from vyre._kernel.recording import OPEN, RECORDING
 from vyre._kernel.rewriting.rewrite import Definition, Rewritten
 from vyre._kernel.trace import Traced, trace
 from vyre._kernel.tracer import is_tracing
@@ -47,6 +44,7 @@ if TYPE_CHECKING:
     from vyre._core import Program
     from vyre._devices import Device
     from vyre._diagnostics import Diagnostics
+    from vyre._kernel.cost import Cost
     from vyre._kernel.explain import Explanation
     from vyre._kernel.lines import Marks
     from vyre._kernel.parameters import Parameter
@@ -178,6 +176,8 @@ class Kernel(_core._KernelCalls, ByValue):
           bytes loaded  a     4,000
           bytes stored  out   4,000
         """
+        from vyre._kernel.cost import cost_of  # most programs do not ask for it
+
         return cost_of(self, args, kwargs)
 
     def explain(
@@ -211,6 +211,8 @@ class Kernel(_core._KernelCalls, ByValue):
         >>> explanation.instructions["loads"], explanation.workgroup_size
         (2, (64, 1, 1))
         """
+        from vyre._kernel.explain import explained  # most programs do not ask for it
+
         return explained(self.__name__, self._traced_alone("explain()"), backend, device, optimize, timeout)
 
     def notes(self, *args: Any, **kwargs: Any) -> Diagnostics:

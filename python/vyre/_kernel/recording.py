@@ -10,7 +10,9 @@ from vyre import _core
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RECORDING", "LeavesCalls"]
+    from vyre._kernel.debugs import Debugging
+
+__all__ = ["OPEN", "RECORDING", "LeavesCalls"]
 
 
 class LeavesCalls(threading.local):
@@ -32,4 +34,12 @@ class _Recording(LeavesCalls):
     call: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any] | None = None
 
 
+class _Open(LeavesCalls):
+    """The object that records the calls of this thread, if there is one."""
+
+    BIT = 2
+    seen: Debugging | None = None
+
+
 RECORDING = _Recording()
+OPEN = _Open()

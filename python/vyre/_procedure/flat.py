@@ -325,7 +325,7 @@ class _Frames:
         self.callers, self.trails = frames, [trail]
         for caller, step in frames[1:]:
             around = self.trails[caller]
-            self.trails.append(None if around is None or step is None else around.invoked[step])
+            self.trails.append(None if around is None or step is None else around.invoked[step].trail)
 
     def line(self, frame: int, step: int | None) -> Line:
         trail = self.trails[frame]

@@ -100,6 +100,6 @@ def invoke(
         [each._part() for each in results.values()],
         [recorder.used(numbers[name]) for name, _ in made.numbers],
     )
-    recorder.trail.invoked[len(recorder.trail.steps) - 1] = made.trail
+    recorder.trail.invoked[len(recorder.trail.steps) - 1] = made
     kept = tuple(results[decl.name] for decl in made.results)
     return kept[0] if len(kept) == 1 else kept or None

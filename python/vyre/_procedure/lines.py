@@ -69,6 +69,6 @@ def _kernels(trail: Trail | None) -> dict[Program, tuple[Kernel, dict[str, Any],
     open_ = [trail]
     for each in open_:
         if each is not None:
-            open_ += each.invoked.values()
+            open_ += [made.trail for made in each.invoked.values()]
             found.update(each.kernels)
     return {program: made for program, made in found.items() if not f"{made[0].__module__}.".startswith("vyre.")}

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre import _core
 from vyre._arrays.graph import is_recording
+from vyre._base import on_disk
 from vyre._base.absent import refuse_of_procedure
 from vyre._base.by_value import ByValue
 from vyre._base.calls import explain_calls, misfit
 from vyre._base.captured import Captures, Uncompared, read_by
 from vyre._base.constants import key_of
+from vyre._base.held import is_of_std
 from vyre._base.refused import IN_CHECK, must_be, no_place, wrong_call
 from vyre._base.taken import note_taken, taking
 from vyre._base.text import shown, type_of
@@ -27,7 +29,7 @@ from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.dispatches import record_kernel
 from vyre._procedure.invocations import invoke
-from vyre._procedure.recorded import Recorded, note_trail
+from vyre._procedure.recorded import Recorded, note
 from vyre._procedure.recorder import ACTIVE, Recorder, active, place_text
 from vyre._procedure.running import launch_of, run
 from vyre._procedure.sizes import Size
@@ -111,12 +113,30 @@ class ProcedureFunction(ByValue):
             key.append(key_of(constants[each.name], f"const parameter `{each.name}` of procedure `{self.name}`"))
         known = self._made.get(tuple(key))
         if known is None or not known.captured.is_same():
-            known = self._record(constants, is_exact)
+            known = self._of_library(constants, is_exact) or self._record(constants, is_exact)
             with self._lock:
                 self._made[tuple(key)] = known
                 while len(self._made) > _MOST_MADE:
                     self._made.popitem(last=False)
         return known
+
+    def _of_library(self, constants: dict[str, Any], is_exact: bool) -> Recorded | None:
+        """The recording of a procedure of the library, from the disk or put there."""
+        if not is_of_std(self._function.__code__.co_filename):
+            return None
+        key = on_disk.key_of(self._function, self.name, constants, is_exact)
+        if key is None:
+            return None
+        found = on_disk.kept(key)
+        if found is None:
+            made = self._record(constants, is_exact)
+            if not made.captured.all:
+                on_disk.keep(key, made.core.to_bytes())
+            return made
+        core = Procedure.from_bytes(found)
+        if self.is_vouched:
+            _core._vouch(core)
+        return note(Recorded(core, lambda: self._record(constants, is_exact).trail))
 
     def _refuse_deep(self, recorder: Recorder) -> None:
         """Refuse a recording within one of the same procedure, or within too many."""
@@ -204,10 +224,9 @@ class ProcedureFunction(ByValue):
         except Uncompared as error:
             raise ArgumentError(f"{error.problem}{place_text(error.line)}. Fix: {error.fix}.") from None
         made = recorder.finish()
-        note_trail(made, recorder.trail)
         if self.is_vouched:
             _core._vouch(made)
-        return Recorded(made, recorder.trail, captured)
+        return note(Recorded(made, recorder.trail, captured))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._launch is not None and not kwargs and ACTIVE.recorder is None and not is_recording():

@@ -14,11 +14,13 @@ from vyre._base import source as _source
 from vyre._base.captured import Captures
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vyre._core import DataType, Procedure, Program
     from vyre._kernel.kernel import Kernel
     from vyre._procedure.sizes import Term
 
-__all__ = ["ArrayDecl", "Line", "Recorded", "Trail", "line_text", "note_trail", "trail_of"]
+__all__ = ["ArrayDecl", "Line", "Recorded", "Trail", "line_text", "note", "trail_of"]
 
 # The file and the line of the call that recorded a step.
 Line: TypeAlias = "tuple[str, int] | None"
@@ -49,7 +51,7 @@ class Trail:
 
     steps: list[Line] = field(default_factory=list)
     arrays: list[Line] = field(default_factory=list)
-    invoked: dict[int, Trail | None] = field(default_factory=dict)  # by the step
+    invoked: dict[int, Recorded] = field(default_factory=dict)  # by the step
     # The kernels that were called, the values of their constants, and the axes along which they are kept to a grid, and
     # whether that is resident.
     kernels: dict[Program, tuple[Kernel, dict[str, Any], tuple[tuple[int, ...], bool]]] = field(default_factory=dict)
@@ -57,32 +59,46 @@ class Trail:
 
 # A value has no lines. Equal procedures are one value, so that one which was unpickled or read from text has the lines
 # of an equal one that this process has recorded. The last of equal ones is meant: a file may have changed between two.
-_TRAILS: WeakValueDictionary[Procedure, Trail] = WeakValueDictionary()
+_RECORDED: WeakValueDictionary[Procedure, Recorded] = WeakValueDictionary()
 # The last ones live on without their functions until the operations that these become are registered.
-_LAST: deque[Trail] = deque(maxlen=16)
+_LAST: deque[Recorded] = deque(maxlen=16)
 
 
-def note_trail(procedure: Procedure, trail: Trail) -> None:
-    _TRAILS[procedure] = trail
-    _LAST.append(trail)
+def note(recorded: Recorded) -> Recorded:
+    _RECORDED[recorded.core] = recorded
+    _LAST.append(recorded)
+    return recorded
 
 
 def trail_of(procedure: Procedure) -> Trail | None:
     """Where a procedure comes from; None where this process has not recorded it."""
-    return _TRAILS.get(procedure)
+    known = _RECORDED.get(procedure)
+    return None if known is None else known.trail
 
 
 class Recorded:
-    """A Procedure as a function calls it."""
+    """A Procedure as a function calls it.
 
-    def __init__(self, core: Procedure, trail: Trail | None, captured: Captures | None = None) -> None:
-        self.core, self.trail = core, trail
+    Args:
+        trail: gives the trail, where that has to be recorded anew.
+    """
+
+    def __init__(
+        self, core: Procedure, trail: Trail | Callable[[], Trail | None] | None, captured: Captures | None = None
+    ) -> None:
+        self.core, self._trail = core, trail
         self.captured = Captures() if captured is None else captured
         self.is_checked = False  # whether the Procedure keeps its rules
         self.arrays = [ArrayDecl(*row) for row in _core._procedure_interface(core, True)]
         self.outputs = self._of_role("output")
         # What a call returns: outputs and in_outs, in the order of the return statement.
         self.results = [self.arrays[k] for k in _core._procedure_results(core)]
+
+    @property
+    def trail(self) -> Trail | None:
+        if callable(self._trail):
+            self._trail = self._trail()
+        return self._trail
 
     @cached_property
     def numbers(self) -> list[tuple[str, DataType]]:

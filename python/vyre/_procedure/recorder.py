@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import sys
 import threading
 from pathlib import Path
@@ -199,7 +198,9 @@ class Recorder(Home):
         element = OF_DTYPE.get(values.dtype.name)
         if element is None or not values.dtype.isnative:
             raise must_have("a table of a procedure", f"elements of {', '.join(OF_DTYPE)}", values.dtype, BindingError)
-        key = element, values.shape, hashlib.sha256(values.data).digest()
+        from hashlib import sha256  # few procedures have tables, and it takes milliseconds to import
+
+        key = element, values.shape, sha256(values.data).digest()
         if key not in self._tables:
             kept = values.copy()
             kept.flags.writeable = False

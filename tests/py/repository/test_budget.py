@@ -12,10 +12,10 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_800,
-    "lines of tests": 90_647,
+    "lines of code": 130_830,
+    "lines of tests": 90_778,
     "lines of records": 31_254,
-    "words of documents": 43_964,
+    "words of documents": 43_972,
     "Fixes in the code": 600,
     "Fixes in tests": 865,
     "files in the largest folder": 38,
