@@ -71,9 +71,10 @@ class Kernel(_core._KernelCalls, ByValue):
         functools.update_wrapper(self, function, updated=())  # its attributes may have names of ours
         self._function, self._workgroup_size = function, size
         try:
-            self._definition = Definition(function, is_kernel=True)
+            # The library's are read when they are traced, which most processes do not need.
+            assigned = {} if self._is_of_std else self._definition.assigned
             self._parameters = parameters_of(function)
-            _refuse_assigned(self._parameters, self._definition.assigned)
+            _refuse_assigned(self._parameters, assigned)
         except Mistake as mistake:
             raise kernel_error(function.__name__, mistake, _definition(function)) from None
         self._constants = tuple(each for each in self._parameters if each.kind == "const")
@@ -81,6 +82,10 @@ class Kernel(_core._KernelCalls, ByValue):
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
         self._plans: dict[Any, Plan | None] = {}  # the plans of earlier calls, by the signature of their arguments
         self._copies: deque[dict[int, Any]] = deque(maxlen=_MOST_PROGRAMS)  # the tables of the last traces, see Traced
+
+    @functools.cached_property
+    def _definition(self) -> Definition:
+        return Definition(self._function, is_kernel=True)
 
     @property
     def _is_of_std(self) -> bool:
