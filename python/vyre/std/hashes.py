@@ -14,7 +14,7 @@ from vyre.std._hashing.keccak import absorb
 from vyre.std._hashing.md5 import MD5, mix_md5
 from vyre.std._hashing.sha1 import SHA1, mix_sha1
 from vyre.std._hashing.sha2 import SHA224, SHA256, SHA384, SHA512, mix_sha256, mix_sha512
-from vyre.std._hashing.sha256_pairs import BYTES, sha256_pairs, sha256_pairs_of_products
+from vyre.std._hashing.whole_blocks import block_digests
 
 __all__ = ["md5", "sha1", "sha3_224", "sha3_256", "sha3_384", "sha3_512", "sha224", "sha256", "sha384", "sha512"]
 
@@ -32,8 +32,8 @@ def _sha3(bits: int) -> Algorithm:
 _ALL = [
     Algorithm("md5", 16, 64, tuple(MD5), mix_md5, big_endian=False),
     Algorithm("sha1", 20, 64, tuple(SHA1), mix_sha1),
-    Algorithm("sha224", 28, 64, tuple(SHA224), mix_sha256),
-    Algorithm("sha256", 32, 64, tuple(SHA256), mix_sha256),
+    Algorithm("sha224", 28, 64, tuple(SHA224), mix_sha256, products=True),
+    Algorithm("sha256", 32, 64, tuple(SHA256), mix_sha256, products=True),
     _sha512(384, SHA384),
     _sha512(512, SHA512),
     *[_sha3(bits) for bits in (224, 256, 384, 512)],
@@ -48,11 +48,11 @@ def _digest(name: str, data: Any, at: At) -> Any:
 
 def _words_of(algorithm: Algorithm, messages: Messages) -> Array:
     """The words of the digests, one after the other."""
-    if algorithm.name == "sha256" and messages.shortest == messages.longest == BYTES and messages.alignment == 16:
-        if ROUTES[messages.backend].products:
-            return sha256_pairs_of_products(messages.words, messages.starts, 1)
-        return sha256_pairs(messages.words, messages.starts)
-    hashed = digests(algorithm, form_of(algorithm, messages))
+    alignment = form_of(algorithm, messages)
+    # Two blocks of wide words are more than a program may have.
+    if not algorithm.wide and messages.shortest == messages.longest == algorithm.block and alignment == 16:
+        return block_digests(algorithm, ROUTES[messages.backend].products)(messages.words, messages.starts)
+    hashed = digests(algorithm, alignment)
     return hashed(messages.words, messages.starts, messages.lengths, messages.longest)
 
 

@@ -18,6 +18,8 @@ class HostWord(int):
     def __add__(self, other: int) -> HostWord:
         return HostWord(int(self) + int(other) & 0xFFFFFFFF)
 
+    __radd__ = __add__
+
     def __mul__(self, other: int) -> HostWord:
         return HostWord(int(self) * int(other) & 0xFFFFFFFF)
 

@@ -19,6 +19,7 @@ __all__ = [
     "digest_of",
     "digest_of_digest",
     "digest_words",
+    "last_block",
     "mix_block",
     "ordered",
     "state_of",
@@ -40,17 +41,19 @@ class Algorithm:
         big_endian: whether the first byte of a word is its highest.
         length: the bytes at the end of the last block that hold the number of bits; a sponge has none.
         mark: the byte that follows the message.
+        products: whether `mix` can make sums by products, see ``mix_sha256``.
     """
 
     name: str
     digest: int
     block: int
     start: tuple[int, ...]
-    mix: Callable[[list[Any], list[Any]], None]
+    mix: Callable[..., None]
     wide: bool = False
     big_endian: bool = True
     length: int = 8
     mark: int = 0x80
+    products: bool = False
 
     @property
     def words(self) -> int:
@@ -116,18 +119,18 @@ def digest_of(words: list[u32], algorithm: Algorithm) -> list[Any]:
     return ordered([*words, *half], algorithm)
 
 
-def _word_of(algorithm: Algorithm) -> tuple[Any, int]:
-    """The type of a hash's words, and their bits."""
-    return (u64, 64) if algorithm.wide else (u32, 32)
+def last_block(u: list[Any], size: int, literal: Any, algorithm: Algorithm) -> list[Any]:
+    """What follows a whole block of a message: a block that ends after the ``size`` bytes of ``u``.
 
-
-def digest_block(u: list[Any], algorithm: Algorithm) -> list[Any]:
-    """The block that a digest fills up behind the block of a key, from its words in the order of ``ordered``."""
-    literal, bits = _word_of(algorithm)
-    count, rest = algorithm.digest * 8 // bits, algorithm.digest * 8 % bits
+    Args:
+        u: words in the order of ``ordered``.
+        literal: makes a word of a number.
+    """
+    bits = 64 if algorithm.wide else 32
+    count, rest = size * 8 // bits, size * 8 % bits
     words = [literal(0) for k in range(algorithm.block * 8 // bits)]
-    for k in vyre.unroll(range(len(u))):
-        words[k] = u[k]
+    for k, word in enumerate(u):
+        words[k] = word
     if rest:  # of a sponge: the half of a lane
         words[count] = u[count] | literal(algorithm.mark << rest)
     else:
@@ -136,13 +139,13 @@ def digest_block(u: list[Any], algorithm: Algorithm) -> list[Any]:
         words[-1] |= literal(1 << (bits - 1))
     else:
         last = -1 if algorithm.big_endian else -2
-        words[last] = literal(8 * (algorithm.block + algorithm.digest))
+        words[last] = literal(8 * (algorithm.block + size))
     return words
 
 
 def digest_of_digest(h: list[Any], u: list[Any], algorithm: Algorithm) -> list[Any]:
     """The digest of a block that led to the state ``h`` and of a digest, both digests in the order of ``ordered``."""
-    algorithm.mix(h, digest_block(u, algorithm))
+    algorithm.mix(h, last_block(u, algorithm.digest, u64 if algorithm.wide else u32, algorithm))
     found = h[: len(u)]
     if algorithm.digest * 8 % 64 and algorithm.wide:
         found[-1] &= 0xFFFFFFFF

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import vyre
 from vyre import u32, u64
 
-__all__ = ["SHA224", "SHA256", "SHA384", "SHA512", "mix_sha256", "mix_sha512", "rounds_sha256", "schedule_sha256"]
+__all__ = ["SHA224", "SHA256", "SHA384", "SHA512", "mix_sha256", "mix_sha512"]
 
 
 def _primes(count: int) -> list[int]:
@@ -44,39 +43,23 @@ _K256 = [_root_bits(prime, 3, 32) for prime in _PRIMES[:64]]
 _K512 = [_root_bits(prime, 3, 64) for prime in _PRIMES]
 
 
-def mix_sha256(h: list[u32], w: list[u32], one: Any = 1) -> None:
-    """Bring the state forward by a block of 16 words (section 6.2.2); `one` is 1, see routes.py."""
+def mix_sha256(h: list[u32], w: list[u32], one: Any = 1, scheduling: Any = 1) -> None:
+    """Bring the state forward by a block of 16 words (section 6.2.2).
+
+    ``one`` and ``scheduling`` are 1, see routes.py. A block of HostWord is scheduled on the host, without the latter.
+    """
     w = list(w)
     for t in vyre.unroll(range(16, 64)):
         x, y = w[t - 15], w[t - 2]
-        first = w[t - 16] * one + (x.rotr(7) ^ x.rotr(18) ^ x >> 3) + w[t - 7]
-        w.append(first * one + (y.rotr(17) ^ y.rotr(19) ^ y >> 10))
-    rounds_sha256(h, [k + word for k, word in zip(_K256, w, strict=True)], one)
-
-
-def rounds_sha256(h: list[u32], scheduled: Sequence[u32 | int], one: Any = 1) -> None:
-    """The 64 rounds of a block, each with its constant plus its word of the message's schedule."""
+        first = w[t - 16] * scheduling + (x.rotr(7) ^ x.rotr(18) ^ x >> 3) + w[t - 7]
+        w.append(first * scheduling + (y.rotr(17) ^ y.rotr(19) ^ y >> 10))
     a, b, c, d, e, f, g, last = h
-    for each in scheduled:
+    for each in [k + word for k, word in zip(_K256, w, strict=True)]:
         t1 = (last * one + each + (e.rotr(6) ^ e.rotr(11) ^ e.rotr(25))) * one + (g ^ e & (f ^ g))
         t2 = (a.rotr(2) ^ a.rotr(13) ^ a.rotr(22)) * one + (a & b | c & (a | b))
         a, b, c, d, e, f, g, last = t1 * one + t2, a, b, c, d * one + t1, e, f, g
     for k, value in enumerate([a, b, c, d, e, f, g, last]):
         h[k] += value
-
-
-def schedule_sha256(w: list[int]) -> list[int]:
-    """What ``rounds_sha256`` takes for a block whose words are known beforehand."""
-
-    def turned(x: int, n: int) -> int:
-        return x >> n | x << (32 - n)
-
-    w = list(w)
-    for t in range(16, 64):
-        x, y = w[t - 15], w[t - 2]
-        s0, s1 = turned(x, 7) ^ turned(x, 18) ^ x >> 3, turned(y, 17) ^ turned(y, 19) ^ y >> 10
-        w.append((w[t - 16] + s0 + w[t - 7] + s1) & 0xFFFFFFFF)
-    return [(k + word) & 0xFFFFFFFF for k, word in zip(_K256, w, strict=True)]
 
 
 def mix_sha512(h: list[u64], w: list[u64]) -> None:

@@ -1,5 +1,6 @@
 """Digests of vyre.std beside hashlib's; NIST's vectors are in test_cavp.py."""
 
+import functools
 import hashlib
 
 import numpy as np
@@ -9,10 +10,11 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
+from procedure_texts import procedures_of
 from vyre import std
 from vyre.std import hashes
 from vyre.std._hashing import block_hashes as _block_hashes
-from vyre.std._hashing.sha256_pairs import sha256_pairs, sha256_pairs_of_products
+from vyre.std._hashing.whole_blocks import block_digests
 from wrong_calls import wrong_calls
 
 NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
@@ -92,26 +94,37 @@ def test_a_long_message_continues_in_further_dispatches(name, slow_target, rng):
     assert [row.tobytes() for row in found.reshape(len(messages), -1)] == of_hashlib(name, messages)
 
 
-def test_sums_by_products_give_the_same_digests(target, rng):
+@pytest.mark.parametrize("products", [False, True])
+def test_sums_by_products_give_the_same_digests(products, target, rng):
     data = rng.bytes(64 * 300)
     words = vyre.array(np.frombuffer(data, np.uint32), **target)
     starts = vyre.array(np.arange(0, len(data), 64, dtype=np.uint32), **target)
-    wanted = b"".join(of_hashlib("sha256", [data[k : k + 64] for k in range(0, len(data), 64)]))
-    assert sha256_pairs_of_products(words, starts, 1).numpy().tobytes() == wanted
-    assert sha256_pairs(words, starts).numpy().tobytes() == wanted
+    found = block_digests(hashes.ALGORITHMS["sha256"], products)(words, starts).numpy()
+    assert found.tobytes() == b"".join(of_hashlib("sha256", [data[k : k + 64] for k in range(0, len(data), 64)]))
+
+
+NARROW = ["md5", "sha1", "sha224", "sha256"]
+
+
+def test_messages_of_one_block_have_a_form_of_their_own():
+    for name in NARROW:
+        call = functools.partial(getattr(std, name), backend="cpu")
+        found = [each.name for size in (64, 65) for each in procedures_of(call, bytes(size))]
+        assert found == [f"std.{name}_blocks", f"std.{name}_16"]
 
 
 @pytest.mark.parametrize("count", [1, 127, 128, 129])
-def test_messages_of_64_bytes_have_a_form_of_their_own(count, target, rng):
-    data = rng.bytes(64 * count + 24)
+@pytest.mark.parametrize("name", devices(*NARROW))
+def test_messages_of_one_block_are_hashlibs_in_every_form(name, count, target, rng):
+    data, digest = rng.bytes(64 * count + 24), getattr(std, name)
     for first, spare in ((0, 0), (16, 0), (16, 8), (4, 0), (3, 0)):  # with it, and where it cannot be taken
         given = data[: first + 64 * count + spare]
         messages = std.Messages(given, first + 64 * np.arange(count + 1), **target)
-        wanted = of_hashlib("sha256", [given[k : k + 64] for k in range(first, first + 64 * count, 64)])
-        assert [bytes(row) for row in std.sha256(messages).numpy()] == wanted
-    assert std.sha256(data[:64], **target) == hashlib.sha256(data[:64]).digest()
+        wanted = of_hashlib(name, [given[k : k + 64] for k in range(first, first + 64 * count, 64)])
+        assert [bytes(row) for row in digest(messages).numpy()] == wanted
+    assert [digest(data[:64], **target)] == of_hashlib(name, [data[:64]])
     mixed = [data[:64], data[:63], data[:65]]
-    assert [bytes(row) for row in std.sha256(mixed, **target)] == of_hashlib("sha256", mixed)
+    assert [bytes(row) for row in digest(mixed, **target)] == of_hashlib(name, mixed)
 
 
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 10_000])
