@@ -1,5 +1,7 @@
 """Reductions and scans against numpy, over types, operators, lengths and tiles."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,11 +78,11 @@ def test_the_first_of_equal_extremes_is_told(rng, dtype):
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 8])
 def test_a_scan_does_not_depend_on_its_tiles(rng, chunks):
-    for name in ("add", "min"):
-        op = operator_of(name, u32, None, "")
-        x = drawn(rng, "uint32", 30_000)
+    for name, dtype in itertools.product(("add", "min"), ("uint32", "uint64")):
+        op = operator_of(name, TYPES[dtype], None, "")
+        x = drawn(rng, dtype, 30_000)
         got = scanner(op, True, chunks)(x, **CPU)
-        assert np.array_equal(got, NUMPY[name].accumulate(x, dtype=np.uint32))
+        assert np.array_equal(got, NUMPY[name].accumulate(x, dtype=dtype))
 
 
 def affine():

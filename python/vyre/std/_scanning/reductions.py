@@ -139,15 +139,13 @@ def row_reductions(op: Operator, source: DataType, truth: bool) -> Any:
     return reduce_rows
 
 
-def reduce_rows(
-    op: Operator, source: DataType, truth: bool, x: Any, out: Any, tiles: Any, with_rest: bool = True
-) -> None:
+def reduce_rows(op: Operator, source: DataType, truth: bool, x: Any, out: Any, tiles: Any) -> None:
     """Reduce each tile of an array to one element of `out`.
 
-    The first tile takes the elements behind the last whole row as well. Without them, the last tile lacks them.
+    The first tile takes the elements behind the last whole row as well.
     """
     whole = x.length // _ROW * _ROW
-    row_reductions(op, source, truth)(x[:whole], x[whole:] if with_rest else x[0:0], out, workgroups=tiles)
+    row_reductions(op, source, truth)(x[:whole], x[whole:], out, workgroups=tiles)
 
 
 EACH = 16  # neighbours of an invocation

@@ -9,7 +9,7 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import In, Out, vec4u32
+from vyre import In, Out, u32, u64, vec4u32
 from vyre.std._scanning.operators import Operator, value_of
 from vyre.std._scanning.reductions import ROW_TILE
 
@@ -18,10 +18,25 @@ __all__ = ["scan_rows"]
 _LANES, _EACH = 32, 2  # invocations, and the vectors of four words that each one scans in a turn
 
 
+def of_vector(four: vec4u32, element: Any) -> list[Any]:
+    """The elements in a vector of four words."""
+    if element.min_bytes() == 4:
+        return [element(four.x), element(four.y), element(four.z), element(four.w)]
+    return [u64(four.y) << 32 | u64(four.x), u64(four.w) << 32 | u64(four.z)]
+
+
+def vector_of(values: list[Any]) -> vec4u32:
+    """The vector of four words that holds some elements."""
+    if len(values) == 4:
+        return vec4u32(*[u32(value) for value in values])
+    return vec4u32(values[0].lo, values[0].hi, values[1].lo, values[1].hi)
+
+
 @functools.cache
 def scan_rows(op: Operator, inclusive: bool) -> Any:
     """The kernel that scans tiles of ROW_TILE; `before` has the results of all tiles up to each one."""
     element = op.element
+    width = 16 // element.min_bytes()  # elements of a vector
     chunk = _LANES * _EACH  # vectors
 
     @vyre.kernel(workgroup_size=_LANES)
@@ -34,15 +49,15 @@ def scan_rows(op: Operator, inclusive: bool) -> Any:
             carry = before[tile - 1]
         if t == 0:
             ends[_LANES] = carry
-        begin = tile * (ROW_TILE // 4)
-        for turn in range(vyre.min((len(x) - begin + (chunk - 1)) // chunk, ROW_TILE // 4 // chunk)):
+        begin = tile * (ROW_TILE // width)
+        for turn in range(vyre.min((len(x) - begin + (chunk - 1)) // chunk, ROW_TILE // width // chunk)):
             first = begin + turn * chunk + t * _EACH
             loaded = [x[first + k] for k in vyre.unroll(range(_EACH))]
-            words = [[element(each.x), element(each.y), element(each.z), element(each.w)] for each in loaded]
-            run = words[0][0]
+            values = [value for four in loaded for value in of_vector(four, element)]
+            run = values[0]
             runs = [run]
-            for k in vyre.unroll(range(1, 4 * _EACH)):
-                run = op.combine(run, words[k // 4][k % 4])
+            for k in vyre.unroll(range(1, len(values))):
+                run = op.combine(run, values[k])
                 runs.append(run)
             ends[t] = run
             vyre.barrier()
@@ -55,9 +70,9 @@ def scan_rows(op: Operator, inclusive: bool) -> Any:
                 ends[_LANES] = total
             vyre.barrier()
             start = ends[t]
-            ran = [op.combine(start, each) for each in runs]
-            out = ran if inclusive else [start, *ran[: 4 * _EACH - 1]]
+            ran = [op.combine(start, run) for run in runs]
+            out = ran if inclusive else [start, *ran[: len(values) - 1]]
             for k in vyre.unroll(range(_EACH)):
-                y[first + k] = vec4u32(*[vyre.u32(out[4 * k + j]) for j in vyre.unroll(range(4))])
+                y[first + k] = vector_of(out[width * k : width * k + width])
 
     return scan

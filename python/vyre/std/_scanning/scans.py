@@ -125,6 +125,21 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
     inner = scanner(op, True, chunks, levels - 1) if levels > 1 else None
     element, chunk = op.element, LANES * each_of(op)
 
+    def in_workgroups(x: Any, y: Any) -> None:
+        n = x.length
+        with vyre.when(n <= (chunk if chunks else chunk * _CHUNKS)):
+            kernel(x, x, y, vyre.ceil_div(n, chunk), workgroups=1)
+        with vyre.otherwise():
+            if chunks:
+                _scanned(op, chunks, kernel, inner, x, y)
+            elif by_vectors(op):
+                _scanned_by_vectors(op, inclusive, inner, x, y)
+            else:
+                with vyre.when(n > _LARGE):
+                    _scanned(op, _CHUNKS, kernel, inner, x, y)
+                with vyre.otherwise():
+                    _scanned(op, 1, kernel, inner, x, y)
+
     @vyre.procedure(name=f"std.scan.{form}_{op.name}_{op.element.name.lower()}")
     def scan(x: In[element]) -> vyre.ProcedureArray:
         n = x.length
@@ -132,24 +147,13 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
         if inner is None:
             kernel(x, x, y, vyre.ceil_div(n, chunk), workgroups=1)
             return y
-        with vyre.when(n <= (chunk if chunks else chunk * _CHUNKS)):
-            kernel(x, x, y, vyre.ceil_div(n, chunk), workgroups=1)
+        if chunks or not op.commutes or op.identity is None:
+            in_workgroups(x, y)
+            return y
+        with vyre.when(by_rows()):
+            _scanned_by_rows(op, inclusive, inner, x, y)
         with vyre.otherwise():
-            if chunks:
-                _scanned(op, chunks, kernel, inner, x, y)
-            elif by_vectors(op):
-                if op.commutes:
-                    with vyre.when(by_rows()):
-                        _scanned_by_rows(op, inclusive, inner, x, y)
-                    with vyre.otherwise():
-                        _scanned_by_vectors(op, inclusive, inner, x, y)
-                else:
-                    _scanned_by_vectors(op, inclusive, inner, x, y)
-            else:
-                with vyre.when(n > _LARGE):
-                    _scanned(op, _CHUNKS, kernel, inner, x, y)
-                with vyre.otherwise():
-                    _scanned(op, 1, kernel, inner, x, y)
+            in_workgroups(x, y)
         return y
 
     return scan
@@ -168,9 +172,13 @@ def _scanned(op: Operator, chunks: int, kernel: Any, inner: Any, x: Any, y: Any)
 
 def _scanned_by_rows(op: Operator, inclusive: bool, inner: Any, x: Any, y: Any) -> None:
     tiles = vyre.ceil_div(x.length, ROW_TILE)
-    partial = vyre.scratch(op.element, tiles, name="partial")
-    reduce_rows(op, op.element, False, x, partial, tiles, with_rest=False)  # nothing scans the last tile's result
-    _scanned_tiles(op, inclusive, scan_rows(op, inclusive), inner(partial), tiles, x, y)
+    others = vyre.size_max(tiles, 1) - 1  # nothing scans the last tile's result
+    before = vyre.scratch(op.element, others, name="before")
+    with vyre.when(others > 0):
+        partial = vyre.scratch(op.element, others, name="partial")
+        reduce_rows(op, op.element, False, x[: others * ROW_TILE], partial, others)
+        inner(partial, out=before)
+    _scanned_tiles(op, inclusive, scan_rows(op, inclusive), before, tiles, x, y)
 
 
 def _scanned_by_vectors(op: Operator, inclusive: bool, inner: Any, x: Any, y: Any) -> None:
@@ -181,7 +189,8 @@ def _scanned_by_vectors(op: Operator, inclusive: bool, inner: Any, x: Any, y: An
 
 def _scanned_tiles(op: Operator, inclusive: bool, kernel: Any, before: Any, tiles: Any, x: Any, y: Any) -> None:
     n = x.length
-    whole = n // 4 * 4
+    width = 16 // op.element.min_bytes()
+    whole = n // width * width
     kernel(x[:whole].view(vec4u32), before, y[:whole].view(vec4u32), workgroups=tiles)
     with vyre.when(n > whole):
         scan_rest(op, inclusive)(x, y, workgroups=1)

@@ -93,10 +93,13 @@ def scan_rest(op: Operator, inclusive: bool) -> Any:
     @vyre.kernel(workgroup_size=1)
     def scan(x: In[element], y: InOut[element]) -> None:
         n = len(x)
-        first = n // 4 * 4
-        run = y[first - 1]
-        if not inclusive:
-            run = op.combine(run, x[first - 1])
+        width = 16 // element.min_bytes()
+        first = n // width * width
+        run = value_of(element, op.identity)
+        if first > 0:
+            run = y[first - 1]
+            if not inclusive:
+                run = op.combine(run, x[first - 1])
         for i in range(first, n):
             following = op.combine(run, x[i])
             y[i] = following if inclusive else run
