@@ -65,10 +65,11 @@ def test_the_kernels_for_gpus_give_a_processors_bytes(rng, name):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_the_first_of_equal_extremes_is_told(rng, dtype):
-    for n in (1, 2, 300, 8192, 8193, 20_002, (1 << 22) + 3):
-        x = rng.integers(0, 3, n).astype(dtype)
-        assert std.argmin(x, **CPU) == x.argmin()
-        assert std.argmax(x, **CPU) == x.argmax()
+    info = np.iinfo(dtype)
+    for n in (1, 2, 3, 300, 8192, 8193, 20_002, (1 << 22) + 3):
+        for x in (rng.integers(0, 3, n).astype(dtype), np.full(n, info.min, dtype), np.full(n, info.max, dtype)):
+            assert std.argmin(x, **CPU) == x.argmin()
+            assert std.argmax(x, **CPU) == x.argmax()
     # The last two lie behind all vectors of four.
     for n, at in ((9000, 8500), (9000, 8503), (9003, 9001), ((1 << 22) + 3, (1 << 22) + 2)):
         x = np.zeros(n, dtype)

@@ -4,10 +4,10 @@
 import functools
 from typing import Any
 
-import numpy as np
-
 import vyre
-from vyre import DataType, In, Out, i32, u32, vec4u32
+from vyre import DataType, In, Out, u32, vec4u32
+from vyre._base.types import RANGES
+from vyre.std._scanning.operators import of_vector
 
 __all__ = ["extreme_index"]
 
@@ -16,7 +16,6 @@ EACH = 32  # elements of an invocation, a workgroup apart
 AT_ONCE = 8  # of them are loaded before the first is looked at
 _LARGE = 1 << 22  # elements from which on an invocation takes several turns of AT_ONCE vectors
 _TURNS = 4
-_NONE = np.zeros(1, np.uint32)  # of the first level, whose places are the indices
 
 
 def _is_before(op: str, value: Any, at: Any, best: Any, best_at: Any) -> Any:
@@ -42,63 +41,68 @@ def _write_best(op: str, value: Any, place: Any, best: Any, best_at: Any) -> Non
         best_at[vyre.wid(0)] = places[0]
 
 
-def _lanes(four: Any, element: DataType) -> list[Any]:
-    lanes = [four.x, four.y, four.z, four.w]
-    return [vyre.i32(lane) for lane in lanes] if element is i32 else lanes
-
-
 def _best_of(op: str, lanes: list[Any]) -> Any:
     best = vyre.min if op == "min" else vyre.max
-    return best(best(lanes[0], lanes[1]), best(lanes[2], lanes[3]))
+    return functools.reduce(best, lanes)
 
 
 @functools.cache
-def _of_quads(op: str, element: DataType, turns: int) -> Any:
-    """The kernel for words by fours: an invocation keeps the best value and its vector, and finds the lane at the end.
+def _of_vectors(op: str, element: DataType, turns: int) -> Any:
+    """The first level: an invocation keeps the best value and its vector of four words, and finds the lane at the end.
 
     Its vectors ascend, so that one as good as the best so far does not come first.
     """
+    width = 16 // element.min_bytes()
+    least, greatest = RANGES[element]
+    worst = greatest if op == "min" else least
 
     @vyre.kernel(workgroup_size=LANES)
-    def find_in_quads(quads: In[vec4u32], rest: In[element], best: Out[element], best_at: Out[u32]) -> None:
+    def find_in_vectors(vectors: In[vec4u32], rest: In[element], best: Out[element], best_at: Out[u32]) -> None:
         t = vyre.lid(0)
         begin = vyre.wid(0) * (LANES * AT_ONCE * turns) + t
-        vector = min(begin, len(quads) - 1)
-        value = _best_of(op, _lanes(quads[vector], element))
+        vector = min(begin, len(vectors) - 1)
+        value = _best_of(op, of_vector(vectors[vector], element))
         for turn in range(turns):
             first = begin + turn * (LANES * AT_ONCE)
-            loaded = [quads[first + LANES * j] for j in vyre.unroll(range(AT_ONCE))]
+            loaded = [vectors[first + LANES * j] for j in vyre.unroll(range(AT_ONCE))]
             for j in vyre.unroll(range(AT_ONCE)):
-                other = _best_of(op, _lanes(loaded[j], element))
-                if first + LANES * j < len(quads) and (other < value if op == "min" else other > value):
+                other = _best_of(op, of_vector(loaded[j], element))
+                if first + LANES * j < len(vectors) and (other < value if op == "min" else other > value):
                     value = other
                     vector = first + LANES * j
-        x, y, z, _ = _lanes(quads[vector], element)
-        place = 4 * vector
-        place += vyre.select(x == value, 0, vyre.select(y == value, 1, vyre.select(z == value, 2, 3)))
+        lanes = of_vector(vectors[vector], element)
+        place = u32(width - 1)
+        for k in vyre.unroll(range(width - 2, -1, -1)):
+            place = vyre.select(lanes[k] == value, vyre.u32(k), place)
+        place += width * vector
+        if len(vectors) == 0:
+            value = element(worst)
+            place = u32(2**32 - 1)
         if vyre.wid(0) == 0 and t < len(rest):
             other = rest[t]
-            if other < value if op == "min" else other > value:
+            at = width * len(vectors) + t
+            if _is_before(op, other, at, value, place):
                 value = other
-                place = 4 * len(quads) + t
+                place = at
         _write_best(op, value, place, best, best_at)
 
-    return find_in_quads
+    return find_in_vectors
 
 
 @functools.cache
-def _kernel(op: str, element: DataType, first_level: bool) -> Any:
+def _of_pairs(op: str, element: DataType) -> Any:
+    """The other levels: values and their places."""
+
     @vyre.kernel(workgroup_size=LANES)
     def find(x: In[element], at: In[u32], best: Out[element], best_at: Out[u32]) -> None:
         t = vyre.lid(0)
         begin = vyre.wid(0) * (LANES * EACH)
         start = vyre.min(begin + t, len(x) - 1)
-        value = x[start]
-        place = start if first_level else at[start]
+        value, place = x[start], at[start]
         for turn in range(EACH // AT_ONCE):
             here = begin + t + LANES * AT_ONCE * turn
             others = [x[here + LANES * j] for j in vyre.unroll(range(AT_ONCE))]
-            wheres = [here + LANES * j if first_level else at[here + LANES * j] for j in vyre.unroll(range(AT_ONCE))]
+            wheres = [at[here + LANES * j] for j in vyre.unroll(range(AT_ONCE))]
             for j in vyre.unroll(range(AT_ONCE)):
                 if here + LANES * j < len(x) and _is_before(op, others[j], wheres[j], value, place):
                     value = others[j]
@@ -111,40 +115,29 @@ def _kernel(op: str, element: DataType, first_level: bool) -> Any:
 @functools.cache
 def extreme_index(op: str, element: DataType) -> Any:
     """The procedure that gives the index of the first smallest ("min") or largest ("max") element of at least one."""
-    first, again = _kernel(op, element, True), _kernel(op, element, False)
+    again = _of_pairs(op, element)
+    width = 16 // element.min_bytes()
 
     @vyre.procedure(name=f"std.arg{op}_{element.name.lower()}")
     def find(x: In[element]) -> vyre.ProcedureArray:
         index = vyre.scratch(u32, 1, name="index")
         best = vyre.scratch(element, 1, name="best")
         n = x.length
-        one = vyre.ceil_div(n, LANES * EACH)
-        with vyre.when(one <= 1):
-            first(x, _NONE, best, index, workgroups=1)
+        vectors, rest = x.view(vec4u32), x[n // width * width :]
+        turns = vyre.size_select(n > _LARGE, _TURNS, 1)
+        groups = vyre.size_max(1, vyre.ceil_div(vectors.length, LANES * AT_ONCE * turns))
+        with vyre.when(groups <= 1):
+            _of_vectors(op, element, 1)(vectors, rest, best, index, workgroups=1)
         with vyre.otherwise():
-            values, places = vyre.scratch(element, one, name="values"), vyre.scratch(u32, one, name="places")
-            if element.min_bytes() > 4:
-                first(x, _NONE, values, places, workgroups=one)
-                groups = one
-            else:
-                groups = _first_of_words(op, x, values, places)
-            _rest_of_levels(again, values[:groups], places[:groups], best, index)
+            values, places = vyre.scratch(element, groups, name="values"), vyre.scratch(u32, groups, name="places")
+            with vyre.when(n > _LARGE):
+                _of_vectors(op, element, _TURNS)(vectors, rest, values, places, workgroups=groups)
+            with vyre.otherwise():
+                _of_vectors(op, element, 1)(vectors, rest, values, places, workgroups=groups)
+            _rest_of_levels(again, values, places, best, index)
         return index
 
     return find
-
-
-def _first_of_words(op: str, x: Any, values: Any, places: Any) -> Any:
-    """The first level of many words: the best of each workgroup, and how many workgroups there are."""
-    n = x.length
-    quads, rest = x.view(vec4u32), x[n // 4 * 4 :]
-    turns = vyre.size_select(n > _LARGE, _TURNS, 1)
-    groups = vyre.ceil_div(quads.length, LANES * AT_ONCE * turns)
-    with vyre.when(n > _LARGE):
-        _of_quads(op, x.dtype, _TURNS)(quads, rest, values, places, workgroups=groups)
-    with vyre.otherwise():
-        _of_quads(op, x.dtype, 1)(quads, rest, values, places, workgroups=groups)
-    return groups
 
 
 def _rest_of_levels(again: Any, values: Any, places: Any, best: Any, index: Any) -> None:

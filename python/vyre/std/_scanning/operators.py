@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import vyre
+from vyre import u64, vec4u32
 from vyre._base.refused import must_be, must_be_one_of
 from vyre._base.text import shown
 from vyre._base.types import INTEGERS, RANGES, SCALARS
 from vyre._core import DataType, OpLaw, OpSpec
 
-__all__ = ["NAMES", "TYPES", "Operator", "operator_of", "value_of"]
+__all__ = ["NAMES", "TYPES", "Operator", "of_vector", "operator_of", "value_of"]
 
 # The element types of collections, by dtype.
 TYPES = {dtype: element for dtype, element in INTEGERS.items() if element in SCALARS}
@@ -38,6 +39,13 @@ class Operator(NamedTuple):
 def value_of(element: DataType, number: Any) -> Any:
     """A number in a kernel, of a type that is computed in 32 or 64 bits."""
     return element(number)
+
+
+def of_vector(four: vec4u32, element: DataType) -> list[Any]:
+    """The elements in a vector of four words, of a type of 32 or 64 bits."""
+    if element.min_bytes() == 4:
+        return [element(four.x), element(four.y), element(four.z), element(four.w)]
+    return [u64(four.y) << 32 | u64(four.x), u64(four.w) << 32 | u64(four.z)]
 
 
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {

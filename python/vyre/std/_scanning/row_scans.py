@@ -9,20 +9,13 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import In, Out, u32, u64, vec4u32
-from vyre.std._scanning.operators import Operator, value_of
+from vyre import In, Out, u32, vec4u32
+from vyre.std._scanning.operators import Operator, of_vector, value_of
 from vyre.std._scanning.reductions import ROW_TILE
 
 __all__ = ["scan_rows"]
 
 _LANES, _EACH = 32, 2  # invocations, and the vectors of four words that each one scans in a turn
-
-
-def of_vector(four: vec4u32, element: Any) -> list[Any]:
-    """The elements in a vector of four words."""
-    if element.min_bytes() == 4:
-        return [element(four.x), element(four.y), element(four.z), element(four.w)]
-    return [u64(four.y) << 32 | u64(four.x), u64(four.w) << 32 | u64(four.z)]
 
 
 def vector_of(values: list[Any]) -> vec4u32:
