@@ -10,6 +10,7 @@ from conftest import SEED
 from library_models import drawn, segments_accumulated, segments_operated
 from vyre import std, u32
 from vyre.std._scanning.operators import NAMES, TYPES, operator_of
+from vyre.std._scanning.reductions import ROW_TILE
 from vyre.std._scanning.segments import segmented_scanner
 from wrong_calls import wrong_calls
 
@@ -37,14 +38,16 @@ def test_segments_are_numpys_on_every_device(target, rng, n):
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("op", NAMES)
 def test_every_operator_on_every_type_is_numpys(rng, dtype, op):
-    for segments in (1, 3, 700):
-        check(drawn(rng, dtype, 9000), cut(rng, 9000, segments), op, **CPU)
+    for n in (1, 3, 9000, ROW_TILE + 3, 3 * ROW_TILE + 1):
+        for segments in (1, 3, 700):
+            check(drawn(rng, dtype, n), cut(rng, n, segments), op, **CPU)
 
 
-@pytest.mark.parametrize("each", [1, 2, 4])
-def test_the_elements_of_an_invocation_do_not_show(rng, each):
-    x, offsets = drawn(rng, "uint32", 70_000), cut(rng, 70_000, 60)
-    got = segmented_scanner(operator_of("max", u32, None, ""), each)(x, offsets, **CPU)
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("each", [1, 2, 4, 8])
+def test_the_elements_of_an_invocation_do_not_show(rng, each, dtype):
+    x, offsets = drawn(rng, dtype, 70_000), cut(rng, 70_000, 60)
+    got = segmented_scanner(operator_of("max", TYPES[dtype], None, ""), each)(x, offsets, **CPU)
     assert np.array_equal(got, segments_accumulated(x, offsets, "max"))
 
 
