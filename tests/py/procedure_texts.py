@@ -3,7 +3,8 @@
     python tests/py/procedure_texts.py      # writes those of golden/std that differ, and names them
 
 A file holds the procedures that one call runs on the cpu backend. Unrolled kernels are long: of a
-program with more lines than MOST_LINES a file has the first ones, and the SHA-256 of all.
+program with more lines than MOST_LINES a file has the first ones, and the SHA-256 of all; deep within
+procedures it has that alone, because most of them have a file of their own.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "golden" / "std"
 MOST_LINES = 40
 KEPT_LINES = 20
+DEEP = 4  # spaces before the programs of procedures that are in another
 
 KINDS = [name for name, row in ROWS.items() if row.text]
 
@@ -76,7 +78,8 @@ def shortened(procedure: vyre.Procedure) -> str:
             body.append(inner)
         if len(body) > MOST_LINES:
             digest = hashlib.sha256("\n".join(body).encode()).hexdigest()
-            body[KEPT_LINES:] = [f"{indent}  # {len(body) - KEPT_LINES} more lines, SHA-256 of all {digest}"]
+            kept = KEPT_LINES if len(indent) < DEEP else 0
+            body[kept:] = [f"{indent}  # {len(body) - kept} more lines, SHA-256 of all {digest}"]
         shown += [*body, f"{indent}}}"]
     return "\n".join(shown) + "\n"
 

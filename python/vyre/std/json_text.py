@@ -8,7 +8,6 @@ section 3.1, who go through a document in one direction).
 
 from __future__ import annotations
 
-import operator
 from functools import cache
 from typing import Any
 
@@ -21,7 +20,11 @@ from vyre.std._calls.batches import batch
 from vyre.std._calls.chunks import Form, chunk_of
 from vyre.std._calls.declared import At, Unpack, call
 from vyre.std._calls.octets import equal, load
-from vyre.std._scanning.prefixes import LANES, make_scan, scan_workgroup
+from vyre.std._scanning.compaction import sum_before
+from vyre.std._scanning.operators import Operator, operator_of
+from vyre.std._scanning.reductions import LANES
+from vyre.std._scanning.scans import scanner
+from vyre.std._scanning.vector_scans import scan_workgroup
 
 __all__ = ["json_structure"]
 
@@ -41,6 +44,10 @@ def compose(first: u32, second: u32) -> u32:
     for shift in (0, 2, 4, 6):
         both = both | (second >> 2 * (first >> shift & 3) & 3) << shift
     return both ^ _IDENTITY
+
+
+_COMPOSE = Operator("json_states", u32, compose, 0, commutes=False)
+_STRIDES = (1, 2, 4, 8, 16, 32, 64, 128)  # composing takes longer than waiting
 
 
 def masks(words: In[u32], start: u32, begin: u32, left: u32, aligned: bool) -> tuple[u32, u32, u32]:
@@ -100,7 +107,7 @@ def _functions(form: Form) -> vyre.Kernel:
             _, start, begin, left = chunk_of(table, whole, i, _BYTES, form)
             backslashes, quotes, _ = masks(words, start, begin, left, form.aligned)
             own = chunk_function(backslashes, quotes, begin == 0)
-        _, total = scan_workgroup(own, partial, compose)
+        _, total = scan_workgroup(_COMPOSE, partial, own, _STRIDES)
         if vyre.lid(0) == 0:
             totals[vyre.wid(0)] = total
 
@@ -137,7 +144,7 @@ def _classify(form: Form) -> vyre.Kernel:
             string, start, begin, left = chunk_of(table, whole, i, _BYTES, form)
             backslashes, quotes, structure = masks(words, start, begin, left, form.aligned)
             own = chunk_function(backslashes, quotes, begin == 0)
-        before, _ = scan_workgroup(own, partial, compose)
+        before, _ = scan_workgroup(_COMPOSE, partial, own, _STRIDES)
         if i < chunks:
             state = (compose(states[vyre.wid(0)], before) ^ _IDENTITY) & 3
             if begin == 0:
@@ -179,9 +186,8 @@ def _write(form: Form) -> vyre.Kernel:
     ) -> None:
         """Write the positions, and where those of each string begin and end."""
         i = vyre.gid(0)
-        partial = vyre.shared(u32, 2 * LANES)
         own = marked[i]
-        before, _ = scan_workgroup(vyre.popcount(own), partial, operator.add)
+        before, _ = sum_before(vyre.popcount(own))
         if i < len(marked):
             string, _, begin, left = chunk_of(table, whole, i, _BYTES, form)
             at = offsets[vyre.wid(0)] + before
@@ -207,9 +213,6 @@ def _finish(found: In[u32], starts: In[u32], ends: Out[u32]) -> None:
         ends[2 * i + 1] = found[3 * i + 1] - starts[i] if status == 0 else 0
 
 
-_scan_functions, _scan_counts = make_scan("json_states", compose), make_scan("sum", operator.add)
-
-
 @cache
 def _marked(form: Form) -> Any:
     @vyre.procedure(name="std.json_structure_mark")
@@ -217,13 +220,15 @@ def _marked(form: Form) -> Any:
         words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32
     ) -> tuple[vyre.ProcedureArray, ...]:
         parts = vyre.ceil_div(chunks, LANES)
-        totals, counts = vyre.scratch(u32, parts, name="totals"), vyre.scratch(u32, parts, name="counts")
+        # The sums before a last zero are those of all.
+        totals = vyre.scratch(u32, parts, name="totals")
+        counts = vyre.scratch(u32, parts + 1, zeros=True, name="counts")
         bits = vyre.scratch(u32, chunks, name="marked")
         found = vyre.scratch(u32, 3 * strings, zeros=True, name="found")
         _functions(form)(words, table, whole, chunks, totals, workgroups=parts)
-        states = _scan_functions(totals)
+        states = scanner(_COMPOSE, False)(totals)
         _classify(form)(words, table, whole, chunks, states, bits, counts, found, workgroups=parts)
-        return bits, _scan_counts(counts), found
+        return bits, scanner(operator_of("add", u32, None, ""), False)(counts), found
 
     return marked
 

@@ -12,9 +12,9 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_987,
-    "lines of tests": 90_807,
-    "lines of records": 31_523,
+    "lines of code": 130_922,
+    "lines of tests": 90_810,
+    "lines of records": 29_894,
     "words of documents": 43_972,
     "Fixes in the code": 600,
     "Fixes in tests": 865,

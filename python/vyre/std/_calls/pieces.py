@@ -6,7 +6,6 @@ and the pieces are joined in the workgroup's memory, from where whole words are 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,7 +15,10 @@ from vyre import In, InOut, Out, u32
 from vyre.std._calls.batches import Batch
 from vyre.std._calls.chunks import Form, chunk_of
 from vyre.std._calls.octets import load
-from vyre.std._scanning.prefixes import LANES, make_scan, scan_workgroup
+from vyre.std._scanning.compaction import sum_before
+from vyre.std._scanning.operators import operator_of
+from vyre.std._scanning.reductions import LANES
+from vyre.std._scanning.scans import scanner
 
 # From the words of a chunk, the words before and behind it, and the number of bytes from the chunk's beginning to
 # the end of the string: the piece of each byte, its length, and the first malformed byte, or NOWHERE.
@@ -27,7 +29,6 @@ __all__ = ["CHUNK", "NOWHERE", "joined"]
 CHUNK = 4  # words of an invocation
 NOWHERE = 0xFFFFFFFF
 _BYTES = 4 * CHUNK
-_scan = make_scan("sum", operator.add)
 
 
 def _chunk(words: In[u32], table: In[u32], whole: u32, i: u32, pieces: Pieces, form: Form) -> tuple[Any, ...]:
@@ -79,7 +80,6 @@ def _write(pieces: Pieces, most: int, form: Form) -> vyre.Kernel:
     ) -> None:
         """Write the pieces, and where the result of each string begins and ends."""
         i, t = vyre.gid(0), vyre.lid(0)
-        partial = vyre.shared(u32, 2 * LANES)
         staged = vyre.shared(u32, LANES * CHUNK * most + 1)
         begin, left, string = u32(0), u32(0), u32(0)
         values, sizes = [u32(0) for k in range(_BYTES)], [u32(0) for k in range(_BYTES)]
@@ -88,7 +88,7 @@ def _write(pieces: Pieces, most: int, form: Form) -> vyre.Kernel:
             for k in vyre.unroll(range(_BYTES)):
                 values[k], sizes[k] = some[k], lengths[k]
         size = sum(sizes)
-        before, total = scan_workgroup(size, partial, operator.add)
+        before, total = sum_before(size)
         offset = offsets[vyre.wid(0)]
         if i < chunks:
             if begin == 0:
@@ -138,10 +138,10 @@ def _measured(name: str, pieces: Pieces, form: Form) -> Any:
         words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32
     ) -> tuple[vyre.ProcedureArray, ...]:
         parts = vyre.ceil_div(chunks, LANES)
-        totals = vyre.scratch(u32, parts, name="totals")
+        totals = vyre.scratch(u32, parts + 1, zeros=True, name="totals")  # the sum before the last is that of all
         found = vyre.scratch(u32, 2 * strings, zeros=True, name="found")
         _measure(pieces, form)(words, table, whole, chunks, totals, found, workgroups=parts)
-        return _scan(totals), found
+        return scanner(operator_of("add", u32, None, ""), False)(totals), found
 
     return measured
 

@@ -147,7 +147,7 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
         if inner is None:
             kernel(x, x, y, vyre.ceil_div(n, chunk), workgroups=1)
             return y
-        if chunks or not op.commutes or op.identity is None:
+        if chunks or op.identity is None:
             in_workgroups(x, y)
             return y
         with vyre.when(by_rows()):
@@ -176,7 +176,10 @@ def _scanned_by_rows(op: Operator, inclusive: bool, inner: Any, x: Any, y: Any) 
     before = vyre.scratch(op.element, others, name="before")
     with vyre.when(others > 0):
         partial = vyre.scratch(op.element, others, name="partial")
-        reduce_rows(op, op.element, False, x[: others * ROW_TILE], partial, others)
+        if op.commutes:
+            reduce_rows(op, op.element, False, x[: others * ROW_TILE], partial, others)
+        else:
+            ordered(op, ROW_TILE // LANES)(x, partial, workgroups=others)
         inner(partial, out=before)
     _scanned_tiles(op, inclusive, scan_rows(op, inclusive), before, tiles, x, y)
 

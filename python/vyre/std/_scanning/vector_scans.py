@@ -13,33 +13,36 @@ from vyre import In, InOut, Out, vec4u32
 from vyre.std._scanning.operators import Operator, value_of
 from vyre.std._scanning.reductions import LANES
 
-__all__ = ["TILE", "scan_rest", "scan_vectors"]
+__all__ = ["TILE", "scan_rest", "scan_vectors", "scan_workgroup"]
 
 ROWS = 4
 TILE = 4 * LANES * ROWS
 
 
-def before_of(op: Operator, sums: Any, value: Any, identity: Any) -> Any:
-    """The combined values of the invocations before this one; `sums` has two elements for each.
+def scan_workgroup(op: Operator, sums: Any, value: Any, strides: tuple[int, ...] = (1, 4, 16, 64)) -> tuple[Any, Any]:
+    """What the values of the invocations before this one combine to, and those of the whole workgroup.
 
-    Each step combines three neighbours.
+    Args:
+        sums: two elements of the workgroup's memory for each invocation.
+        strides: of the steps, powers of a number. Four steps of three neighbours have fewer barriers than eight of one,
+            which combine less.
     """
     t = vyre.lid(0)
     total = value
     side = 0
-    for stride in (1, 4, 16, 64):
+    for stride in strides:
         sums[side + t] = total
         vyre.barrier()
-        for j in vyre.unroll(range(1, 4)):
+        for j in vyre.unroll(range(1, strides[1])):
             if t >= stride * j:
                 total = op.combine(sums[side + t - stride * j], total)
         side = LANES - side
     sums[side + t] = total
     vyre.barrier()
-    before = identity
+    before = value_of(op.element, op.identity)
     if t > 0:
         before = sums[side + t - 1]
-    return before
+    return before, sums[side + LANES - 1]
 
 
 @functools.cache
@@ -71,7 +74,8 @@ def scan_vectors(op: Operator, inclusive: bool) -> Any:
         total = own[0]
         for j in vyre.unroll(range(1, ROWS)):
             total = op.combine(total, own[j])
-        prefix = op.combine(carry, before_of(op, sums, total, identity))
+        before_own, _ = scan_workgroup(op, sums, total)
+        prefix = op.combine(carry, before_own)
         for j in vyre.unroll(range(ROWS)):
             ends[t * ROWS + j] = prefix
             prefix = op.combine(prefix, own[j])
