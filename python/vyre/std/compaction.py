@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-import vyre
-from vyre import Array, DataType, ProcedureArray, u8, u32
+from vyre import Array, DataType, ProcedureArray, boolean, u8, u32
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import Place, check_order, elements, one_place, place_of, refuse_unlike
 from vyre.std._scanning.compaction import compactor
@@ -89,14 +88,11 @@ def partition(
 
 
 def mask_of(mask: Any, where: str) -> tuple[Any, DataType]:
-    """A mask as an array of u8 or u32, and which of the two."""
+    """A mask as an array of u8, u32 or boolean, and which of them."""
     mask = elements(mask, where, _MASKS)
-    if mask.dtype == bool:
-        if isinstance(mask, vyre.Array):
-            mask = mask.astype(np.uint32)
-        else:
-            mask = mask.view(np.uint8 if isinstance(mask, np.ndarray) else np.uint32)
-    words, _ = unsigned(mask)
+    if mask.dtype == bool and not isinstance(mask, np.ndarray):
+        return mask, boolean
+    words, _ = unsigned(mask.view(np.uint8) if mask.dtype == bool else mask)
     return words, u8 if mask.dtype.itemsize == 1 else u32
 
 

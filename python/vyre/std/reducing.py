@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 import vyre
-from vyre import u32, u64
+from vyre import boolean, u8, u32, u64
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.dtype_names import dtype_name
 from vyre._base.refused import must_be
 from vyre._base.text import shown
 from vyre._base.types import RANGES
-from vyre._core import Array, DataType
+from vyre._core import Array
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import active
 from vyre.errors import BindingError
@@ -215,14 +215,15 @@ def _run(procedure: Any, x: Any, at: At) -> Any:
 
 def _truth(op: str, x: Any, at: At) -> Any:
     where = argument(at, "x")
-    x = numpy_of(x, where, BindingError)
-    if isinstance(x, (np.ndarray, Array)) and x.dtype == bool:
-        x = x.astype(np.uint32)
-    elif isinstance(x, ProcedureArray) and x.dtype is DataType.Bool:
-        x = x.view(u32)
-    x = elements(x, where, [*TYPES])
+    x = elements(numpy_of(x, where, BindingError), where, ["bool", *TYPES])
+    if x.dtype != bool:
+        source = TYPES[dtype_name(x.dtype)]
+    elif isinstance(x, np.ndarray):
+        x, source = x.view(np.uint8), u8
+    else:
+        source = boolean
     place = place_of(at, x)
-    result = reducer(operator_of(op, u32, None, ""), TYPES[dtype_name(x.dtype)], truth=True)(place.array(x))
+    result = reducer(operator_of(op, u32, None, ""), source, truth=True)(place.array(x))
     return bool(result.numpy()[0]) if place.on_host else _as_truth(result)
 
 

@@ -13,7 +13,7 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 130_922,
-    "lines of tests": 90_810,
+    "lines of tests": 90_820,
     "lines of records": 29_894,
     "words of documents": 43_972,
     "Fixes in the code": 600,

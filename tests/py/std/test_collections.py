@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import vyre
 from conftest import message
 from library_models import NUMPY, drawn
+from procedure_texts import procedures_of
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._scanning.operators import NAMES, TYPES, operator_of
@@ -75,6 +76,15 @@ def test_the_first_of_equal_extremes_is_told(rng, dtype):
         x = np.zeros(n, dtype)
         x[at] = 1
         assert (std.argmin(x, **CPU), std.argmax(x, **CPU)) == (0, at)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 40_001])
+def test_booleans_are_read_as_they_lie(rng, n):
+    for x in (rng.integers(0, 2, n) == 1, np.zeros(n, bool), np.ones(n, bool)):
+        resident = vyre.array(x, **CPU)
+        for call, op, wanted in ((std.any, "or", x.any()), (std.all, "min", x.all())):
+            assert (call(x, **CPU), call(resident).numpy()) == (wanted, [wanted])
+            assert procedures_of(call, resident)[0].name == f"std.reduce.{op}_u32_of_bool"
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 8])

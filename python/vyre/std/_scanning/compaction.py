@@ -9,7 +9,7 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import DataType, In, Out, i32, u8, u32, vec4u32
+from vyre import DataType, In, Out, boolean, i32, u8, u32, vec4u32
 from vyre._procedure.vouched import vouched
 from vyre.std._scanning.mask_bits import bits_of_four, rest_bits
 from vyre.std._scanning.mask_counts import count_tiles
@@ -101,7 +101,7 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
 
     Args:
         element: the type of the elements; None gives the positions of the selected ones.
-        mask: the type of the mask, u8 or u32; an element is selected where it is not 0.
+        mask: the type of the mask, u8, u32 or boolean; an element is selected where it is not 0.
         rest_too: whether the others follow the selected ones, in their order; otherwise zeros follow.
         each: elements of an invocation, a power of two from 4 on; the result does not depend on it.
 
@@ -111,6 +111,7 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
     form = "partition" if rest_too else "compact"
     name = f"std.{form}.{'positions' if element is None else element.name.lower()}_by_{mask.name.lower()}"
     sums = scanner(operator_of("add", u32, None, "vyre.std.compact"), True)
+    given, mask = mask, u32 if mask is boolean else mask
 
     vectors = element in (u32, i32) and not rest_too
 
@@ -125,31 +126,31 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
         y = vyre.scratch(element or u32, n, name="y")
         count = vyre.scratch(u32, 1, name="count")
         words, rest = selected.view(u32 if mask is u8 else vyre.vec4u32), selected[n // 4 * 4 :]
-        given = rest if element is None else x  # positions need no array
+        source = rest if element is None else x  # positions need no array
         with vyre.when(n <= tile):
             none = vyre.scratch(u32, 0, name="none")
-            _mover(element, mask, rest_too, each, True)(given, words, rest, none, y, count, workgroups=1)
+            _mover(element, mask, rest_too, each, True)(source, words, rest, none, y, count, workgroups=1)
         with vyre.otherwise():
             if vectors:
                 by_vectors(x, selected, words, rest, y, count)
             else:
                 before = sums(count_tiles(mask, tile, selected, words, rest))
                 move = _mover(element, mask, rest_too, each, False)
-                move(given, words, rest, before, y, count, workgroups=vyre.ceil_div(n, tile))
+                move(source, words, rest, before, y, count, workgroups=vyre.ceil_div(n, tile))
         return y, count
 
     if element is None:
 
         @vouched
         @vyre.procedure(name=name)
-        def positions(selected: In[mask]) -> Any:
-            return record(None, selected)
+        def positions(selected: In[given]) -> Any:
+            return record(None, selected.view(mask))
 
         return positions
 
     @vouched
     @vyre.procedure(name=name)
-    def compact(x: In[element], selected: In[mask]) -> Any:
-        return record(x, selected)
+    def compact(x: In[element], selected: In[given]) -> Any:
+        return record(x, selected.view(mask))
 
     return compact

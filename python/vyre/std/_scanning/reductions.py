@@ -12,7 +12,7 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import DataType, In, Out, i32
+from vyre import DataType, In, Out, boolean, i32, u32
 from vyre.std._scanning.operators import Operator, value_of
 
 __all__ = ["LANES", "ROW_TILE", "by_rows", "ordered", "reduce_rows", "reducer", "strided"]
@@ -187,9 +187,11 @@ def reducer(op: Operator, source: DataType | None = None, truth: bool = False, l
     name += "" if source is op.element and not truth else f"_of_{source.name.lower()}"
     inner = reducer(op, levels=levels - 1) if levels > 1 else None
     fast = op.commutes and op.identity is not None
+    given, source = source, u32 if source is boolean else source
 
     @vyre.procedure(name=name)
-    def reduce(x: In[source]) -> vyre.ProcedureArray:
+    def reduce(x: In[given]) -> vyre.ProcedureArray:
+        x = x.view(source)
         result = vyre.scratch(op.element, 1, name="result")
         n = x.length
         if not fast:
