@@ -174,7 +174,7 @@ class Call:
                 written.append(np.zeros(array.bytes, np.uint8))
         return memory, written
 
-    def outputs(self, memory: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    def outputs(self, memory: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> dict[str, np.ndarray]:
         """The outputs and in_outs by name, as numpy has them."""
         return {name: as_array(memory[index], element, shape) for name, index, element, shape in self.results}
 

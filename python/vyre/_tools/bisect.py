@@ -8,8 +8,10 @@ from vyre import _core
 from vyre._arrays import inputs as _inputs
 from vyre._base.calls import explain_calls
 from vyre._base.refused import no_place
+from vyre._kernel.kernel import Kernel
 from vyre._procedure.flat import named_call
 from vyre._procedure.procedure import ProcedureFunction
+from vyre._tools.called import of_kernel
 from vyre._tools.procedure_bisect import bisect_call
 from vyre._tools.program_bisect import bisected, ways_of
 
@@ -26,7 +28,7 @@ __all__ = ["bisect"]
 
 @overload
 def bisect(
-    program: Program,
+    program: Program | Kernel,
     inputs: Mapping[str, Any],
     workgroups: int | Sequence[int] | None = None,
     *,
@@ -45,7 +47,7 @@ def bisect(
     timeout: float | None = None,
 ) -> ProcedureDivergence | None: ...
 def bisect(
-    program: Program | ProcedureFunction | Procedure,
+    program: Program | Kernel | ProcedureFunction | Procedure,
     inputs: Mapping[str, Any],
     workgroups: int | Sequence[int] | None = None,
     *,
@@ -60,11 +62,11 @@ def bisect(
     invocation and one expression. Where all of this agrees, it lets stores and atomics happen one after the other, and
     names the first one that makes the outputs differ.
 
-    A procedure takes its arguments by name as ``inputs``. What is found is the first of its steps after which the
-    arrays differ, and in the dispatch of this step the first value.
+    A kernel or a procedure takes its arguments by name as ``inputs``. What is found of a procedure is the first of its
+    steps after which the arrays differ, and in the dispatch of this step the first value.
 
     Args:
-        program, inputs, workgroups: as for ``vyre.run``.
+        program, inputs, workgroups: as for ``vyre.check``.
         backend: the backend to look at, None for the best one here: a name, a Device, the keyword arguments of
             ``vyre.run`` as a dict (``{"backend": "vulkan", "optimize": False}``), or a function of (program, inputs,
             workgroups) that gives the ReadWrite buffers by name.
@@ -100,15 +102,17 @@ def bisect(
     >>> bisect(program, {"out": 4}, 1, backend="cpu") is None
     True
     """
-    if not isinstance(program, _core.Program):
-        if isinstance(program, (ProcedureFunction, _core.Procedure)):
-            if workgroups is not None:
-                raise no_place("argument `workgroups` of vyre.bisect", "for a procedure")
-            named = _inputs.named(inputs, "vyre.bisect")
-            kept = _inputs.copied(named, "vyre.bisect")
-            return bisect_call(
-                lambda name, device: named_call(program, kept, "vyre.bisect", name, device), backend, against, timeout
-            )
+    if isinstance(program, (ProcedureFunction, _core.Procedure)):
+        if workgroups is not None:
+            raise no_place("argument `workgroups` of vyre.bisect", "for a procedure")
+        named = _inputs.named(inputs, "vyre.bisect")
+        kept = _inputs.copied(named, "vyre.bisect")
+        return bisect_call(
+            lambda name, device: named_call(program, kept, "vyre.bisect", name, device), backend, against, timeout
+        )
+    if isinstance(program, Kernel):
+        named = _inputs.named(inputs, "vyre.bisect")
+        program, inputs, workgroups = of_kernel(program, named, workgroups, "vyre.bisect")
     groups = _core._grid(workgroups, "vyre.bisect")
     inputs = _inputs.named(inputs, "vyre.bisect")
     return bisected(program, inputs, groups, ways_of(backend, against, timeout), timeout)

@@ -18,7 +18,7 @@ from vyre._kernel.kernel import Kernel
 from vyre._procedure.check import check_call
 from vyre._procedure.flat import named_call
 from vyre._procedure.procedure import ProcedureFunction
-from vyre.errors import BindingError
+from vyre._tools.called import refuse_own
 
 if TYPE_CHECKING:
     import os
@@ -126,11 +126,7 @@ def check(
     if not isinstance(program, _core.Program):
         if isinstance(program, Kernel):
             named = _inputs.named(inputs, "vyre.check")
-            for name in sorted(named.keys() & {"workgroups", *options}):
-                raise BindingError(
-                    f"argument `inputs` of vyre.check has {name!r}, which is an argument of vyre.check itself. "
-                    f"Fix: write {name}= beside the inputs."
-                )
+            refuse_own(named, {"workgroups", *options}, "vyre.check")
             return program.check(**named, workgroups=workgroups, **options)
         if isinstance(program, (ProcedureFunction, _core.Procedure)):
             if workgroups is not None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vyre import _core
 from vyre._base.calls import explain_calls
-from vyre._base.types import TYPES
-from vyre._core import BufferAccess
 from vyre._procedure.check import Memory
-from vyre._procedure.flat import Part, StepPlace, as_array
+from vyre._procedure.flat import StepPlace, as_array
 from vyre._tools import ways as _ways
 from vyre._tools.divergence import Divergence, OutputDifference
 from vyre._tools.program_bisect import bisected
+from vyre._tools.steps import call_on, inputs_of, runner_of
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vyre._procedure.flat import Call, FlatStep
+    from vyre._procedure.flat import Call
+    from vyre._tools.steps import Runner
     from vyre._tools.ways import Way
 
 __all__ = ["ProcedureDivergence", "bisect_call", "search"]
@@ -68,80 +68,6 @@ class ProcedureDivergence:
         from vyre._html.reports import procedure_divergence
 
         return procedure_divergence(self)
-
-
-class Runner(Protocol):
-    """What runs the first steps of a call, and gives the bytes of these arrays then."""
-
-    def state(self, count: int, arrays: Sequence[int]) -> list[np.ndarray]: ...
-
-
-class _Recorded:
-    """A backend that runs steps as one recording, as a call of the procedure does."""
-
-    def __init__(self, call: Call, backend: str, device: int, optimize: Any, timeout: float | None) -> None:
-        self.call, self.backend, self.device = call, backend, device
-        self.optimize, self.timeout = optimize, timeout
-
-    def state(self, count: int, arrays: Sequence[int]) -> list[np.ndarray]:
-        call = self.call
-        first_own = len(call.given) + sum(1 for each in call.arrays[len(call.given) :] if each.kind == "given")
-        kept = [index for index in arrays if index >= first_own]
-        found = _core._run_steps(
-            call.procedure,
-            call.shapes,
-            list(call.given),
-            call.numbers,
-            self.backend,
-            self.device,
-            self.optimize,
-            self.timeout,
-            count,
-            kept,
-            _OWNER,
-        )
-        places = {index: k for k, index in enumerate([*range(first_own), *kept])}
-        return [np.frombuffer(found[places[index]], np.uint8) for index in arrays]
-
-
-class _OneByOne:
-    """A way to run programs that takes the steps one by one."""
-
-    def __init__(self, call: Call, runner: _ways.Runner) -> None:
-        self.call, self.runner = call, runner
-        self.memory, self.done = Memory(call), 0
-
-    def state(self, count: int, arrays: Sequence[int]) -> list[np.ndarray]:
-        if count < self.done:
-            self.memory, self.done = Memory(self.call), 0
-        while self.done < count:
-            self.take(self.call.steps[self.done])
-            self.done += 1
-        return [self.memory.bytes[index].copy() for index in arrays]
-
-    def take(self, step: FlatStep) -> None:
-        if step.kind != "dispatch":
-            self.memory.move(step)
-            return
-        groups = self.memory.groups(step)
-        outputs = self.runner(step.program, inputs_of(step, self.memory), groups)  # type: ignore[arg-type]
-        for decl, part in zip(step.buffers, step.bound, strict=True):
-            if decl.access == BufferAccess.ReadWrite and isinstance(part, Part):
-                part.of(self.memory.bytes)[:] = _bytes(outputs[decl.name])
-
-
-def _bytes(array: np.ndarray) -> np.ndarray:
-    whole = array.astype(np.uint32) if array.dtype == np.bool_ else array
-    return np.ascontiguousarray(whole).reshape(-1).view(np.uint8)
-
-
-def inputs_of(step: FlatStep, memory: Memory) -> dict[str, np.ndarray]:
-    """What vyre.run takes for a dispatch of these arrays."""
-    inputs = {}
-    for decl, data in zip(step.buffers, memory.bound(step)[0], strict=True):
-        info = TYPES[decl.element]
-        inputs[decl.name] = data.copy().view(info.bound).reshape(-1, *info.axes)
-    return inputs
 
 
 class _Comparison:
@@ -219,7 +145,7 @@ def bisect_call(
     for argument, given in (("backend", backend), ("against", against)):
         name, way = _ways.way(given, argument, _OWNER, timeout)
         ways[f"{name} ({argument})" if name in ways else name] = way
-    calls = [_call_on(way, make_call) for way in ways.values()]
+    calls = [call_on(way, make_call) for way in ways.values()]
     forms = [[(step.kind, step.program, step.bound, step.grid) for step in call.steps] for call in calls]
     if forms[0] != forms[1]:
         raise ArgumentError(
@@ -227,7 +153,7 @@ def bisect_call(
             "Fix: bisect it on two backends with the same limits, or without vyre.limit."
         )
     call = calls[1]
-    runners = {name: _runner(way, each, timeout) for (name, way), each in zip(ways.items(), calls, strict=True)}
+    runners = {name: runner_of(way, each) for (name, way), each in zip(ways.items(), calls, strict=True)}
     found = search(call, runners)
     if found is None:
         return None
@@ -258,24 +184,6 @@ def _alone(call: Call, count: int, ways: dict[str, Any], timeout: float | None) 
             "is how steps follow one another. Fix: report the procedure with its text."
         )
     return found, ""
-
-
-def _call_on(way: Any, make_call: Callable[[str, int], Call]) -> Call:
-    if not isinstance(way, _ways.Run):
-        return make_call("reference", 0)
-    return make_call(*_place(way))
-
-
-def _place(way: _ways.Run) -> tuple[str, int]:
-    array = _core._empty([0], np.dtype(np.uint32), way.backend, way.device)
-    return array.backend, array.device
-
-
-def _runner(way: Any, call: Call, timeout: float | None) -> Runner:
-    # The reference takes a recording's steps in one order of invocations.
-    if isinstance(way, _ways.Run) and way.schedule is None:
-        return _Recorded(call, *_place(way), way.optimize, timeout)
-    return _OneByOne(call, way)
 
 
 explain_calls(globals(), "vyre")

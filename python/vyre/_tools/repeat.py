@@ -12,13 +12,19 @@ from vyre._arrays import inputs as _inputs
 from vyre._base.calls import explain_calls
 from vyre._base.refused import must_be, no_place
 from vyre._base.text import shown
+from vyre._core import Procedure
 from vyre._default import place
 from vyre._devices import Device, backends, devices
+from vyre._kernel.kernel import Kernel
+from vyre._procedure.flat import named_call
+from vyre._procedure.procedure import ProcedureFunction
+from vyre._tools.called import of_kernel
+from vyre._tools.steps import call_on, runner_of
 from vyre._tools.ways import Function, Run, differing
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from vyre._core import Program
     from vyre._tools.ways import Runner
@@ -102,8 +108,8 @@ class RepeatResult:
             orders = f" in {self.times} orders of invocations" if self.backend == "reference" else ""
             return f"{self.backend}: {self.times} runs{orders} gave the same bytes."
         return (
-            f"{self.backend}: {self.difference}. Fix: look for a race or an order-dependence with "
-            "vyre.check(program, inputs, workgroups); if it finds none, report the program, for the backend is wrong."
+            f"{self.backend}: {self.difference}. Fix: look for a race or an order-dependence with vyre.check, which "
+            "takes the same arguments; if it finds none, report the program, for the backend is wrong."
         )
 
     def _repr_html_(self) -> str:
@@ -113,9 +119,9 @@ class RepeatResult:
 
 
 def repeat(
-    program: Program,
+    program: Program | Kernel | ProcedureFunction | Procedure,
     inputs: Mapping[str, Any],
-    workgroups: int | Sequence[int],
+    workgroups: int | Sequence[int] | None = None,
     *,
     times: int = 10,
     backend: str | Runner | None = None,
@@ -128,13 +134,16 @@ def repeat(
     invocations in order, then reversed, then at random, in another order each time. What differs from run to run has
     a race or uses the results of atomics, which vyre.check finds; or the backend is wrong.
 
+    A kernel or a procedure takes its arguments by name as ``inputs``.
+
     Args:
-        program, inputs, workgroups: as for vyre.run.
+        program, inputs, workgroups: as for vyre.check.
         times: how many runs, from 2 to 1,000,000. The first that differs ends them.
         backend: a name, None for the best one here, or a function of (program, inputs, workgroups) that gives the
             ReadWrite buffers by name.
         device: as for vyre.run.
-        timeout: seconds that each run may take; None waits for ever. A function does not get it.
+        timeout: seconds that each run may take, on the reference each step of a procedure; None waits for ever. A
+            function does not get it.
 
     Returns: a RepeatResult: ``.ok``, ``.difference``, ``.outputs``.
 
@@ -159,13 +168,13 @@ def repeat(
     """
     if isinstance(times, bool) or not isinstance(times, int) or not 2 <= times <= MOST_TIMES:
         raise must_be("argument `times` of vyre.repeat", f"an integer from 2 to {MOST_TIMES}", shown(times))
-    inputs = _inputs.named(inputs, "vyre.repeat")
     name, runner = _place(backend, device, timeout)
+    once = _once(program, _inputs.named(inputs, "vyre.repeat"), workgroups, runner)
     between = _core.parse(_BETWEEN)
     first: dict[str, np.ndarray] = {}
     for number in range(1, times + 1):
         schedule = _schedule(number) if name == "reference" else None
-        outputs = runner(program, inputs, workgroups, schedule=schedule)
+        outputs = once(schedule)
         if number == 1:
             first = outputs
             dirt = min(max(sum(array.nbytes // 4 for array in first.values()), 64), _MOST_DIRT)
@@ -174,6 +183,27 @@ def repeat(
         if number < times:
             runner(between, {"dirt": dirt}, dirt // 64, schedule=schedule)
     return RepeatResult(name, times, None, first)
+
+
+def _once(
+    program: Any, inputs: Mapping[str, Any], workgroups: Any, runner: Run | Function
+) -> Callable[[str | None], dict[str, np.ndarray]]:
+    """What makes a run, of which the reference takes invocations in this order."""
+    if not isinstance(program, (ProcedureFunction, Procedure)):
+        call = of_kernel(program, inputs, workgroups, "vyre.repeat") if isinstance(program, Kernel) else None
+        program, inputs, workgroups = call or (program, inputs, workgroups)
+        return lambda schedule: runner(program, inputs, workgroups, schedule=schedule)
+    if workgroups is not None:
+        raise no_place("argument `workgroups` of vyre.repeat", "for a procedure")
+    kept = _inputs.copied(inputs, "vyre.repeat")
+    flat = call_on(runner, lambda name, device: named_call(program, kept, "vyre.repeat", name, device))
+    results = [index for _, index, _, _ in flat.results]
+
+    def run(schedule: str | None) -> dict[str, np.ndarray]:
+        state = runner_of(runner, flat, schedule).state(len(flat.steps), results)
+        return flat.outputs(dict(zip(results, state, strict=True)))
+
+    return run
 
 
 def _schedule(number: int) -> str:

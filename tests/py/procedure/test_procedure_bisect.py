@@ -11,7 +11,9 @@ from small_kernels import evens
 from vyre import In, InOut, Out, u32
 from vyre._procedure.check import Memory
 from vyre._procedure.flat import named_call
-from vyre._tools.procedure_bisect import _Recorded, search
+from vyre._tools.procedure_bisect import search
+from vyre._tools.steps import runner_of
+from vyre._tools.ways import Run
 from vyre.errors import ArgumentError, BindingError
 
 HERE = __file__
@@ -112,15 +114,15 @@ def test_a_step_on_the_wrong_arrays_is_found_though_its_dispatch_is_right(monkey
     def change(number, step):
         return replace(step, bound=call.steps[1].bound) if number == 3 else step
 
-    runners = {"wrong": _WrongSteps(call, change), "cpu": _Recorded(call, "cpu", 0, None, None)}
+    runners = {"wrong": _WrongSteps(call, change), "cpu": runner_of(Run("test", None, backend="cpu"), call)}
     output, count, array = search(call, runners)
     assert (output.buffer, count) == ("a", 3)
     # The third step reads `b` and writes `a`, so that is where the arrays differ.
     assert (array.buffer, array.values) == ("a", {"wrong": 3, "cpu": 15})
 
     monkeypatch.setattr(
-        "vyre._tools.procedure_bisect._runner",
-        lambda way, made, timeout: _WrongSteps(made, change if way.backend == "cpu" else lambda _, step: step),
+        "vyre._tools.procedure_bisect.runner_of",
+        lambda way, made: _WrongSteps(made, change if way.backend == "cpu" else lambda _, step: step),
     )
     found = vyre.bisect(turned, {"x": X, "n": 3}, backend="cpu")
     assert found.step.number == 3
@@ -142,8 +144,8 @@ def test_a_difference_that_goes_when_arrays_are_looked_at_is_told(monkeypatch):
             return found if own else [np.where(np.arange(len(each)) == 0, each ^ 1, each) for each in found]
 
     monkeypatch.setattr(
-        "vyre._tools.procedure_bisect._runner",
-        lambda way, made, timeout: (Sharing if way.backend == "cpu" else _WrongSteps)(made, lambda _, step: step),
+        "vyre._tools.procedure_bisect.runner_of",
+        lambda way, made: (Sharing if way.backend == "cpu" else _WrongSteps)(made, lambda _, step: step),
     )
     found = vyre.bisect(turned, {"x": X, "n": 1}, backend="cpu")
     assert found.step is None
@@ -178,7 +180,7 @@ def test_bytes_that_nothing_wrote_are_not_compared(monkeypatch):
             return found
 
     noise = iter(range(1, 250))
-    monkeypatch.setattr("vyre._tools.procedure_bisect._runner", lambda way, made, timeout: Noisy(made, None))
+    monkeypatch.setattr("vyre._tools.procedure_bisect.runner_of", lambda way, made: Noisy(made, None))
     z = np.zeros(5, np.uint32)
     assert vyre.bisect(partial, {"x": X, "z": z}, backend="cpu") is None
     assert not z.any()
@@ -193,7 +195,7 @@ def test_steps_that_depend_on_the_device_are_refused_where_they_differ(monkeypat
 
     assert vyre.bisect(limited, {"x": X}, backend="cpu") is None
     monkeypatch.setattr(
-        "vyre._tools.procedure_bisect._call_on",
+        "vyre._tools.procedure_bisect.call_on",
         lambda way, make: named_call(limited, {"x": X[: 3 if way.backend == "cpu" else 5]}, "test"),
     )
     with refused(

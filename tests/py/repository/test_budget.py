@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 130_922,
-    "lines of tests": 90_820,
+    "lines of code": 131_021,
+    "lines of tests": 90_898,
     "lines of records": 29_894,
     "words of documents": 43_972,
     "Fixes in the code": 600,

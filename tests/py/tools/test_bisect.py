@@ -742,6 +742,17 @@ __trace_record[0] = __trace_step
     assert divergence.values == {"faulty": 29, "reference": 2}
 
 
+def test_a_kernel_takes_its_arguments_by_name():
+    @vyre.kernel
+    def scaled(x: vyre.In[U32], k: U32, n: vyre.const, y: vyre.Out[U32]):
+        y[vyre.gid(0)] = vyre.popcount(x[vyre.gid(0)]) * k + n
+
+    inputs = {"x": np.arange(1, 9, dtype=np.uint32), "k": 5, "n": 2}
+    assert vyre.bisect(scaled, inputs, backend="cpu") is None
+    divergence = vyre.bisect(scaled, inputs, backend=fault("popcount", "clz"))
+    assert (divergence.values, divergence.place.file) == ({"faulty": 31, "reference": 1}, __file__)
+
+
 def test_likely_mistakes():
     program, inputs = sums()
     with pytest.raises(vyre.ArgumentError):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import refused
 from html_reader import told
 from vyre import BufferDecl, Expr, Node, Program
 from vyre.__main__ import main
@@ -30,7 +31,7 @@ class Wrong:
     """The reference, wrong in some runs of the program; what runs between is left alone."""
 
     def __init__(self, wrong, value=1) -> None:
-        self.wrong, self.value, self.run, self.calls = wrong, value, 0, []
+        self.wrong, self.value, self.run, self.calls, self.key = wrong, value, 0, [], "out"
 
     def __call__(self, program, inputs, workgroups):
         outputs = vyre.run(program, inputs, workgroups, backend="reference")
@@ -38,8 +39,8 @@ class Wrong:
         if "dirt" not in outputs:
             self.run += 1
             if self.wrong(self.run):
-                outputs["out"][17] += self.value
-                outputs["out"][20] += self.value
+                for index in (17, 20) if self.key == "out" else (0,):
+                    outputs[self.key][index] += self.value
         return outputs
 
 
@@ -56,7 +57,7 @@ def test_a_backend_wrong_in_every_second_run_is_found_with_its_place():
     assert result.difference == vyre.RunDifference("out", 17, (34, 35), (1, 2), None, 2, 64)
     assert str(result) == (
         "Wrong: run 2 differs from run 1: `out`[17] is 35 in run 2 and 34 in run 1; 2 of 64 elements differ. "
-        "Fix: look for a race or an order-dependence with vyre.check(program, inputs, workgroups); "
+        "Fix: look for a race or an order-dependence with vyre.check, which takes the same arguments; "
         "if it finds none, report the program, for the backend is wrong."
     )
     (form,) = told(result._repr_html_())
@@ -137,6 +138,70 @@ def test_a_backend_that_spoils_its_inputs_or_its_outputs_is_seen_through():
     calls: list[int] = []
     assert vyre.repeat(own(), {"out": DATA}, 1, backend=spoiling).difference.runs == (1, 3)
     assert DATA[1] == 1
+
+
+@vyre.kernel
+def added(x: vyre.In[vyre.u32], k: vyre.u32, n: vyre.const, y: vyre.Out[vyre.u32]):
+    y[vyre.gid(0)] = x[vyre.gid(0)] * n + k
+
+
+@vyre.kernel
+def last(x: vyre.In[vyre.u32], total: vyre.InOut[vyre.u32]):
+    total[0] = x[vyre.gid(0)]
+
+
+@vyre.procedure
+def both(x: vyre.In[vyre.u32], total: vyre.InOut[vyre.u32], k: vyre.u32):
+    y = added(x, k, 2)
+    last(y, total, grid=x.length)
+    return y
+
+
+TOTAL = np.array([5, 6], np.uint32)
+
+
+def test_kernels_and_procedures_take_their_arguments_by_name(target):
+    result = vyre.repeat(added, {"x": DATA, "k": 1, "n": 3}, times=3, **target)
+    assert (result.ok, result.outputs["y"].tolist()) == (True, (DATA * 3 + 1).tolist())
+    one = {"x": DATA[:1], "total": TOTAL, "k": 1}
+    for procedure in (both, both.procedure):
+        result = vyre.repeat(procedure, one, times=3, **target)
+        assert result.ok
+        assert {name: array.tolist() for name, array in result.outputs.items()} == {"total": [1, 6], "y": [1]}
+    assert TOTAL.tolist() == [5, 6]
+
+
+def test_a_race_in_a_kernel_or_a_step_is_found_and_the_fix_finds_it():
+    for called, inputs, values in (
+        (last, {"x": DATA, "total": TOTAL, "grid": 64}, (63, 0)),
+        (both, {"x": DATA, "total": TOTAL, "k": 1}, (127, 1)),
+    ):
+        difference = vyre.repeat(called, inputs, backend="reference").difference
+        assert (difference.buffer, difference.values, difference.runs) == ("total", values, (1, 2))
+        assert difference.schedules == ("in-order", "reversed")
+        assert [report.check for report in vyre.check(called, inputs).reports] == ["race"]
+
+
+def test_a_backend_that_is_wrong_in_a_step_is_found():
+    backend = Wrong(lambda run: run == 4)  # two steps a run
+    backend.key = "total"
+    difference = vyre.repeat(both, {"x": DATA[:1], "total": TOTAL, "k": 1}, backend=backend).difference
+    assert (difference.buffer, difference.runs, difference.values) == ("total", (1, 2), (1, 2))
+
+
+def test_what_a_tool_and_a_call_both_have_is_given_beside_the_inputs():
+    with refused(
+        vyre.ArgumentError, "argument `workgroups` of vyre.repeat has no place for a procedure", "leave it out"
+    ):
+        vyre.repeat(both, {"x": DATA, "total": TOTAL, "k": 1}, 1)
+    for tool in (vyre.repeat, vyre.bisect):
+        name = f"vyre.{tool.__name__}"
+        with refused(
+            vyre.BindingError,
+            f"argument `inputs` of {name} has 'workgroups', which is an argument of {name} itself",
+            "write workgroups= beside the inputs",
+        ):
+            tool(last, {"x": DATA, "total": TOTAL, "workgroups": 1})
 
 
 @pytest.mark.parametrize(
