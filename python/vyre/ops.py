@@ -129,7 +129,8 @@ def _function(spec: OpSpec) -> LoadedFunction:
 
     known = _FUNCTIONS.get(spec)
     if known is None:
-        known = _FUNCTIONS.setdefault(spec, LoadedFunction(spec))
+        assert spec.procedure is not None
+        known = _FUNCTIONS.setdefault(spec, LoadedFunction(spec.procedure, spec))
     return known
 
 

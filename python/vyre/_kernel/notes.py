@@ -11,10 +11,12 @@ from vyre._diagnostics import Diagnostics
 from vyre._kernel.launch import DataGrid
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vyre._core import Diagnostic, Program
     from vyre._kernel.launch import Launch
 
-__all__ = ["notes_of"]
+__all__ = ["in_words_of_kernels", "notes_of"]
 
 
 def notes_of(program: Program, launch: Launch | None = None) -> Diagnostics:
@@ -24,7 +26,12 @@ def notes_of(program: Program, launch: Launch | None = None) -> Diagnostics:
         about["lengths"] = {name: math.prod(shape) for name, shape in launch.shapes.items()}
         # The counts in an array are those that it holds when the call runs.
         about["workgroups"] = None if isinstance(launch.workgroups, DataGrid) else launch.workgroups
-    return Diagnostics([_in_words_of_kernels(each) for each in program.notes(**about)])
+    return in_words_of_kernels(program.notes(**about))
+
+
+def in_words_of_kernels(notes: Iterable[Diagnostic]) -> Diagnostics:
+    """The notes about a kernel's program, in words of kernels."""
+    return Diagnostics([_in_words_of_kernels(each) for each in notes])
 
 
 def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:

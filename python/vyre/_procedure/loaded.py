@@ -14,7 +14,7 @@ from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.recorded import Recorded, trail_of
 
 if TYPE_CHECKING:
-    from vyre._core import OpSpec
+    from vyre._core import OpSpec, Procedure
 
 __all__ = ["LoadedFunction"]
 
@@ -22,16 +22,16 @@ _KINDS = {"input": "In", "in_out": "InOut", "number": "scalar"}
 
 
 class LoadedFunction(ProcedureFunction):
-    """The procedure of a registered operation as a function: its parameters are its inputs and in_outs, then its
-    numbers."""
+    """A procedure as a function: its parameters are its inputs and in_outs, then its numbers.
 
-    def __init__(self, spec: OpSpec) -> None:
-        procedure = spec.procedure
-        assert procedure is not None
+    ``spec`` is the registered operation that it is of.
+    """
+
+    def __init__(self, procedure: Procedure, spec: OpSpec | None = None) -> None:
         procedure.check()
         self._spec = spec
-        self.name = self.__name__ = self.__qualname__ = spec.id
-        self._operation = f"{spec.id}@{spec.version}"
+        self.name = self.__name__ = self.__qualname__ = procedure.name if spec is None else spec.id
+        self._operation = "" if spec is None else f"{spec.id}@{spec.version}"
         self.__doc__ = None
         self.is_vouched = False
         self._launch: Any = None
@@ -42,7 +42,7 @@ class LoadedFunction(ProcedureFunction):
         self._loaded.is_checked = True
 
     def _made_of(self) -> tuple[Any, ...]:
-        return (self._spec,)
+        return self._loaded.core, self._spec
 
     def _recorded(self, constants: dict[str, Any], *, is_exact: bool = False) -> Recorded:
         return self._loaded

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
+import os
+import re
 import sys
+import traceback
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
-import vyre
+from vyre import _core
+from vyre.errors import ArgumentError, KernelError, VyreError
 
-__all__ = ["imported", "one_of"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["imported", "names_python", "one_of"]
+
+_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
+_IMPORTLIB = str(Path(importlib.__file__).parent)
+_MOST_NAMES = 10
+_NONE = object()
 
 _files: dict[Path, Any] = {}
 """The modules that were made of files: the code of a file runs once."""
@@ -28,8 +42,8 @@ def imported(given: str, what: str) -> Any:
     found = _home(home, f"{what} `{given}`")
     for part in path.split("."):
         if not hasattr(found, part):
-            meant = vyre._core._did_you_mean(part, [name for name in dir(found) if not name.startswith("_")])
-            raise vyre.ArgumentError(
+            meant = _core._did_you_mean(part, [name for name in dir(found) if not name.startswith("_")])
+            raise ArgumentError(
                 f"{what} `{given}` cannot be imported: `{home}` has no `{path}`. Fix: write {home}:NAME, with a name "
                 f"that it has{meant}."
             )
@@ -37,44 +51,88 @@ def imported(given: str, what: str) -> Any:
     return found
 
 
-def one_of(given: str, kinds: tuple[type, ...], nouns: tuple[str, ...]) -> Any:
-    """The same for objects of some types; of a file without a name it is the only one.
+def names_python(given: str) -> bool:
+    """Whether a name is FILE.py:NAME, FILE.py or module:NAME, and not that of another file."""
+    is_named = re.fullmatch(r".*\.py:[\w.]*|[\w.]+:[\w.]+", given, re.DOTALL)
+    return given.endswith(".py") or (is_named is not None and not _is_file(given))
+
+
+def one_of(given: str, kinds: Mapping[str, tuple[type, ...]]) -> Any:
+    """The object at the top of a file or module of Python, of some types; without a name it is a file's only one.
 
     Args:
-        nouns: what the types are called: ("kernel", "procedure").
+        kinds: the types, by what they are called: {"kernel": (Kernel,)}.
 
-    Raises: ArgumentError.
+    Raises: ArgumentError; KernelError of a kernel that the file defines.
     """
-    what = " or ".join(nouns)
-    path, _, name = given.rpartition(":") if ":" in given else (given, "", "")
-    if path.endswith(".py"):
-        there = {key: each for key, each in vars(_home(path, f"`{path}`")).items() if isinstance(each, kinds)}
-        if not name and len(there) == 1:
-            (name,) = there
-        if name not in there:
-            problem = f"no {what} `{name[:80]}`" if name else f"{len(there)} {'s and '.join(nouns)}s"
-            raise vyre.ArgumentError(
-                f"`{path}` has {problem}. Fix: write {path}:NAME, with one of {', '.join(there) or 'its own'}."
-            )
-        return there[name]
-    found = imported(given, what)
-    if not isinstance(found, kinds):
-        raise vyre.ArgumentError(f"`{given}` is no {' and no '.join(nouns)}. Fix: name one.")
-    return found
+    path, _, name = (given, "", "") if given.endswith(".py") else given.rpartition(":")
+    what = " or ".join(", ".join(kinds).rsplit(", ", 1))
+    types = tuple(each for row in kinds.values() for each in row)
+    module = _home(path, f"`{path}`")
+    there = {key: each for key, each in vars(module).items() if isinstance(each, types)}
+    if not name and len(there) == 1:
+        return next(iter(there.values()))
+    found = getattr(module, name, _NONE) if name else _NONE
+    if isinstance(found, types):
+        return found
+    if found is not _NONE:
+        problem = f"`{given}` is of type {type(found).__name__[:80]}, and no {what}"
+    elif there and not name:
+        problem = f"`{path}` has {len(there)} {'s and '.join(what.rsplit(' or ', 1)).replace(', ', 's, ')}s"
+    else:
+        problem = f"`{path}` has no {what}" + (f" `{name[:80]}`" if name else "")
+    meant = _core._did_you_mean(name, list(there)).split("`")[1:2] or list(there)[:_MOST_NAMES]
+    decorators = " or ".join(f"@vyre.{each}" for each in kinds if each != "program")
+    if isinstance(found, FunctionType):
+        fix = f"write {decorators} above it"
+    elif not there:
+        fix = f"define one at the top of `{path}`, under {decorators}"
+    elif len(meant) == 1:
+        fix = f"write {path}:{meant[0]}"
+    else:
+        fix = f"write {path}:NAME, with one of {', '.join(meant)}{', ...' * (len(meant) < len(there))}"
+    raise ArgumentError(f"{problem}. Fix: {fix}.")
 
 
 def _home(name: str, what: str) -> Any:
-    """The module of a name, which may lie in the current folder, or that a file of Python is."""
-    if name.endswith(".py"):
-        return _module_of(name)
-    _look_in(Path.cwd())
+    """The module of a name, which may lie in the current folder, or that a file of Python is.
+
+    What it prints goes to the error output, for the output is the command's.
+    """
+    fix = f"run `python {name}`"
+    if name.endswith(".py") and not _is_file(name):
+        raise ArgumentError(f"`{name}` is no file. Fix: name a file of Python that is here.")
     try:
-        return importlib.import_module(name)
-    except Exception as error:  # of the user's code, or because there is none
-        raise vyre.ArgumentError(
-            f"{what} cannot be imported: {_said(error)}. Fix: write FILE.py:NAME, or name a module that "
-            f"`python -c 'import {name}'` imports."
+        with contextlib.redirect_stdout(sys.stderr):
+            if name.endswith(".py"):
+                return _module_of(name)
+            fix = f"write FILE.py:NAME, or name a module that `python -c 'import {name}'` imports"
+            _look_in(Path.cwd())
+            return importlib.import_module(name)
+    except KernelError:
+        raise
+    except VyreError as error:  # it has its own Fix
+        raise ArgumentError(f"{what} cannot be imported{_line_of(error)}: {error}") from error
+    except SystemExit as error:
+        raise ArgumentError(
+            f"{what} ends the process{_line_of(error)}. Fix: put what only a script does under "
+            '`if __name__ == "__main__":`.'
+        ) from None
+    except Exception as error:  # of the user's code, or because there is no such module
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise ArgumentError(
+            f"{what} cannot be imported{_line_of(error)}: {said.splitlines()[0]}. Fix: {fix}."
         ) from error
+
+
+def _line_of(error: BaseException) -> str:
+    """The user's last line that led to an error; that of a SyntaxError stands in its text."""
+    own = [
+        f"{Path(frame.filename).name}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((_PACKAGE, "<frozen ", _IMPORTLIB))
+    ]
+    return f" (at {own[-1]})" if own else ""
 
 
 def _module_of(path: str) -> Any:
@@ -86,8 +144,6 @@ def _module_of(path: str) -> Any:
     file = Path(path).resolve()
     if file in _files:
         return _files[file]
-    if not file.is_file():
-        raise vyre.ArgumentError(f"`{path}` is no file. Fix: name a file of Python that is here.")
     spec = importlib.util.spec_from_file_location(f"_vyre_file_{file.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -96,18 +152,18 @@ def _module_of(path: str) -> Any:
     sys.modules[spec.name] = module  # where dataclasses and pickle look for what its classes are defined in
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # of the user's code
+    except BaseException:
         del sys.modules[spec.name]
-        raise vyre.ArgumentError(f"`{path}` cannot be imported: {_said(error)}. Fix: run `python {path}`.") from error
+        raise
     _files[file] = module
     return module
+
+
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113  # False also for what cannot be the name of a file
 
 
 def _look_in(folder: Path) -> None:
     """Let imports find the modules of a folder, after those that are installed: one may be named ``json.py``."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
-
-
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,39 +1,60 @@
-"""The programs and procedures that commands take from files."""
+"""The programs, procedures and kernels that commands take: from files of their own, or from the user's Python."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import vyre
 from vyre._base.files import read_at_most
 from vyre._base.refused import no_place
+from vyre._tools.objects import names_python, one_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-__all__ = ["add_program", "given_of", "no_workgroups", "program_of", "refuse_for_procedure"]
+    from vyre._kernel.kernel import Kernel
+    from vyre._procedure.procedure import ProcedureFunction
+
+__all__ = ["ABOUT", "add_program", "file_of", "given_of", "no_workgroups", "refuse_for_procedure", "value_of"]
+
+ABOUT = """\
+PROGRAM is a file with what to_text() or to_bytes() of a Program or Procedure gave, a file of CheckResult.save, or a
+kernel, procedure or program of Python, as FILE.py:NAME or module:NAME; without NAME it is the file's only one."""
 
 _MOST = 1 << 30  # bytes of a file; a replay file holds its inputs too
-_FIX = "name a file with Program.to_text(), Program.to_bytes() or a file of CheckResult.save"
-_ANY_FIX = "name a file with the text or the bytes of a program or procedure, or a file of CheckResult.save"
+_FIX = "name a file with the text or the bytes of a program or procedure, a file of CheckResult.save, or FILE.py:NAME"
 _PROCEDURE_MAGIC = b"\x93VYRP"
 _SKIPPED = r"(?:\s|#[^\n]*(?:\n|\Z))*"  # blanks, line breaks and comments
 _PROCEDURE = re.compile(rf"\ufeff?{_SKIPPED}vyre[ \t]+\w+{_SKIPPED}procedure\b")
 
-Given = tuple["vyre.Program | vyre.Procedure", dict[str, Any], "tuple[int, ...] | None"]
+Called: TypeAlias = "vyre.Procedure | Kernel | ProcedureFunction"
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", metavar="PROGRAM", help="its file; - is the standard input")
+    parser.add_argument("program", metavar="PROGRAM", help="its file, - for the standard input, or FILE.py:NAME")
 
 
-def given_of(path: str, fix: str = _ANY_FIX) -> Given:
-    """The program or procedure of a file, and of a replay file its inputs and workgroups."""
+def given_of(path: str, *nouns: str) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
+    """What a command is given, a Program or a Called; of a replay file also its inputs and workgroups.
+
+    Args:
+        nouns: what is looked for in Python, where it is not each of "kernel", "procedure" and "program".
+    """
+    if names_python(path):
+        from vyre._kernel.kernel import Kernel
+        from vyre._procedure.procedure import ProcedureFunction
+
+        kinds: dict[str, tuple[type, ...]] = {
+            "kernel": (Kernel,),
+            "procedure": (ProcedureFunction, vyre.Procedure),
+            "program": (vyre.Program,),
+        }
+        return one_of(path, {noun: kinds[noun] for noun in nouns or kinds}), {}, None
     from vyre._arrays import replay  # not for every command: numpy comes with it
 
-    data = read_at_most(path, _MOST, fix=fix)
+    data = read_at_most(path, _MOST, fix=_FIX)
     if data.lstrip()[:1] == b"{":
         program, inputs, fields = replay.parsed(path, data)
         return program, inputs, fields["workgroups"]
@@ -50,20 +71,31 @@ def given_of(path: str, fix: str = _ANY_FIX) -> Given:
             return vyre.Procedure.parse(text), {}, None
         return vyre.parse(text), {}, None
     except UnicodeDecodeError:
-        raise vyre.ParseError(f"`{path}` holds no program: it is not UTF-8. Fix: {fix}.") from None
+        raise vyre.ParseError(f"`{path}` holds no program: it is not UTF-8. Fix: {_FIX}.") from None
     except vyre.ParseError as error:
         raise vyre.ParseError(f"`{path}` holds no {kind}: {error}") from None
 
 
-def program_of(path: str, command: str) -> tuple[vyre.Program, dict[str, Any], tuple[int, ...] | None]:
-    """The same for a command that takes no procedures."""
-    given, inputs, workgroups = given_of(path, _FIX)
-    if isinstance(given, vyre.Procedure):
-        raise vyre.ArgumentError(
-            f"`{path}` holds a procedure, and vyre {command} takes a program. Fix: use vyre run, vyre check, "
-            "vyre bisect or vyre conform, which take procedures."
-        )
-    return given, inputs, workgroups
+def value_of(given: vyre.Program | Called, path: str) -> vyre.Program | vyre.Procedure:
+    """The program of a kernel, or the Procedure of a function, for commands that take no values of constants.
+
+    Raises: ArgumentError where a constant has no value.
+    """
+    if isinstance(given, (vyre.Program, vyre.Procedure)):
+        return given
+    for each in given._parameters:
+        if each.kind == "const" and not each.has_default:
+            raise vyre.ArgumentError(
+                f"`{path}` has no value for its constant `{each.name}`. Fix: write NAME = "
+                f"{given.__name__}.specialize({each.name}=...) at the top of its file, and name that."
+            )
+    given = given.specialize()
+    return given if isinstance(given, vyre.Procedure) else given.program
+
+
+def file_of(path: str) -> str:
+    """The file of what a command is given."""
+    return path.rpartition(":")[0] if names_python(path) and not path.endswith(".py") else path
 
 
 def no_workgroups(path: str) -> vyre.ArgumentError:

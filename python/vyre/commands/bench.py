@@ -1,4 +1,4 @@
-"""``vyre bench TARGET``: how long calls of a program, a kernel or a procedure take here, and their bytes a second."""
+"""``vyre bench PROGRAM``: how long calls of a program, a kernel or a procedure take here, and their bytes a second."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import program_of
+from vyre.commands._given import ABOUT, add_program, given_of
+from vyre.commands._inputs import arguments_of, array_of, as_named
 from vyre.commands._listing import add_json, print_json, steps
 from vyre.commands._place import add_place, check_place, exit_statuses
 from vyre.commands.repeat import PARAMS, as_grid, no_array
-from vyre.commands.run import array_of, as_named, option_of, takes_value
+from vyre.commands.run import option_of, takes_value
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from vyre._kernel.parameters import Parameter
     from vyre.commands._bench import Measured, Place, Subject
 
 _SIZES = ((1_000,), (1_000_000,))
 _MOST_ELEMENTS = 1 << 32
 
-_EPILOG = """\
-TARGET is a program, as `vyre run` takes it, or a kernel or procedure of Python, as FILE.py:NAME or module:NAME; without
-NAME it is the file's only one. Arrays that --input does not name get random elements, the same in each run.
+_EPILOG = f"""\
+{ABOUT}
+
+Arrays that --input does not name get random elements, the same in each run.
 
 A row is a place and a kind of arrays. `numpy`: numpy arrays go in and come out. `resident`: arrays stay where the
 call runs, and each call is waited for. `first` has the compiler's time too; `call` is the median of the calls after it,
@@ -41,7 +44,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("target", metavar="TARGET")
+    add_program(parser)
     parser.add_argument(
         "--size",
         metavar="N[xN[xN]]",
@@ -116,7 +119,7 @@ def run(chosen: argparse.Namespace) -> int:
                 progress()
     is_same = all(len({row.sha256 for row in rows if row.size == size}) == 1 for size in sizes)
     if chosen.json:
-        return print_json("bench", is_same, target=chosen.target, rows=[_as_json(row) for row in rows])
+        return print_json("bench", is_same, target=chosen.program, rows=[_as_json(row) for row in rows])
     _print(rows)
     if not is_same:
         print("Rows of one size have different bytes. Fix: find where with vyre.bisect, or correct --numpy.")
@@ -125,15 +128,14 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _target(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
     """What is called, the inputs that are given, and the workgroups that its file names."""
-    if ":" not in chosen.target and not chosen.target.endswith(".py"):
-        program, inputs, workgroups = program_of(chosen.target, "bench")
-        return program, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
-    from vyre._kernel.kernel import Kernel
-    from vyre._procedure.procedure import ProcedureFunction
-    from vyre._tools.objects import one_of
+    target, inputs, workgroups = given_of(chosen.program)
+    if isinstance(target, vyre.Program):
+        return target, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
+    if isinstance(target, vyre.Procedure):
+        from vyre._procedure.loaded import LoadedFunction
 
-    called = one_of(chosen.target, (Kernel, ProcedureFunction), ("kernel", "procedure"))
-    return called, dict(chosen.inputs), None
+        target = LoadedFunction(target)
+    return target, dict(chosen.inputs), None
 
 
 def _places(chosen: argparse.Namespace) -> list[Place]:
@@ -184,21 +186,15 @@ def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tu
             arrays[decl.name] = value
         _refuse_unknown(given, list(arrays))
         return _bench.OfProgram(target, arrays, size, grid or (-(-math.prod(size) // target.workgroup_size[0]),))
-    arguments: dict[str, Any] = {}
-    for number, each in enumerate(target._parameters):
-        value = given.get(each.name)
-        if each.is_array:
-            if each.kind == "Out" and value is None:
-                continue
-            made = array_of(value) if value is not None else _shape(size, each.axes)
-            if isinstance(made, int):
-                made = _shape((made,), each.axes)
-            arguments[each.name] = _random(each.name, each.element, made, number) if isinstance(made, tuple) else made
-        elif value is not None:
-            arguments[each.name] = _scalar(each.name, value)
-        elif not each.has_default:
-            raise vyre.ArgumentError(f"parameter `{each.name}` has no value. Fix: add --input {each.name}=N.")
-    _refuse_unknown(given, [each.name for each in target._parameters])
+
+    def made(each: Parameter, value: Any) -> Any:
+        if value is None and each.kind == "Out":
+            return None
+        assert each.element is not None
+        shape = _shape(size if value is None else (value,), each.axes)
+        return _random(each.name, each.element, shape, target._parameters.index(each))
+
+    arguments = arguments_of(target._parameters, given, lambda each: f"add --input {each.name}=N", made)
     return _bench.OfKernel(target, arguments, size, grid)
 
 
@@ -219,15 +215,6 @@ def _refuse_unknown(given: dict[str, Any], known: list[str]) -> None:
     for name in given:
         if name not in known:
             raise vyre.ArgumentError(f"there is no input `{name[:80]}`. Fix: name one of {', '.join(known) or 'none'}.")
-
-
-def _scalar(name: str, value: str) -> int | bool:
-    if value in ("True", "False"):
-        return value == "True"
-    try:
-        return int(value, 0)
-    except ValueError:
-        raise vyre.ArgumentError(f"--input {name}={value[:80]} is no integer. Fix: write --input {name}=3.") from None
 
 
 def _shape(size: tuple[int, ...], axes: int) -> tuple[int, ...]:

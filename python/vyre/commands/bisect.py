@@ -6,20 +6,21 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import add_program, given_of, no_workgroups, refuse_for_procedure
+from vyre.commands._given import ABOUT, add_program
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import check_place, exit_statuses, split_place
-from vyre.commands.repeat import arrays_of, as_grid, check_named, check_timeout, how_to_add
-from vyre.commands.run import zeros
+from vyre.commands.repeat import ABOUT_INPUTS, as_grid, call_of, check_timeout, inputs_of
 
 if TYPE_CHECKING:
     from vyre._tools.ways import Way
 
-_EPILOG = """\
-PROGRAM and INPUTS are those of `vyre repeat`. PROGRAM may hold a procedure too, as text or bytes: it has its own
-workgroups, INPUTS has its arrays and numbers, and the first step that differs is found. A backend is a name of `vyre
-backends`, and vulkan:1 is device 1 of those that vyre.devices("vulkan") lists: two routes to one GPU, or two drivers,
-are compared with each other.
+_EPILOG = f"""\
+{ABOUT}
+
+{ABOUT_INPUTS}
+
+Of a procedure the first step that differs is found. A backend is a name of `vyre backends`, and vulkan:1 is device 1
+of those that vyre.devices("vulkan") lists: two routes to one GPU, or two drivers, are compared with each other.
 
 """ + exit_statuses("if all outputs are equal", "if one differs")
 
@@ -28,8 +29,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "bisect",
         help="the first value that two backends or devices compute differently",
-        description="Run a program or procedure with the same inputs on two backends or devices, and where an output "
-        "differs, find the invocation and the expression that differ first.",
+        description="Run a program, kernel or procedure with the same inputs on two backends or devices, and where an "
+        "output differs, find the invocation and the expression that differ first.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -44,41 +45,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def run(chosen: argparse.Namespace) -> int:
-    program, inputs, workgroups = given_of(chosen.program)
-    if chosen.inputs is not None:
-        inputs = arrays_of(chosen.inputs)
-    workgroups = chosen.workgroups or workgroups
-    if isinstance(program, vyre.Procedure):
-        refuse_for_procedure([("workgroups", chosen.workgroups)])
-    elif workgroups is None:
-        raise no_workgroups(chosen.program)
+    program, inputs, workgroups = call_of(chosen)
     check_timeout(chosen.timeout)
     backend = _way(chosen.backend or vyre.backends()[0], "--backend")
     against = _way(chosen.against, "--against")
     ways: dict[str, Any] = {"backend": backend, "against": against, "timeout": chosen.timeout}
-    found: object
-    if isinstance(program, vyre.Procedure):
-        found = vyre.bisect(program, _inputs_of(program, inputs, chosen.inputs), **ways)
-    else:
-        check_named(program, inputs, lambda decl: how_to_add(chosen.inputs, decl.name))
-        found = vyre.bisect(program, inputs, workgroups, **ways)
+    found: object = vyre.bisect(program, inputs_of(program, inputs, chosen.inputs), workgroups, **ways)
     if chosen.json:
         return print_json("bisect", found is None, difference=None if found is None else str(found))
     print(found or f"{_name(backend)} and {_name(against)} give the same bytes.")
     return 0 if found is None else 1
-
-
-def _inputs_of(procedure: vyre.Procedure, inputs: dict[str, Any], path: str | None) -> dict[str, Any]:
-    """The inputs of a procedure: an integer for an array of one axis is a number of zero elements."""
-    made = dict(inputs)
-    for kind, name, element, axes in vyre._core._procedure_interface(procedure):
-        is_number = kind == "number"
-        if name not in inputs:
-            what, value = ("number", "5") if is_number else ("array", "array")
-            raise vyre.BindingError(f"{what} `{name}` has no value. Fix: {how_to_add(path, name, value)}.")
-        if not is_number and axes == 1 and isinstance(inputs[name], int):
-            made[name] = zeros(f"array `{name}`", inputs[name], element)
-    return made
 
 
 def _way(given: str, option: str) -> Way:

@@ -1,4 +1,4 @@
-"""``vyre check PROGRAM``: the rules that a program or procedure of the user's breaks, or the notes about a program."""
+"""``vyre check PROGRAM``: the rules that a program, kernel or procedure breaks, or the notes about a program."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import add_program, given_of, refuse_for_procedure
+from vyre.commands._given import ABOUT, add_program, file_of, given_of, refuse_for_procedure, value_of
 from vyre.commands._listing import add_forms, print_json
 from vyre.commands.repeat import as_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EPILOG = """\
-PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save. The exit
-status is 1 if it breaks a rule; notes do not change it. `vyre explain N004` says more about a rule or note."""
+_EPILOG = f"""\
+{ABOUT}
+
+The exit status is 1 if it breaks a rule; notes do not change it. `vyre explain N004` says more about a rule or note."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -62,26 +63,35 @@ def _rows(found: Sequence[vyre.Diagnostic]) -> list[dict[str, Any]]:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    given = given_of(chosen.program)[0]
-    program = given if isinstance(given, vyre.Program) else None
-    if program is None:
-        refuse_for_procedure(
-            [("workgroups", chosen.workgroups), ("invocations", chosen.invocations), ("length", chosen.length)]
-        )
-    broken = vyre.validate(given)
+    given = program = None
     notes: Sequence[vyre.Diagnostic] = []
-    if program is not None and not broken:
-        notes = program.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups, invocations=chosen.invocations)
+    about = {name: getattr(chosen, name) for name in ("workgroups", "invocations")}
+    try:
+        given = given_of(chosen.program)[0]
+        program = value_of(given, chosen.program)
+        if isinstance(program, vyre.Procedure):
+            refuse_for_procedure([*about.items(), ("length", chosen.length)])
+        broken = vyre.validate(program)
+    except vyre.KernelError as error:
+        broken = error.diagnostics
+    if isinstance(program, vyre.Program) and not broken:
+        notes = program.notes(lengths=dict(chosen.length), **about)
+        if given is not program:
+            from vyre._kernel.notes import in_words_of_kernels
+
+            notes = in_words_of_kernels(notes)
     if chosen.sarif:
         from vyre.commands import _sarif
 
-        results = _sarif.of_diagnostics(broken or notes, chosen.program, "error" if broken else "warning")
+        file = file_of(chosen.program)
+        results = _sarif.of_diagnostics(broken or notes, file, "error" if broken else "warning")
         _sarif.print_sarif(_sarif.tables(), results)
         return 1 if broken else 0
     if chosen.json:
         return print_json("check", not broken, broken=_rows(broken), notes=_rows(notes))
     right = "The procedure breaks no rule."
-    if program is not None:
-        right = "The program breaks no rule, and there is nothing to note."
+    if isinstance(program, vyre.Program):
+        noun = "program" if given is program else "kernel"
+        right = f"The {noun} breaks no rule, and there is nothing to note."
     print(broken or notes or right)
     return 1 if broken else 0

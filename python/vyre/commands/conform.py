@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._base.files import check_writable, write_atomically
 from vyre._base.refused import no_place, not_installed
-from vyre._tools.objects import one_of
 from vyre.commands._conform_json import of_levels, of_procedure
 from vyre.commands._given import given_of
 from vyre.commands._listing import add_json, print_json
@@ -177,12 +175,8 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
 
 def _procedure(name: str) -> Any:
     """The procedure of a file, or of a name such as module:name or file.py:name."""
-    if name.endswith(".py") or (":" in name and not Path(name).is_file()):
-        from vyre._procedure.procedure import ProcedureFunction
-
-        return one_of(name, (ProcedureFunction, vyre.Procedure), ("procedure",))
-    given = given_of(name)[0]
-    if not isinstance(given, vyre.Procedure):
+    given = given_of(name, "procedure")[0]
+    if isinstance(given, vyre.Program):
         raise vyre.ArgumentError(
             f"`{name}` holds a program, and --procedure takes a procedure. Fix: name a file with Procedure.to_text() "
             "or Procedure.to_bytes()."

@@ -12,18 +12,19 @@ from typing import Any
 import vyre
 from vyre._base.files import write_atomically
 from vyre._base.refused import no_place
-from vyre.commands._given import add_program, given_of
+from vyre.commands._given import ABOUT, add_program, file_of, given_of, value_of
 from vyre.commands._listing import add_json, print_json
 
 _FORMS = ("spirv-asm", "spirv", "wgsl", "ptx", "asm", "text")
-_EPILOG = """\
-PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save. Of a
-procedure --program chooses the program, as the procedure's text numbers them; without it --to text prints the whole.
-spirv is the words of the module; spirv-asm is their listing; text is the program itself, as vyre.parse reads it. ptx
-is for compute capability 7.5 and higher: `vyre lower program.txt --to ptx | ptxas -arch=sm_90 -o program.cubin -`. asm
-is the machine code of the cpu backend (pip install 'vyre[asm]'). A file of -o is written whole or not at all. --json
-has the words of spirv as base64 and every other form as text, or instead the file of -o, with the SHA-256 of what the
-command prints or writes."""
+_EPILOG = f"""\
+{ABOUT}
+
+Of a procedure --program chooses the program, as the procedure's text numbers them; without it --to text prints the
+whole. spirv is the words of the module; spirv-asm is their listing; text is the program itself, as vyre.parse reads it.
+ptx is for compute capability 7.5 and higher: `vyre lower program.txt --to ptx | ptxas -arch=sm_90 -o program.cubin -`.
+asm is the machine code of the cpu backend (pip install 'vyre[asm]'). A file of -o is written whole or not at all.
+--json has the words of spirv as base64 and every other form as text, or instead the file of -o, with the SHA-256 of
+what the command prints or writes."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -57,10 +58,10 @@ def run(chosen: argparse.Namespace) -> int:
         )
     if chosen.instructions is not None and chosen.to != "asm":
         raise no_place("--instructions", f"with --to {chosen.to}")
-    given, goal = Path(chosen.program), Path(chosen.out)
+    given, goal = Path(file_of(chosen.program)), Path(chosen.out)
     if not is_printed and given.exists() and goal.exists() and goal.samefile(given):
         raise vyre.ArgumentError(f"the program is in `{chosen.out}` itself. Fix: name another file with -o.")
-    code = _code(given_of(chosen.program)[0], chosen)
+    code = _code(value_of(given_of(chosen.program)[0], chosen.program), chosen)
     if isinstance(code, str) and not code.endswith("\n"):
         code += "\n"
     if not is_printed:

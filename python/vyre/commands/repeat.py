@@ -1,4 +1,4 @@
-"""``vyre repeat PROGRAM INPUTS``: whether a program of the user's gives the same bytes in every run."""
+"""``vyre repeat PROGRAM INPUTS``: whether a program, kernel or procedure gives the same bytes in every run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._base.refused import must_be
-from vyre.commands._given import add_program, no_workgroups, program_of
+from vyre.commands._given import ABOUT, add_program, given_of, no_workgroups, refuse_for_procedure
+from vyre.commands._inputs import arguments_of, parameters_of
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place, exit_statuses
 
@@ -24,10 +25,15 @@ PARAMS = "__params"
 _MOST_INPUTS = 1 << 34  # bytes of all arrays
 _INPUTS_FIX = "write the arrays with np.savez(file, name=array, ...)"
 
-_EPILOG = """\
-PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save, which has inputs and
-workgroups too. INPUTS is a file of np.savez with an array for each buffer, under the buffer's name; an integer n stands
-for n zero elements: np.savez("inputs.npz", data=data, out=64).
+ABOUT_INPUTS = """\
+INPUTS is a file of np.savez with an array for each buffer of a program, or each argument of a kernel or procedure,
+under its name; an integer n stands for n zero elements, or is the value of a number: np.savez("inputs.npz", data=data,
+out=64). A file of CheckResult.save has inputs and workgroups too; a kernel chooses its workgroups, and a procedure has
+its own."""
+_EPILOG = f"""\
+{ABOUT}
+
+{ABOUT_INPUTS}
 
 """ + exit_statuses("if all runs gave the same bytes", "if not")
 
@@ -35,9 +41,9 @@ for n zero elements: np.savez("inputs.npz", data=data, out=64).
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "repeat",
-        help="whether a program gives the same bytes in every run",
-        description="Run a program with the same inputs several times on one backend, another program between, and "
-        "show the first difference.",
+        help="whether a program, kernel or procedure gives the same bytes in every run",
+        description="Run a program, kernel or procedure with the same inputs several times on one backend, another "
+        "program between, and show the first difference.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -61,17 +67,11 @@ def as_grid(text: str) -> tuple[int, ...]:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    program, inputs, workgroups = program_of(chosen.program, "repeat")
-    if chosen.inputs is not None:
-        inputs = arrays_of(chosen.inputs)
-    workgroups = chosen.workgroups or workgroups
-    if workgroups is None:
-        raise no_workgroups(chosen.program)
+    program, inputs, workgroups = call_of(chosen)
     _check_options(chosen)
-    check_named(program, inputs, lambda decl: how_to_add(chosen.inputs, decl.name))
     result = vyre.repeat(
         program,
-        inputs,
+        inputs_of(program, inputs, chosen.inputs),
         workgroups,
         times=chosen.times,
         backend=chosen.backend,
@@ -83,6 +83,21 @@ def run(chosen: argparse.Namespace) -> int:
         return print_json("repeat", result.ok, backend=result.backend, times=result.times, difference=found)
     print(result)
     return 0 if result.ok else 1
+
+
+def call_of(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
+    """What a command runs that takes PROGRAM and INPUTS, with which inputs and workgroups."""
+    from vyre._kernel.kernel import Kernel
+
+    program, inputs, workgroups = given_of(chosen.program)
+    if chosen.inputs is not None:
+        inputs = arrays_of(chosen.inputs)
+    workgroups = chosen.workgroups or workgroups
+    if isinstance(program, vyre.Program) and workgroups is None:
+        raise no_workgroups(chosen.program)
+    if not isinstance(program, (vyre.Program, Kernel)):
+        refuse_for_procedure([("workgroups", chosen.workgroups)])
+    return program, inputs, workgroups
 
 
 def _check_options(chosen: argparse.Namespace) -> None:
@@ -109,6 +124,20 @@ def how_to_add(path: str | None, name: str, value: str = "array") -> str:
     if path is not None:
         return f"add it to {path}: np.savez(file, {name}={value}, ...)"
     return f'write it with np.savez("inputs.npz", {name}={value}, ...), and add inputs.npz to the command'
+
+
+def inputs_of(program: Any, inputs: dict[str, Any], path: str | None) -> dict[str, Any]:
+    """The inputs of the file of INPUTS, as the library takes them.
+
+    Raises: ArgumentError, BindingError.
+    """
+    if not isinstance(program, vyre.Program):
+        values = {True: "array", False: "5"}
+        return arguments_of(
+            parameters_of(program), inputs, lambda each: how_to_add(path, each.name, values[each.is_array])
+        )
+    check_named(program, inputs, lambda decl: how_to_add(path, decl.name))
+    return inputs
 
 
 def check_named(program: vyre.Program, inputs: dict[str, Any], fix: Callable[[vyre.BufferDecl], str]) -> None:

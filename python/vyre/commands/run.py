@@ -1,4 +1,4 @@
-"""``vyre run PROGRAM``: run a program or procedure on arrays of files."""
+"""``vyre run PROGRAM``: run a program, a kernel or a procedure on arrays of files."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import argparse
 import contextlib
 import hashlib
 import io
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
-from vyre._base.files import check_writable, unreadable, write_atomically
-from vyre.commands._given import add_program, given_of, no_workgroups, refuse_for_procedure
+from vyre._base.files import check_writable, write_atomically
+from vyre.commands._given import ABOUT, add_program, given_of, no_workgroups, refuse_for_procedure
+from vyre.commands._inputs import arguments_of, array_of, as_named, parameters_of, zeros
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place
 from vyre.commands.repeat import PARAMS, as_grid, check_named, check_timeout
@@ -20,23 +20,25 @@ from vyre.commands.repeat import PARAMS, as_grid, check_named, check_timeout
 if TYPE_CHECKING:
     import numpy as np
 
-_ARRAY_FIX = "name a file that numpy.save wrote"
-_MOST_DIGITS = 19
+    from vyre._kernel.parameters import Parameter
+    from vyre.commands._given import Called
 
-_EPILOG = """\
-PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save, which has
-inputs and workgroups too. A buffer, or an array of a procedure, gets an array of numpy.save, or a number of zero
-elements; a number of a procedure, and a uniform buffer of one element, gets its value, which may be negative for i32.
-The numbers of a kernel are words of its program's buffer `__params`, in the order that `vyre docs kernels` gives: where
-there are several, it gets an array of them. A procedure has its own workgroups.
+_EPILOG = f"""\
+{ABOUT}
+
+A buffer, or an array of a kernel or procedure, gets an array of numpy.save, or a number of zero elements. A number or
+constant, and a uniform buffer of one element, gets its value, which may be negative for i32. A kernel makes an Out that
+it is not given, and chooses its workgroups; a procedure has its own. In the program that a kernel became, its numbers
+are words of the buffer `__params`, in the order that `vyre docs kernels` gives: where there are several, it gets an
+array of them. A file of CheckResult.save has inputs and workgroups too.
 What is not kept with --output is shown with its first elements and the SHA-256 of its bytes."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "run",
-        help="run a program or procedure on arrays of files",
-        description="Run a program or procedure on arrays of files, and keep or show what it writes.",
+        help="run a program, kernel or procedure on arrays of files",
+        description="Run a program, kernel or procedure on arrays of files, and keep or show what it writes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -57,24 +59,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.set_defaults(run=run)
 
 
-def as_named(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise argparse.ArgumentTypeError(f"`{text[:80]}` is not a buffer's name, `=` and a file")
-    return name, value
-
-
 def run(chosen: argparse.Namespace) -> int:
     program, inputs, workgroups = given_of(chosen.program)
-    if isinstance(program, vyre.Procedure):
-        return _shown(chosen, _run_procedure(chosen, program))
+    check_timeout(chosen.timeout)
+    check_place(chosen.backend, chosen.device)
+    if not isinstance(program, vyre.Program):
+        return _shown(chosen, _called(chosen, program))
     declared = {decl.name: decl for decl in program.buffers}
     inputs = {**inputs, **{name: _buffer_input(name, value, declared.get(name)) for name, value in chosen.inputs}}
     workgroups = chosen.workgroups or workgroups
     if workgroups is None:
         raise no_workgroups(chosen.program)
-    check_timeout(chosen.timeout)
-    check_place(chosen.backend, chosen.device)
     read_write = [decl.name for decl in program.buffers if decl.access == vyre.BufferAccess.ReadWrite]
     _check_outputs(chosen, "program", "buffer", read_write)
     check_named(program, inputs, lambda decl: f"add {option_of(decl)}")
@@ -124,52 +119,29 @@ def option_of(decl: vyre.BufferDecl) -> str:
     return f"{file}, {what}"
 
 
-def zeros(what: str, count: int, element: vyre.DataType) -> np.ndarray:
-    import numpy as np
+def _called(chosen: argparse.Namespace, called: Called) -> dict[str, np.ndarray]:
+    """What a call of a kernel or procedure writes, by name."""
+    from vyre._kernel.kernel import Kernel
 
-    from vyre._base.types import NUMPY
-
-    dtype, lanes = NUMPY[element]
-    try:
-        return np.zeros((count, *lanes), dtype)
-    except (MemoryError, ValueError):
-        raise vyre.ArgumentError(
-            f"the host has no memory for {count:,} elements of {what}. Fix: write a smaller number."
-        ) from None
-
-
-def _run_procedure(chosen: argparse.Namespace, procedure: vyre.Procedure) -> dict[str, np.ndarray]:
-    refuse_for_procedure([("workgroups", chosen.workgroups)])
-    check_timeout(chosen.timeout)
-    check_place(chosen.backend, chosen.device)
-    wanted = {name: (kind, element, axes) for kind, name, element, axes in _core._procedure_interface(procedure)}
-    inputs = {name: _input(name, value, wanted.get(name)) for name, value in chosen.inputs}
-    for name, (kind, _, _) in wanted.items():
-        if name not in inputs:
-            what, form = ("number", "N") if kind == "number" else ("array", "FILE.npy")
-            raise vyre.BindingError(f"{what} `{name}` has no value. Fix: add --input {name}={form}.")
-    interface = _core._procedure_interface(procedure, True)
+    parameters, place = parameters_of(called), {"backend": chosen.backend, "device": chosen.device}
+    if not isinstance(called, Kernel):
+        refuse_for_procedure([("workgroups", chosen.workgroups)])
+    inputs = arguments_of(parameters, dict(chosen.inputs), _how_to_add)
+    if isinstance(called, Kernel):
+        written = [each.name for each in parameters if each.kind in ("Out", "InOut")]
+        _check_outputs(chosen, "kernel", "array", written)
+        found = called(**inputs, workgroups=chosen.workgroups, timeout=chosen.timeout, **place)
+        return dict(zip(written, found if isinstance(found, tuple) else (found,), strict=True))
+    if not isinstance(called, vyre.Procedure):
+        constants = [each.name for each in parameters if each.kind == "const"]
+        called = called.specialize(**{name: inputs.pop(name) for name in constants})
+    interface = _core._procedure_interface(called, True)
     _check_outputs(chosen, "procedure", "array", [name for kind, name, _, _ in interface if kind != "input"])
-    return vyre.run(procedure, inputs, backend=chosen.backend, device=chosen.device, timeout=chosen.timeout)
+    return vyre.run(called, inputs, timeout=chosen.timeout, **place)
 
 
-def _input(name: str, value: str, row: tuple[str, vyre.DataType, int] | None) -> Any:
-    """The value of an option --input of a procedure; the library refuses names that it has not."""
-    import numpy as np
-
-    if row is None or row[0] != "number":
-        array = array_of(value)
-        if row is None or isinstance(array, np.ndarray):
-            return array
-        if row[2] != 1:
-            raise vyre.ArgumentError(
-                f"array `{name}` has {row[2]} axes, got a number of zero elements. Fix: {_ARRAY_FIX}, of {row[2]} axes."
-            )
-        return zeros(f"array `{name}`", array, row[1])
-    try:
-        return int(value)
-    except ValueError:
-        raise vyre.ArgumentError(f"number `{name}` is no integer, got `{value[:80]}`. Fix: write {name}=5.") from None
+def _how_to_add(each: Parameter) -> str:
+    return f"add --input {each.name}={'FILE.npy' if each.is_array else 'N'}"
 
 
 def _check_outputs(chosen: argparse.Namespace, what: str, memory: str, written: list[str]) -> None:
@@ -192,27 +164,6 @@ def _shown(chosen: argparse.Namespace, outputs: dict[str, np.ndarray]) -> int:
             row = _row(array)
             print(f"{name}: {row['dtype']} {tuple(row['shape'])}, SHA-256 {row['sha256']}\n{_short(array)}")
     return 0
-
-
-def array_of(value: str) -> np.ndarray | int:
-    """The array of a file of numpy.save, or a number."""
-    import numpy as np
-
-    if value.isdecimal():
-        if len(value) > _MOST_DIGITS:  # Python reads no more than some thousand
-            raise vyre.ArgumentError(
-                f"`{value[:80]}` is no number of elements, which have at most {_MOST_DIGITS} digits. "
-                "Fix: write a smaller number."
-            )
-        return int(value)
-    try:
-        with Path(value).open("rb") as file:
-            array = np.lib.format.read_array(file, allow_pickle=False)
-    except OSError as error:
-        raise unreadable(value, error, fix=_ARRAY_FIX) from None
-    except (ValueError, EOFError, MemoryError):
-        raise vyre.ArgumentError(f"`{value[:200]}` holds no array. Fix: {_ARRAY_FIX}.") from None
-    return array
 
 
 def _saved(array: np.ndarray) -> bytes:

@@ -250,7 +250,8 @@ READ = {
     "replay": (("replay",), "Fix: name a file that CheckResult.save wrote."),
     "repeat": (
         ("repeat",),
-        "Fix: name a file with Program.to_text(), Program.to_bytes() or a file of CheckResult.save.",
+        "Fix: name a file with the text or the bytes of a program or procedure, a file of CheckResult.save, or "
+        "FILE.py:NAME.",
     ),
     "fuzz --case": (("fuzz", "--case"), "Fix: name a file that `vyre fuzz` wrote."),
     "fuzz --log": (

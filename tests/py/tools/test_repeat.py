@@ -266,7 +266,8 @@ def test_what_cannot_be_carried_out_is_one_sentence(files, capsys):
         assert told.err.count("\n") == 1
         return told.err
 
-    programs = "Fix: name a file with Program.to_text(), Program.to_bytes() or a file of CheckResult.save.\n"
+    programs = "Fix: name a file with the text or the bytes of a program or procedure, a file of CheckResult.save, or "
+    programs += "FILE.py:NAME.\n"
     arrays = "Fix: write the arrays with np.savez(file, name=array, ...).\n"
     race, four = files / "race.txt", files / "four.npz"
     assert said(files / "none") == f"error: `{files / 'none'}` cannot be read: No such file or directory. {programs}"
