@@ -22,6 +22,7 @@ from vyre._base.calls import LISTED
 from vyre._base.captured import Captured, Captures, Uncompared, all_code, captured_of, read_by
 from vyre._base.held import is_compared, is_library
 from vyre._base.interrupts import is_of_signal_handler
+from vyre._base.program_names import named
 from vyre._base.taken import taking
 from vyre._base.types import TYPES
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
@@ -98,6 +99,7 @@ def trace(
             buffers += recorder.buffers(sum(each.access not in _BY_WORKGROUPS for each in buffers))
         program = Program(buffers, size, tracer.block)
         program.check()
+        named(program, function)
     except Mistake as mistake:
         raise kernel_error(
             function.__name__, mistake, spot_of(mistake.__traceback__, inliner.is_traced) or rewritten.spot

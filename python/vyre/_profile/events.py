@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from vyre._base import source
+from vyre._base.program_names import origin_of
 
 # The host's work in the order in which it is done, and how deep each kind lies within another.
 STAGES = {
@@ -39,7 +40,8 @@ class ProfileEvent(NamedTuple):
     Attributes:
         name: of the host "run", "call", "validate", "prepare", "specialize", "lower", "emit", "compile", "plan",
             "submit", "wait", "upload", "download" and the like; of a device "dispatch", "upload", "download".
-        program: what a dispatch, or a call, is of: the buffers it writes and where it was made. None for others.
+        program: what a dispatch, or a call, is of: a kernel and where it begins, or of a program that is of no kernel
+            the buffers that it writes and where it was made. None for others.
         program_hash: of that program, 16 hexadecimal digits.
         backend, device: whose work it is; None is the host.
         thread: the system's id of the thread that did it, or asked the device for it.
@@ -105,11 +107,14 @@ def short(text: str) -> str:
 
 
 def _names(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """The name of each program, such as "out, sum at step.py:12", and its hash."""
+    """The name of each program, such as "scaled at step.py:12", or of no kernel "out, sum at step.py:12", and hash."""
     found = []
     for digest, written, file, line in report["programs"]:
         shown = [short(name) for name in written[:_MOST_NAMES]]
         text = ", ".join(shown) + (", ..." if len(written) > _MOST_NAMES else "") or "(writes nothing)"
+        origin = origin_of(digest, written, file, line)
+        if origin is not None:
+            text, file, line = origin
         if file is not None:
             text += f" at {_place(file, line)}"
         found.append((text, digest))

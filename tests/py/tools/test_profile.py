@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 import xml.etree.ElementTree
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,6 +101,70 @@ def test_every_call_is_an_event_of_its_device(target):
         assert event.duration_ns > 0
         assert not event.observed
     np.testing.assert_array_equal(a.numpy(), A + 5)
+
+
+def first_line(function) -> str:
+    code = function.__code__
+    return f"{function.__name__} at {Path(code.co_filename).name}:{code.co_firstlineno}"
+
+
+def helped(x):
+    y = x + 1
+    return y * 3
+
+
+@vyre.kernel
+def tripled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+    y[vyre.gid(0)] = helped(x[vyre.gid(0)])
+
+
+@vyre.kernel
+def saturated(x: vyre.In[vyre.u32], n: vyre.const, y: vyre.Out[vyre.u32]):
+    i = vyre.gid(0)
+    y[i] = vyre.saturating_add(x[i], n)
+
+
+@vyre.procedure
+def both(x: vyre.In[vyre.u32]):
+    return saturated(vyre.std.sort(tripled(x)), 3)
+
+
+def test_dispatches_have_the_names_of_kernels_and_the_lines_where_they_begin(target):
+    a = vyre.array(A, **target)
+    with vyre.profile() as prof:
+        tripled(a, grid=COUNT)  # the helper has the first statement
+        tripled(a, workgroups=groups(COUNT))
+        tripled(a[:300], grid=7)  # in a program that compares the index
+        saturated(a, 3)  # calls an operation, which a program's own hash does not take in
+        saturated(a, 4)
+        both(a)
+    names = Counter(event.program for event in dispatches(prof))
+    assert names.pop(first_line(tripled._function)) == 4
+    assert names.pop(first_line(saturated._function)) == 3
+    assert names.total() >= 1
+    for name in names:  # of the library's sort
+        assert re.fullmatch(r"(keys_only|count_digits|place_tiles) at \w+\.py:\d+", name), name
+
+
+def test_kernels_that_a_profile_cannot_tell_apart_have_the_name_of_neither():
+    """Their programs call an operation, write the same, and begin with the line of one helper."""
+
+    def limited():
+        i = vyre.saturating_add(vyre.gid(0), 7)
+        return i
+
+    @vyre.kernel(workgroup_size=8)
+    def one(x: vyre.InOut[vyre.u32]):
+        x[limited()] = 1
+
+    @vyre.kernel(workgroup_size=8)
+    def other(x: vyre.InOut[vyre.u32]):
+        x[limited()] = 2
+
+    with vyre.profile() as prof:
+        for kernel in (one, other):
+            kernel(np.zeros(8, np.uint32), workgroups=1, backend="cpu")
+    assert [event.program.partition(" at ")[0] for event in dispatches(prof)] == ["x", "x"]
 
 
 def test_a_run_is_an_event_of_its_device(target):
