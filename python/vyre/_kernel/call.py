@@ -72,8 +72,8 @@ def call(
 
 
 def launch_of(kernel: Kernel, traced: Traced, given: dict[str, Any], options: Mapping[str, Any]) -> Launch:
-    """The launch of a call that runs, in wide workgroups where these are faster."""
-    launch = Launch(kernel, traced, given, options)
+    """The launch of a call that runs, in wide workgroups where these are faster; what records keeps to the grid."""
+    launch = Launch(kernel, traced, given, options, is_exact=traced.seen is not None)
     if launch.grid is not None and not isinstance(launch.workgroups, DataGrid):
         launch.traced, launch.workgroups = widened(launch.traced, launch.workgroups)
     return launch

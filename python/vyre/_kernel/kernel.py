@@ -32,6 +32,7 @@ from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import Plan, signature
 from vyre._kernel.recording import OPEN, RECORDING
 from vyre._kernel.rewriting.rewrite import Definition, Rewritten
+from vyre._kernel.tails import tails_of
 from vyre._kernel.trace import Traced, trace
 from vyre._kernel.tracer import is_tracing
 from vyre.errors import ArgumentError
@@ -306,6 +307,8 @@ class Kernel(_core._KernelCalls, ByValue):
         made = trace(rewritten, self._parameters, constants, self._workgroup_size, known, recorder)
         if made.copied:
             self._copies.append(made.copied)
+        if recorder is not None:  # what is recorded is no effect of the kernel
+            made.tails = tails_of(self._traced(dict(constants)))
         return made
 
     def _key_of(self, name: str, value: Any) -> Any:

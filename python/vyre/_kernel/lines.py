@@ -3,6 +3,7 @@
 The kernel is rewritten once more with a mark before every statement of its own and of the helpers that it calls. A mark
 stores a one into the element of a buffer that stands for its line, so that a line counts as run when an invocation came
 by, and not because the kernel was compiled. All invocations store the same, and the reference runs them one by one.
+Those beyond the grid do not count, but for kernels with a barrier, which run in whole workgroups.
 """
 
 from __future__ import annotations

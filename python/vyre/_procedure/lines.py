@@ -42,9 +42,9 @@ def lines_of_call(
     Raises: what the call raises for its arguments.
     """
     given = function._given(args, dict(kwargs))
-    owner, call = f"procedure `{function.name}`", call_of(function, given)
+    owner, call = f"procedure `{function.name}`", call_of(function, given, is_exact=True)
     constants = {each.name: given[each.name] for each in function._parameters if each.kind == "const"}
-    kernels = _kernels(function._recorded(constants).trail)
+    kernels = _kernels(function._recorded(constants, is_exact=True).trail)
     memory, found = Memory(call), set()
     for step in call.steps:
         called = None if step.program is None else kernels.get(step.program)

@@ -177,6 +177,24 @@ def test_atomics_barriers_and_written_arrays_give_what_they_give_without_it(targ
     assert results[0][1] == [int(values.sum())]
 
 
+def test_a_kernel_with_a_barrier_records_what_it_does_before_it_compares_its_index():
+    @vyre.kernel(workgroup_size=8)
+    def turned(x: In[u32], y: Out[u32]):
+        i, tile = vyre.gid(0), vyre.shared(u32, 8)
+        vyre.debug("index", i)
+        if i < len(x):
+            tile[vyre.lid(0)] = x[i]
+        vyre.barrier()
+        if i < len(y):
+            y[i] = tile[7 - vyre.lid(0)]
+
+    x = np.arange(5, dtype=np.uint32)
+    with vyre.debugging(invocations=range(4)) as seen:
+        y = turned(x, backend="cpu")
+    assert [row.value for row in seen.rows] == [0, 1, 2, 3]
+    assert y.tolist() == [0, 0, 0, 4, 3]
+
+
 HEAD = "import vyre\nfrom vyre import In, InOut, Out, u32\nfrom vyre import debug as told\n\n\n"
 WRONG = {
     "an atomic in an argument": (

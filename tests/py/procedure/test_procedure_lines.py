@@ -9,6 +9,7 @@ import pytest
 
 import vyre
 from vyre import In, OpSpec, Out, ops, u32
+from vyre._kernel.lines import lines_of_call as lines_of_kernel
 from vyre._procedure.lines import lines_of_call
 
 X = np.arange(6, dtype=np.uint32)
@@ -131,6 +132,53 @@ def test_the_lines_that_a_call_runs_are_those_of_the_kernels_within(way):
     function, _ = WAYS[way]()
     found = lines_of_call(function, (X,), {})
     assert {here("# a line of evens"), here("# the line of copied")} <= found
+
+
+@vyre.kernel
+def early(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)  # the begin of early
+    if i >= len(y):
+        return  # the end of early
+    y[i] = x[i]  # the store of early
+
+
+@vyre.kernel(workgroup_size=8)
+def turned(x: In[u32], y: Out[u32]):
+    i, tile = vyre.gid(0), vyre.shared(u32, 8)
+    if i < len(x):
+        tile[vyre.lid(0)] = x[i]  # the load of turned
+    vyre.barrier()
+    if i < len(y):
+        y[i] = tile[7 - vyre.lid(0)]  # the store of turned
+
+
+@vyre.procedure
+def both(x: In[u32], whole: vyre.const):
+    y = vyre.scratch(u32, x.length)
+    early(turned(x), y, workgroups=1 if whole else None)
+    return y
+
+
+@vyre.procedure
+def around(x: In[u32]):
+    return both(x, False)
+
+
+def test_invocations_beyond_a_grid_run_no_lines():
+    begin, end, store = (here(f"# the {each} of early") for each in ("begin", "end", "store"))
+    ran = lines_of_kernel(early, (X,), {})
+    assert {begin, store} <= ran
+    assert end not in ran
+    assert end not in lines_of_kernel(early, (X,), {"grid": 5})
+    assert end in lines_of_kernel(early, (X,), {"workgroups": 1})
+    assert lines_of_call(both, (X, False), {}) == lines_of_call(around, (X,), {})
+    assert lines_of_call(both, (X, False), {}) == ran | lines_of_kernel(turned, (X,), {})
+    assert end in lines_of_call(both, (X, True), {})
+
+
+def test_lines_of_a_kernel_with_a_barrier_are_found():
+    """The marks store before it compares its index, and are no reason to refuse its grid."""
+    assert {here("# the load of turned"), here("# the store of turned")} <= lines_of_kernel(turned, (X,), {})
 
 
 def test_a_value_has_the_lines_of_its_recording_and_one_that_was_read_those_of_an_equal_one():

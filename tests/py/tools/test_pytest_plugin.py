@@ -393,7 +393,8 @@ def test_lines_of_a_procedures_kernels_count_too(pytester):
     text = "def test_it():\n    covered.both(np.array([400, 0], np.uint32))\n"
     result = measured(pytester, text, "--vyre-cov", "--vyre-check=all")
     result.assert_outcomes(passed=1)
-    assert reported(result) == [each for each in MISSED if each not in ("return u32(100)", "x += 1", "out[i] = 0")]
+    ran = ("return u32(100)", "x += 1", "out[i] = 0")
+    assert reported(result) == ["return", *(each for each in MISSED if each not in ran)]  # which the grid's tail runs
 
 
 @pytest.mark.slow
