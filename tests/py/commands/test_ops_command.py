@@ -2,12 +2,15 @@
 
 import inspect
 import json
+import subprocess
+import sys
 
 import pytest
 
 import vyre
 from vyre import std
 from vyre.__main__ import main
+from vyre.commands._library import call_row
 from vyre.std._calls.declared import STEPS
 
 
@@ -46,6 +49,31 @@ def test_a_call_has_its_parameters_with_types_and_defaults(capsys):
     assert (descending["type"], descending["default"]) == ("bool", "False")
     assert backend["by_name"]
     assert device["description"].startswith("where, as for vyre.run; resident arrays ")
+
+
+@pytest.mark.parametrize("name", sorted(name for name in std.__all__ if name.islower()))
+def test_a_call_is_told_from_its_source_as_python_has_it(name):
+    row, doc = call_row(name), " ".join(inspect.getdoc(getattr(std, name)).split())
+    signature = inspect.signature(getattr(std, name))
+    assert [each["name"] for each in row["parameters"]] == list(signature.parameters)
+    for told, each in zip(row["parameters"], signature.parameters.values(), strict=True):
+        assert told["by_name"] == (each.kind is each.KEYWORD_ONLY)
+        type = each.annotation
+        assert told["type"] == (
+            type if isinstance(type, str) else inspect.formatannotation(type).removeprefix("typing.")
+        )
+        assert (eval(told["default"]) if told["default"] else each.empty) == each.default
+        assert told["description"] in doc
+    assert doc.startswith(row["summary"])
+
+
+def test_neither_the_library_nor_numpy_is_imported_to_list_it():
+    code = (
+        "import sys; from vyre.__main__ import main; assert main(['ops']) == 0; "
+        "assert not {'numpy', 'vyre._kernel', 'vyre.std.sorting'} & {*sys.modules}, sys.modules.keys()"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (made.returncode, made.stderr) == (0, "")
 
 
 def test_a_call_and_an_operation_are_shown_in_full(capsys):

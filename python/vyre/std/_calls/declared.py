@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 else:
     Unpack = dict  # `typing` has none in 3.10, and nothing reads the annotation
 
-__all__ = ["STEPS", "At", "Unpack", "argument", "at_of", "call", "name_of", "step"]
+__all__ = ["PLACE", "STEPS", "At", "Unpack", "argument", "at_of", "call", "name_of", "step", "told_of_call"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 STEPS: set[str] = set()  # the names of the calls that can be steps, of families that are imported
+
+PLACE = {"backend": "str | None", "device": "int | Device | None"}
+"""The keywords that are added to every call, each with its annotation."""
 
 _WHERE = """\
     backend, device: where, as for vyre.run; resident arrays and data are used where they are.
@@ -67,16 +70,11 @@ def call(function: _Function) -> _Function:
     signature = inspect.signature(function)
     *own, _ = signature.parameters.values()
     kind = inspect.Parameter.KEYWORD_ONLY
-    place = [
-        inspect.Parameter("backend", kind, default=None, annotation="str | None"),
-        inspect.Parameter("device", kind, default=None, annotation="int | Device | None"),
-    ]
+    place = [inspect.Parameter(name, kind, default=None, annotation=each) for name, each in PLACE.items()]
     declared: Any = function
     declared.__signature__ = signature.replace(parameters=[*own, *place])
-    declared.__annotations__ = {each.name: each.annotation for each in place} | {
-        key: each for key, each in function.__annotations__.items() if key != "at"
-    }
-    declared.__doc__ = _told(function.__doc__ or "")
+    declared.__annotations__ = PLACE | {key: each for key, each in function.__annotations__.items() if key != "at"}
+    declared.__doc__ = told_of_call(inspect.cleandoc(function.__doc__ or ""))
     # `at` becomes a keyword with a default: a call that names no place takes no longer for it.
     code, type_error, refusal = declared.__code__, TypeError, refusal_of
     flags = code.co_flags & ~inspect.CO_VARKEYWORDS
@@ -107,9 +105,9 @@ def step(function: _Function) -> _Function:
     return call(function)
 
 
-def _told(text: str) -> str:
+def told_of_call(text: str) -> str:
     """A docstring with what is the same for all calls, but for errors that it tells itself."""
-    text = re.sub(r"(?m)^Args:\n(?: .*\n)+", rf"\g<0>{_WHERE}", inspect.cleandoc(text), count=1)
+    text = re.sub(r"(?m)^Args:\n(?: .*\n)+", rf"\g<0>{_WHERE}", text, count=1)
     if re.search(r"(?i)\b(?:raises|errors)\b", text):
         return text
     return re.sub(r"(?m)^(?=Source: |>>> )", _RAISES, text, count=1)
