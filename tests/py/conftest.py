@@ -16,7 +16,7 @@ import pytest
 
 import places
 import vyre
-from vyre._base import on_disk
+from vyre import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -46,7 +46,7 @@ def pytest_configure() -> None:
 
 
 # Tests change constants of the library, which no key of a recording knows; those of recordings on disk start processes.
-on_disk.kept, on_disk.keep = lambda key: None, lambda key, value: None
+_core._kept, _core._keep = lambda *_: None, lambda *_: None
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

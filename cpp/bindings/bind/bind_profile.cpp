@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bindings/bindings.hpp"
+#include "bindings/program.hpp"
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/waiting.hpp"
@@ -39,6 +40,8 @@ ir::SourcePlace source_place_of(const ir::Program& program) {
   return {};
 }
 
+std::string hash_text(const validate::ValidProgram& valid) { return fmt::format("{:016x}", valid.hash()); }
+
 // (hash, names of the buffers that it writes, file or None, line or None)
 py::tuple described_program(const validate::ValidProgram& valid) {
   const ir::Program& program = valid.program();
@@ -50,7 +53,7 @@ py::tuple described_program(const validate::ValidProgram& valid) {
   const ir::SourcePlace place = source_place_of(program);
   const py::object file = place.known() ? py::object(lenient_str(ir::file_name(place.file))) : py::none();
   const py::object line = place.known() && place.line > 0 ? py::object(py::int_(place.line)) : py::none();
-  return py::make_tuple(fmt::format("{:016x}", valid.hash()), py::tuple(written), file, line);
+  return py::make_tuple(hash_text(valid), py::tuple(written), file, line);
 }
 
 // Describes each program once. The report refers to a program by its index in `described`.
@@ -109,6 +112,7 @@ void bind_profile(py::module_& m) {
   def_no_pickle(type, "a profile that still records");
   type.def("end", [](const PyProfile& self) { while_waiting({}, [&](const run::RunOptions& options) { self.profile->end(options); }); });
   type.def("report", report);
+  m.def("_profile_hash", [](const PyProgram& program) { return hash_text(valid(program)); }, py::arg("program"));
   m.def(
       "_profile", [](std::size_t most_events) { return std::make_unique<PyProfile>(most_events); }, py::arg("most_events"));
 }

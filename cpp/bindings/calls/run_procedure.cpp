@@ -285,6 +285,7 @@ void bind_run_procedure(py::module_& m) {
       py::arg("procedure"), py::arg("parameters"), py::arg("results"), py::arg("operation") = "");
   // For the library's procedures alone: see vyre/run/procedures/vouched.hpp.
   m.def("_vouch", run::vouch, py::arg("procedure"));
+  m.def("_is_vouched", run::is_vouched, py::arg("procedure"));
   m.def("_procedure_plans", [] { return std::pair(plans.size(), plans.made()); });
 }
 

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
-from vyre._base.program_names import named
+from vyre._base.program_names import of_function
 from vyre._core import Program
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def in_halves(traced: Traced, workgroups: Any, error: CapabilityError, label: st
     axis = max(k for k in range(3) if size[k] > 1)
     size[axis] //= 2
     if traced.halves is None:
-        traced.halves = named(Program(traced.program.buffers, size, traced.program.entry), traced.program)
+        traced.halves = of_function(Program(traced.program.buffers, size, traced.program.entry), traced.function)
     counts = list(_core._grid(workgroups, label))
     counts[axis] *= 2
     return traced.halves, tuple(counts)

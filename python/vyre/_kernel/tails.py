@@ -11,7 +11,7 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vyre._base.program_names import named
+from vyre._base.program_names import of_function
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre._kernel.arrays import NOWHERE
 from vyre._kernel.parts import parts_of
@@ -273,9 +273,15 @@ def guarded(traced: Traced, arrays: int, axes: tuple[int, ...], *, is_resident: 
             added.append(BufferDecl.read(_GRID, arrays + 1, DataType.U32, count=3))
         kept = [Expr.invocation_id(axis) < end for axis, end in zip(axes, ends, strict=True)]
         body = [Node.if_(functools.reduce(Expr.logical_and, kept), program.entry)]
-        made = named(Program(_with(program.buffers, arrays, added), program.workgroup_size, body), program)
+        kept_to = Program(_with(program.buffers, arrays, added), program.workgroup_size, body)
         traced.guarded[key] = replace(
-            traced, program=made, layout=layout, halves=None, wider=None, guarded={}, tails=None
+            traced,
+            program=of_function(kept_to, traced.function),
+            layout=layout,
+            halves=None,
+            wider=None,
+            guarded={},
+            tails=None,
         )
     return traced.guarded[key]
 

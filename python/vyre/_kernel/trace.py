@@ -22,7 +22,7 @@ from vyre._base.calls import LISTED
 from vyre._base.captured import Captured, Captures, Uncompared, all_code, captured_of, read_by
 from vyre._base.held import is_compared, is_library
 from vyre._base.interrupts import is_of_signal_handler
-from vyre._base.program_names import named
+from vyre._base.program_names import of_function
 from vyre._base.taken import taking
 from vyre._base.types import TYPES
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
@@ -56,6 +56,7 @@ _BY_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)  # they have no 
 
 @dataclass
 class Traced:
+    function: FunctionType
     program: Program
     tables: dict[str, np.ndarray]  # in the order of their bindings
     layout: list[Word]  # of PARAMS
@@ -99,7 +100,7 @@ def trace(
             buffers += recorder.buffers(sum(each.access not in _BY_WORKGROUPS for each in buffers))
         program = Program(buffers, size, tracer.block)
         program.check()
-        named(program, function)
+        of_function(program, function)
     except Mistake as mistake:
         raise kernel_error(
             function.__name__, mistake, spot_of(mistake.__traceback__, inliner.is_traced) or rewritten.spot
@@ -130,6 +131,7 @@ def trace(
         raise kernel_error(function.__name__, raised, spot) from raised.__cause__
     tables = {name: values for name, (values, _) in tracer.table_values().items()}
     return Traced(
+        function,
         program,
         tables,
         words,

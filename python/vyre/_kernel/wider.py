@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vyre._base.program_names import named
+from vyre._base.program_names import of_function
 from vyre._core import Program
 from vyre._kernel.smaller import reads_ids_of_workgroups
 
@@ -38,7 +38,7 @@ def widened(traced: Traced, workgroups: tuple[int, ...]) -> tuple[Traced, tuple[
         if reads_ids_of_workgroups(program):
             traced.wider = traced
         else:
-            wide = named(Program(program.buffers, _WIDE, program.entry), program)
+            wide = of_function(Program(program.buffers, _WIDE, program.entry), traced.function)
             traced.wider = replace(traced, program=wide, halves=None)
     if traced.wider is traced:
         return traced, workgroups

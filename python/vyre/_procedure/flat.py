@@ -201,7 +201,7 @@ def call_of(
     Raises: what the call itself raises for its arguments.
     """
     constants = {each.name: given[each.name] for each in function._parameters if each.kind == "const"}
-    made = function._recorded(constants, is_exact=is_exact)
+    made = function._recorded(constants, is_exact=is_exact).recorded_here()
     arrays = [
         (decl.name, array_of(function, decl, given[decl.name], None, ("reference", None)))
         for decl in made._of_role("input", "in_out")

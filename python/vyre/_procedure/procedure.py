@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre import _core
 from vyre._arrays.graph import is_recording
-from vyre._base import on_disk
 from vyre._base.absent import refuse_of_procedure
 from vyre._base.by_value import ByValue
 from vyre._base.calls import explain_calls, misfit
@@ -29,6 +28,7 @@ from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.dispatches import record_kernel
 from vyre._procedure.invocations import invoke
+from vyre._procedure.on_disk import keep, key_on_disk, loaded
 from vyre._procedure.recorded import Recorded, note
 from vyre._procedure.recorder import ACTIVE, Recorder, active, place_text
 from vyre._procedure.running import launch_of, run
@@ -113,30 +113,28 @@ class ProcedureFunction(ByValue):
             key.append(key_of(constants[each.name], f"const parameter `{each.name}` of procedure `{self.name}`"))
         known = self._made.get(tuple(key))
         if known is None or not known.captured.is_same():
-            known = self._of_library(constants, is_exact) or self._record(constants, is_exact)
+            # Tools that report what has no effect name lines of the library as well, which the disk does not have.
+            known = (None if is_exact else self._of_library(constants)) or self._record(constants, is_exact)
             with self._lock:
                 self._made[tuple(key)] = known
                 while len(self._made) > _MOST_MADE:
                     self._made.popitem(last=False)
         return known
 
-    def _of_library(self, constants: dict[str, Any], is_exact: bool) -> Recorded | None:
+    def _of_library(self, constants: dict[str, Any]) -> Recorded | None:
         """The recording of a procedure of the library, from the disk or put there."""
         if not is_of_std(self._function.__code__.co_filename):
             return None
-        key = on_disk.key_of(self._function, self.name, constants, is_exact)
+        key = key_on_disk(self._function, self.name, constants)
         if key is None:
             return None
-        found = on_disk.kept(key)
-        if found is None:
-            made = self._record(constants, is_exact)
+        core = loaded(key)
+        if core is None:
+            made = self._record(constants)
             if not made.captured.all:
-                on_disk.keep(key, made.core.to_bytes())
+                keep(key, made.core)
             return made
-        core = Procedure.from_bytes(found)
-        if self.is_vouched:
-            _core._vouch(core)
-        return note(Recorded(core, lambda: self._record(constants, is_exact).trail))
+        return note(Recorded(core, None, again=lambda: self._record(constants)))
 
     def _refuse_deep(self, recorder: Recorder) -> None:
         """Refuse a recording within one of the same procedure, or within too many."""
@@ -154,7 +152,7 @@ class ProcedureFunction(ByValue):
                 "allowed. Fix: invoke fewer levels."
             )
 
-    def _record(self, constants: dict[str, Any], is_exact: bool) -> Recorded:
+    def _record(self, constants: dict[str, Any], is_exact: bool = False) -> Recorded:
         recorder = Recorder(self.name, self, ACTIVE.recorder, is_exact)
         recorder.known = tuple(self._copies)
         self._refuse_deep(recorder)

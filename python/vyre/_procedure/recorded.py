@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._procedure.sizes import Term
 
-__all__ = ["ArrayDecl", "Line", "Recorded", "Trail", "line_text", "note", "trail_of"]
+__all__ = ["ArrayDecl", "Line", "Recorded", "Trail", "line_text", "note", "record_all", "trail_of"]
 
 # The file and the line of the call that recorded a step.
 Line: TypeAlias = "tuple[str, int] | None"
@@ -70,6 +70,15 @@ def note(recorded: Recorded) -> Recorded:
     return recorded
 
 
+def record_all() -> None:
+    """Record what came from the disk: its programs have places then, and are known by their kernels."""
+    waiting = [each for each in _RECORDED.values() if each.is_of_disk]
+    while waiting:
+        for each in waiting:
+            each.recorded_here()
+        waiting = [each for each in _RECORDED.values() if each.is_of_disk]
+
+
 def trail_of(procedure: Procedure) -> Trail | None:
     """Where a procedure comes from; None where this process has not recorded it."""
     known = _RECORDED.get(procedure)
@@ -80,14 +89,19 @@ class Recorded:
     """A Procedure as a function calls it.
 
     Args:
-        trail: gives the trail, where that has to be recorded anew.
+        again: records it, where it is of the disk, which has no lines.
     """
 
     def __init__(
-        self, core: Procedure, trail: Trail | Callable[[], Trail | None] | None, captured: Captures | None = None
+        self,
+        core: Procedure,
+        trail: Trail | None,
+        captured: Captures | None = None,
+        again: Callable[[], Recorded] | None = None,
     ) -> None:
-        self.core, self._trail = core, trail
+        self.core, self._trail, self._again = core, trail, again
         self.captured = Captures() if captured is None else captured
+        self._here: Recorded | None = None
         self.is_checked = False  # whether the Procedure keeps its rules
         self.arrays = [ArrayDecl(*row) for row in _core._procedure_interface(core, True)]
         self.outputs = self._of_role("output")
@@ -95,10 +109,18 @@ class Recorded:
         self.results = [self.arrays[k] for k in _core._procedure_results(core)]
 
     @property
+    def is_of_disk(self) -> bool:
+        return self._again is not None
+
+    def recorded_here(self) -> Recorded:
+        """An equal one, with the lines of its steps and of their programs."""
+        if self._again is not None:
+            self._here, self._again = self._again(), None
+        return self._here or self
+
+    @property
     def trail(self) -> Trail | None:
-        if callable(self._trail):
-            self._trail = self._trail()
-        return self._trail
+        return self.recorded_here()._trail
 
     @cached_property
     def numbers(self) -> list[tuple[str, DataType]]:

@@ -109,10 +109,14 @@ def short(text: str) -> str:
 def _names(report: dict[str, Any]) -> list[tuple[str, str]]:
     """The name of each program, such as "scaled at step.py:12", or of no kernel "out, sum at step.py:12", and hash."""
     found = []
+    if any(origin_of(digest) is None for digest, *_ in report["programs"]):
+        from vyre._procedure.recorded import record_all  # few profiles need it
+
+        record_all()
     for digest, written, file, line in report["programs"]:
         shown = [short(name) for name in written[:_MOST_NAMES]]
         text = ", ".join(shown) + (", ..." if len(written) > _MOST_NAMES else "") or "(writes nothing)"
-        origin = origin_of(digest, written, file, line)
+        origin = origin_of(digest)
         if origin is not None:
             text, file, line = origin
         if file is not None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre._base import on_disk
+from vyre._procedure import on_disk
 from vyre.std._sorting.sorter import sorter
 
 CALLS = """
@@ -63,8 +63,11 @@ def test_a_damaged_file_is_recorded_anew(tmp_path, damage):
 
 def test_steps_have_the_lines_of_the_recording(tmp_path):
     script = textwrap.dedent("""
-        import vyre
+        import numpy as np, vyre
         from vyre.std._sorting.sorter import sorter
+        with vyre.profile() as profile:
+            vyre.std.sort(vyre.arange(5000, backend="cpu"))
+        print(sorted({each.program for each in profile.events if each.program}))
         open_ = [sorter(vyre.u32)._recorded({})]
         for made in open_:
             print(made.core.name, made.trail.steps, made.trail.arrays)
@@ -72,12 +75,13 @@ def test_steps_have_the_lines_of_the_recording(tmp_path):
     """)
     first = process(tmp_path, script)
     assert "sorter.py" in first
+    assert "keys_only at radix_kernels.py" in first
     assert process(tmp_path, script) == first
 
 
 def test_keys_differ_where_what_is_recorded_differs():
     keys = [
-        on_disk.key_of(sorter(element, value)._function, exact)
+        on_disk.key_on_disk(sorter(element, value)._function, exact)
         for element in (vyre.u32, vyre.u64)
         for value in (None, vyre.u32)
         for exact in (False, True)
@@ -91,10 +95,10 @@ def test_what_a_user_wrote_has_no_key():
         return 3
 
     function = sorter(vyre.u32)._function
-    assert on_disk.key_of(function, np.arange(3)) is not None
+    assert on_disk.key_on_disk(function, np.arange(3)) is not None
     for value in (factor, lambda x: x, type("Own", (), {})(), vyre.kernel(kernel)):
-        assert on_disk.key_of(function, value) is None
-    assert on_disk.key_of(factor) is None
+        assert on_disk.key_on_disk(function, value) is None
+    assert on_disk.key_on_disk(factor) is None
 
 
 def kernel(x: vyre.InOut[vyre.u32]):

@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 131_309,
-    "lines of tests": 91_235,
+    "lines of code": 131_343,
+    "lines of tests": 91_239,
     "lines of records": 29_894,
     "words of documents": 43_999,
     "Fixes in the code": 600,

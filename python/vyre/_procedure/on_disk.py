@@ -18,8 +18,9 @@ from typing import Any
 from vyre import _core
 from vyre._base.by_value import ByValue
 from vyre._base.held import PACKAGE
+from vyre._core import Procedure
 
-__all__ = ["keep", "kept", "key_of"]
+__all__ = ["keep", "key_on_disk", "loaded"]
 
 _MODULES = ("_operator", "builtins", "functools", "numpy", "types", "vyre")
 
@@ -64,7 +65,7 @@ def _state_of_package() -> bytes:
     return "\n".join(found).encode()
 
 
-def key_of(function: FunctionType, *values: Any) -> bytes | None:
+def key_on_disk(function: FunctionType, *values: Any) -> bytes | None:
     """What a recording depends on beside the package; None where no key tells that."""
     written = io.BytesIO()
     try:
@@ -74,10 +75,28 @@ def key_of(function: FunctionType, *values: Any) -> bytes | None:
         return None
 
 
-def kept(key: bytes) -> bytes | None:
+def loaded(key: bytes) -> Procedure | None:
     """What an earlier process kept, if it has the same package."""
-    return _core._kept(_state_of_package(), key)
+    found = _core._kept(_state_of_package(), key)
+    if found is None:
+        return None
+    count = int.from_bytes(found[:4], "little")
+    procedure = Procedure.from_bytes(found[4 + count :])
+    for each, is_vouched in zip(_all(procedure), found[4 : 4 + count], strict=True):
+        if is_vouched:
+            _core._vouch(each)
+    return procedure
 
 
-def keep(key: bytes, value: bytes) -> None:
-    _core._keep(_state_of_package(), key, value)
+def keep(key: bytes, procedure: Procedure) -> None:
+    """Keep a procedure, and which of those that it invokes are vouched for."""
+    vouched = bytes(map(_core._is_vouched, _all(procedure)))
+    _core._keep(_state_of_package(), key, len(vouched).to_bytes(4, "little") + vouched + procedure.to_bytes())
+
+
+def _all(procedure: Procedure) -> list[Procedure]:
+    """The procedure and those that it invokes, each once."""
+    found = [procedure]
+    for each in found:
+        found += [inner for inner in each.procedures if inner not in found]
+    return found
