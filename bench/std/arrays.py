@@ -37,6 +37,7 @@ def cases(size: int, place: Place) -> Iterator[Case]:
     most = place.peer_of_numpy(lambda np, y: np.maximum.accumulate(y), host)
     yield "scan max", place.call(std.scan, x, "max"), 12 * size, most
     yield from selections(host, x, place)
+    yield from moved(host, x, place)
     yield from segments(host, x, place)
     yield from counts(host, x, place)
     yield from indexed(host, x, place)
@@ -60,6 +61,26 @@ def selections(host: np.ndarray, x: Any, place: Place) -> Iterator[Case]:
     yield "partition by u8", place.call(std.partition, x, masks["u8"]), 10 * size, both
     places = place.peer(lambda module, m: module.nonzero(m), half)
     yield "nonzero of u8", place.call(std.nonzero, masks["u8"]), 6 * size, places
+
+
+def moved(host: np.ndarray, x: Any, place: Place) -> Iterator[Case]:
+    """Elements along an axis, and one by one."""
+    size, chosen = len(host), host >> 31 != 0
+    half, mask = place.array(host[: size // 2]), place.array(chosen)
+    for name, case, given, moves in (
+        ("diff", (), host, 12),
+        ("flip", (), host, 8),
+        ("roll", (5,), host, 8),
+        ("repeat", (2,), host[: size // 2], 6),
+        ("clip", (1 << 30, 3 << 30), host, 8),
+    ):
+        ours = place.call(getattr(std, name), x if given is host else half, *case)
+        theirs = place.peer(lambda module, y, name=name, case=case: getattr(module, name)(y, *case), given)
+        yield name, ours, moves * size, theirs
+    joined = place.peer(lambda module, y: module.concatenate([y, y]), host[: size // 2])
+    yield "concatenate", place.call(lambda a, **at: std.concatenate([a, a], **at), half), 6 * size, joined
+    either = place.peer(lambda module, m, y: module.where(m, y, np.uint32(5)), chosen, host)
+    yield "where", place.call(std.where, mask, x, 5), 12 * size, either
 
 
 def segments(host: np.ndarray, x: Any, place: Place) -> Iterator[Case]:

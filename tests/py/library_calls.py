@@ -49,6 +49,7 @@ class Data:
         self.numbers = self.keys[:3]
         self.u32 = self.keys[0]
         self.few = [x % 50 for x in self.keys]
+        self.pairs = self.few[0][: n // 2 * 2].reshape(-1, 2) % 9
         self.mask = self.u32 % 3 == 0
         self.ks = 5, n // 20, n // 2
         self.index = self.u32 % np.uint32(n)
@@ -231,6 +232,23 @@ def of_set(name, text=None):
     )
 
 
+def of_numpy(name, cases, steps, largest, **columns):
+    """A call that numpy has by the same name, with these arguments behind the array."""
+
+    def called(module, d):
+        given = [*d.keys, d.matrices[0], *([d.mask] if name != "clip" else [])]
+        return [getattr(module, name)(x, *case) for x in given for case in cases]
+
+    call = getattr(std, name)
+    return Row(
+        called,
+        lambda d: called(np, d),
+        largest={"": lambda: call(words()[: BYTES // 16], *largest)},
+        steps={f" {k}": Step(lambda x, more=more: call(x, *more), (x,)) for k, (x, *more) in enumerate(steps)},
+        **columns,
+    )
+
+
 def of_hash(name, model, dtype=None, text=None, extra=None, **columns):
     """A hash of one message and of several; digests are bytes where no type of numbers is given."""
     sizes = BYTES - 16, 65536
@@ -385,12 +403,62 @@ ROWS: dict[str, Row] = {
         numbers={"k": Number(0, 2**32 - 1, lambda n: std.topk(FEW, n, **CPU)[0], ([], None))},
         swapped=[(("x", "k"), (FEW, 2), ([3, 2], [0, 2]))],
     ),
+    # Elements along axes, and one by one.
+    "concatenate": Row(
+        lambda s, d: [s.concatenate([x, x[:3], x[:0], x, x]) for x in (*d.keys, d.matrices[0], d.mask)],
+        lambda d: [np.concatenate([x, x[:3], x, x]) for x in (*d.keys, d.matrices[0], d.mask)],
+        largest={"": lambda: std.concatenate([words()[: 2**29], words()[: 2**29]])},
+        steps={
+            "": Step(lambda a, b: std.concatenate([a, b, a]), (U32, FEW)),
+            " one": Step(lambda a: std.concatenate([a], axis=-1), (MATRIX,)),
+            " columns": Step(lambda a, b: std.concatenate([a, b], axis=1), (MATRIX, MATRIX[:, :3])),
+        },
+    ),
+    "diff": of_numpy(
+        "diff",
+        [(), (2,), (1, 0)],
+        [(I32,), (MATRIX, 3, 0), (MASK != 0,), (FEW, 5)],
+        (),
+        numbers={"n": Number(0, 1000, lambda n: std.diff(FEW, n, **CPU), (FEW, []))},
+    ),
+    "flip": of_numpy("flip", [(), (0,), (-1,)], [(U64,), (MATRIX, 1)], ()),
+    "repeat": of_numpy(
+        "repeat",
+        [(2,), (3, 0), (0,)],
+        [(U32, 3), (MATRIX, 2), (MATRIX, 2, -1)],
+        (15,),
+        numbers={"repeats": Number(0, 2**32 - 1, lambda n: std.repeat(FEW, n, **CPU), ([], None))},
+    ),
+    "roll": of_numpy(
+        "roll",
+        [(3,), (-5, 0), (10**20, -1)],
+        [(U32, 705), (MATRIX, -3), (MATRIX, 50, 1)],
+        (5,),
+        text=lambda: std.roll(MATRIX, 1, 0),
+    ),
+    "clip": of_numpy("clip", [(3, 40), (50, 7), (None, 9)], [(I32, -7, 20), (MATRIX, 5)], (3, 40)),
+    "where": Row(
+        lambda s, d: [s.where(d.mask, x, y) for x in d.keys for y in (x[::-1], 7)],
+        lambda d: [np.where(d.mask, x, y) for x in d.keys for y in (x[::-1], x.dtype.type(7))],
+        lambda: std.where(MASK, U32, 5),
+        largest={"": lambda: std.where(words(), words(), words())},
+        steps={
+            "": Step(lambda mask, x: std.where(mask, -3, x), (MASK != 0, I32)),
+            " rows": Step(lambda x, y: std.where(x, x, y), (MATRIX, MATRIX[::-1])),
+        },
+    ),
     "compact": Row(
-        lambda s, d: [s.compact(x, d.mask) for x in d.keys],
-        lambda d: [x[d.mask] for x in d.keys],
+        lambda s, d: [s.compact(x, d.mask[: len(x)]) for x in (*d.keys, d.mask, d.matrices[0])],
+        lambda d: [x[d.mask[: len(x)]] for x in (*d.keys, d.mask, d.matrices[0])],
         lambda: std.compact(U32, MASK),
-        largest={"": lambda: std.compact(words(), octets(2**30 - 4))},
-        steps={"": Step(std.compact, (I32, MASK), "counted")},
+        largest={
+            "": lambda: std.compact(words(), octets(2**30 - 4)),
+            " of rows": lambda: std.compact(some(2**20, 2**8), octets(2**20)),
+        },
+        steps={
+            "": Step(std.compact, (I32, MASK), "counted"),
+            " of rows": Step(std.compact, (MATRIX, MASK[:37]), "counted"),
+        },
         swapped=[(("x", "mask"), (FEW, FEW > 1), [3, 2])],
     ),
     "nonzero": Row(
@@ -410,11 +478,17 @@ ROWS: dict[str, Row] = {
         swapped=[(("x", "mask"), (FEW, FEW > 1), ([3, 2, 1], 2))],
     ),
     "unique": Row(
-        lambda s, d: [s.unique(x, *asked) for x in d.few for asked in d.asked],
-        lambda d: [np.unique(x, *asked) for x in d.few for asked in d.asked],
+        lambda s, d: [s.unique(x, *asked) for x in d.few for asked in d.asked] + [s.unique(d.pairs, axis=0)],
+        lambda d: [np.unique(x, *asked) for x in d.few for asked in d.asked] + [np.unique(d.pairs, axis=0)],
         lambda: std.unique(U32),
-        largest={"": lambda: std.unique(words())},
-        steps={"": Step(std.unique, (I32,), "counted")},
+        largest={
+            "": lambda: std.unique(words()),
+            " of rows": lambda: std.unique(some(2**26, 4), axis=0),
+        },
+        steps={
+            "": Step(std.unique, (I32,), "counted"),
+            " of rows": Step(lambda x: std.unique(x, axis=0), (MATRIX // 300,), "counted"),
+        },
     ),
     "searchsorted": Row(
         lambda s, d: [s.searchsorted(a, b, side) for a, b in d.halves for side in ("left", "right")],

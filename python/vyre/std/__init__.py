@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from vyre.std.blake2 import *
     from vyre.std.blake_tree import *
     from vyre.std.chacha import *
+    from vyre.std.choosing import *
     from vyre.std.codecs import *
     from vyre.std.compaction import *
     from vyre.std.counter_random import *
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from vyre.std.keyed import *
     from vyre.std.lz4 import *
     from vyre.std.matrices import *
+    from vyre.std.moving import *
     from vyre.std.percent import *
     from vyre.std.quick_hashes import *
     from vyre.std.reducing import *
@@ -58,6 +60,7 @@ _FAMILIES = {
     "blake2": ["blake2b", "blake2s"],
     "blake_tree": ["blake3"],
     "chacha": ["chacha20"],
+    "choosing": ["clip", "where"],
     "codecs": ["base32_decode", "base32_encode", "base64_decode", "base64_encode", "hex_decode", "hex_encode"],
     "compaction": ["compact", "nonzero", "partition"],
     "counter_random": ["philox4x32_10", "random_u32", "threefry2x32_20"],
@@ -71,6 +74,7 @@ _FAMILIES = {
     "keyed": ["hmac", "pbkdf2_hmac"],
     "lz4": ["lz4_decompress"],
     "matrices": ["matmul", "transpose"],
+    "moving": ["concatenate", "diff", "flip", "repeat", "roll"],
     "percent": ["percent_decode", "percent_encode"],
     "quick_hashes": ["fnv1a32", "fnv1a64", "murmur3_32", "siphash24", "xxhash32", "xxhash64"],
     "reducing": ["all", "any", "argmax", "argmin", "max", "min", "reduce", "sum"],

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from vyre import Array, DataType, ProcedureArray, boolean, u8, u32
+from vyre._arrays.dtype_names import dtype_name
+from vyre._base.types import OF_DTYPE
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import Place, check_order, elements, one_place, place_of, refuse_unlike
-from vyre.std._scanning.compaction import compactor
+from vyre.std._scanning.compaction import compactor, row_compactor
 from vyre.std.sorting import KEYS, unsigned, viewed
 
 __all__ = ["compact", "nonzero", "partition"]
@@ -23,12 +25,13 @@ def compact(
     mask: np.ndarray | Array | ProcedureArray,
     **at: Unpack[At],
 ) -> Any:
-    """The elements whose mask is not 0, in their order.
+    """The elements whose mask is not 0, in their order; of an array of several axes the rows.
 
     Args:
-        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
-        mask: as many elements of bool, uint8, int8, uint32 or int32. On a device a mask of uint8 moves the fewest
-            bytes.
+        x: an array of one to three axes, of bool or of integers of 8 to 64 bits but int64, with at most 2^32 - 1
+            elements.
+        mask: one for each row, of bool, uint8, int8, uint32 or int32, and for an x of bool of bool. On a device a mask
+            of uint8 moves the fewest bytes.
 
     Gives: a new array of x's dtype. For resident arrays (array, count) without waiting: an array as long as x, with
         zeros behind the selected elements, and a uint32 of one element.
@@ -40,7 +43,7 @@ def compact(
     >>> compact(x, x % 2 == 0, backend="cpu")
     array([6, 8], dtype=uint32)
     """
-    place, (y, count) = _selected(False, x, mask, at)
+    place, (y, count) = _selected(False, x, mask, at, [*KEYS, "bool"], None)
     return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
 
 
@@ -73,7 +76,9 @@ def partition(
 ) -> tuple[Any, Any]:
     """The elements whose mask is not 0, followed by the others, each part in its order.
 
-    Args, raises: as compact.
+    Args:
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        mask: as for compact.
 
     Gives: (array, count): a new array of x's length and dtype, and how many elements are selected, an int; for
         resident arrays a resident uint32 of one element, without waiting.
@@ -83,7 +88,7 @@ def partition(
     >>> partition(x, x % 2 == 0, backend="cpu")
     (array([6, 8, 5, 7], dtype=uint32), 2)
     """
-    place, (y, count) = _selected(True, x, mask, at)
+    place, (y, count) = _selected(True, x, mask, at, KEYS, 1)
     return (y.numpy(), int(count.numpy()[0])) if place.on_host else (y, count)
 
 
@@ -100,12 +105,17 @@ def _is_mask(x: Any) -> bool:
     return hasattr(x, "dtype") and x.dtype == bool
 
 
-def _selected(rest_too: bool, x: Any, mask: Any, at: At) -> tuple[Place, Any]:
+def _selected(
+    rest_too: bool, x: Any, mask: Any, at: At, dtypes: list[str], axes: int | None
+) -> tuple[Place, tuple[Any, Any]]:
     check_order(_is_mask(x) and hasattr(mask, "dtype") and not _is_mask(mask), at, "x", "mask")
-    x = elements(x, argument(at, "x"), KEYS)
+    x = elements(x, argument(at, "x"), dtypes, axes)
     mask, kind = mask_of(mask, argument(at, "mask"))
     place = one_place(at, x, mask)
     refuse_unlike(mask, argument(at, "mask"), x, "elements of `x`")
+    if x.ndim > 1 or x.dtype == bool:
+        made = row_compactor(OF_DTYPE[dtype_name(x.dtype)], x.ndim, kind)(place.array(x), place.array(mask))
+        return place, made
     words, element = unsigned(x)
     y, count = compactor(element, kind, rest_too)(place.array(words), place.array(mask))
     return place, (viewed(y, x.dtype), count)

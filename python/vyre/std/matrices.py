@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import vyre
 from vyre import Array, ProcedureArray, u8, u32
 from vyre._base.refused import must_be
 from vyre.errors import BindingError
@@ -40,10 +39,7 @@ def transpose(x: np.ndarray | Array | ProcedureArray, **at: Unpack[At]) -> Any:
     x = elements(x, argument(at, "x"), KEYS, axes=2)
     place = place_of(at, x)
     words, element = unsigned(x)
-    if isinstance(words, vyre.Array):
-        words = words.reshape(*x.shape)  # a view of a resident array has one axis
-    made = viewed(transposer(element)(recorded(words), **where_of(place)), x.dtype)
-    return made.reshape(x.shape[1], x.shape[0]) if isinstance(made, vyre.Array) else made
+    return viewed(transposer(element)(recorded(words), **where_of(place)), x.dtype)
 
 
 @step

@@ -8,12 +8,14 @@ import numpy as np
 
 from vyre import Array, DataType, ProcedureArray
 from vyre._arrays.dtype_names import dtype_name
-from vyre._base.refused import must_be_one_of
+from vyre._base.refused import must_be, must_be_one_of
+from vyre._base.text import as_count, shown
 from vyre._base.types import INTEGERS
 from vyre.std._calls.declared import At, Unpack, argument, step
 from vyre.std._calls.host import Place, elements, flag_of, one_place, place_of, refuse_descent
 from vyre.std._sorting.sets import comparer, merger, searcher
 from vyre.std._sorting.unique import uniquer
+from vyre.std._sorting.unique_rows import row_uniquer
 from vyre.std.sorting import KEYS, flip_of, unsigned, viewed
 
 __all__ = ["intersect1d", "searchsorted", "setdiff1d", "union1d", "unique"]
@@ -25,15 +27,18 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    axis: int | None = None,
     **at: Unpack[At],
 ) -> Any:
-    """The distinct elements in ascending order.
+    """The distinct elements in ascending order, or the distinct rows, by their first elements, then the next ones.
 
     Args:
-        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements; with ``axis=0``
+            one of up to three axes, of which rows are meant where the following says elements.
         return_index: whether to give the first position of each distinct element too.
         return_inverse: whether to give for each element of x where its value is in the result.
         return_counts: whether to give how often each distinct element occurs.
+        axis: None or 0.
 
     Gives: a new array of x's dtype, or a tuple of it and what is asked for, in this order, as uint32. For a resident
         array a tuple of those and at last the count, a uint32 of one element, without waiting: the arrays are as
@@ -43,14 +48,16 @@ def unique(
     >>> unique(np.array([5, 3, 5], np.uint32), return_inverse=True, backend="cpu")
     (array([3, 5], dtype=uint32), array([1, 0, 1], dtype=uint32))
     """
-    x = elements(x, argument(at, "x"), KEYS)
+    if axis is not None and as_count(axis) != 0:
+        raise must_be(argument(at, "axis"), "0 or None", shown(axis))
+    array: Any = elements(x, argument(at, "x"), KEYS, 1 if axis is None else None)
     asked = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
     flags = [flag_of(value, at, name) for name, value in asked.items()]
-    place = place_of(at, x)
-    keys, key = unsigned(x)
-    find = uniquer(key, *flags)
-    values, *others, count = find(place.array(keys), flip_of(x.dtype, False))
-    results = [viewed(values, x.dtype), *others]
+    place = place_of(at, array)
+    keys, key = unsigned(array)
+    find = uniquer(key, *flags) if array.ndim == 1 else row_uniquer(key, array.ndim, *flags)
+    values, *others, count = find(place.array(keys), flip_of(array.dtype, False))
+    results = [viewed(values, array.dtype), *others]
     if not place.on_host:
         return *results, count
     n = int(count.numpy()[0])

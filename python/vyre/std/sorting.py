@@ -137,4 +137,7 @@ def viewed(array: Any, dtype: Any) -> Any:
         return with_elements(array, INTEGERS[name])
     if dtype_name(array.dtype) == name:
         return array
-    return array.view(INTEGERS[name]) if isinstance(array, vyre.Array) else array.view(name)
+    if not isinstance(array, vyre.Array):
+        return array.view(name)
+    made = array.view(INTEGERS[name])  # which has one axis
+    return made if array.ndim == 1 else made.reshape(*array.shape)

@@ -37,7 +37,7 @@ def message_of(owner, name):
         ("uint32", "vyre.u32"),
         ("int64", "vyre.u64, which keeps the bits"),
         ("asarray", "vyre.array(values, dtype=vyre.u32)"),
-        ("concatenate", "vyre.array(np.concatenate([a.numpy(), b.numpy()]))"),
+        ("hstack", "vyre.std.concatenate([a, b])"),
         ("copy", "a.copy(), for an array `a`"),
         ("jit", "@vyre.kernel above a function of one invocation"),
         ("sort", "vyre.std.sort"),

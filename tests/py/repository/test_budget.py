@@ -12,12 +12,12 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 131_343,
-    "lines of tests": 91_239,
-    "lines of records": 29_894,
-    "words of documents": 43_999,
+    "lines of code": 131_968,
+    "lines of tests": 91_465,
+    "lines of records": 29_998,
+    "words of documents": 44_043,
     "Fixes in the code": 600,
-    "Fixes in tests": 868,
+    "Fixes in tests": 878,
     "files in the largest folder": 38,
 }
 

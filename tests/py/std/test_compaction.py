@@ -51,6 +51,21 @@ def test_every_type_is_moved(rng, dtype):
     check(drawn(rng, dtype, 5003), mask_like(rng, "bool", 5003), **CPU)
 
 
+@pytest.mark.parametrize("dtype", [*DTYPES, "bool"])
+@pytest.mark.parametrize("shape", [(700, 5), (0, 4), (6, 0), (300, 2, 3)])
+def test_rows_are_selected_as_numpys_are(rng, dtype, shape):
+    x = drawn(rng, dtype, shape) if dtype != "bool" else rng.random(shape) < 0.5
+    for mask in (
+        rng.random(len(x)) < 0.4,
+        np.zeros(len(x), bool),
+        np.ones(len(x), np.uint8 if x.dtype != bool else bool),
+    ):
+        wanted = x[mask != 0]
+        found = std.compact(x, mask, **CPU)
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        assert np.array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.99, 1.0])
 def test_few_all_and_none_are_selected(rng, part):
     for n in (300, 10_000):

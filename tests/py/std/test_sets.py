@@ -31,6 +31,7 @@ def check_unique(x, asked, **where):
     got, wanted = as_tuple(std.unique(x, **asked, **where)), as_tuple(np.unique(x, **asked))
     assert got[0].dtype == x.dtype
     for ours, numpys in zip(got, wanted, strict=True):
+        assert ours.shape == numpys.shape
         assert np.array_equal(ours, numpys)
 
 
@@ -39,6 +40,15 @@ def check_sets(a, b, **where):
         assert np.array_equal(getattr(std, name)(a, b, **where), getattr(np, name)(a, b)), name
     for side in ("left", "right"):
         assert np.array_equal(std.searchsorted(a, b, side, **where), np.searchsorted(a, b, side)), side
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("shape", [(900, 3), (5000, 1), (40, 2, 2), (1, 4), (0, 3), (3, 0)])
+def test_distinct_rows_are_numpys(rng, shape, asked):
+    for dtype in ("uint32", "int32", "uint64", "int8", "uint16"):
+        x = (drawn(rng, dtype, shape) >> np.dtype(dtype).type(5)) % np.dtype(dtype).type(3)
+        x[::2] |= x.dtype.type(np.iinfo(dtype).min)  # negative ones are less
+        check_unique(x, {**asked, "axis": 0}, **CPU)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 257, 2049, 5000])

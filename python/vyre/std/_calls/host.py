@@ -44,6 +44,7 @@ __all__ = [
 
 
 _MOST_ELEMENTS = 2**32 - 1
+_MOST_AXES = 3  # of an array of a procedure
 
 
 class Place(NamedTuple):
@@ -173,10 +174,10 @@ def refuse_unlike(a: Any, where: str, b: Any, of: str, axis_of_a: int = 0, axis_
         raise error
 
 
-def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> Any:
+def elements(value: Any, where: str, dtypes: Sequence[str], axes: int | None = 1) -> Any:
     """An argument that is an array of one of these dtypes; numpy's arrays come back C-contiguous.
 
-    Arrays of other libraries, whose memory DLPack gives, are taken for numpy's.
+    Arrays of other libraries, whose memory DLPack gives, are taken for numpy's. ``axes`` of None takes one to three.
 
     Raises: BindingError, ArgumentError for one that has to be copied and is too long.
 
@@ -189,7 +190,10 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
         value = RecordedArray(value)
     if not isinstance(value, RecordedArray):
         value = numpy_of(value, where, BindingError)
-    check_array(where, value, dtypes, axes, kinds=(np.ndarray, Array, RecordedArray))
+    kinds = np.ndarray, Array, RecordedArray
+    if axes is None:
+        axes = min(max(value.ndim, 1), _MOST_AXES) if isinstance(value, kinds) else 1
+    check_array(where, value, dtypes, axes, kinds=kinds)
     if isinstance(value, (Array, RecordedArray)) or value.flags.c_contiguous:
         return value
     if value.size > _MOST_ELEMENTS:  # before it is copied: a view that repeats elements may have any size

@@ -6,6 +6,7 @@ workgroup lists in workgroup memory which of its elements go where, so that what
 
 # No `from __future__ import annotations`: the kernels' annotations name types of the functions that make them.
 import functools
+import math
 from typing import Any
 
 import vyre
@@ -18,7 +19,7 @@ from vyre.std._scanning.reductions import LANES
 from vyre.std._scanning.scans import scanner
 from vyre.std._scanning.vector_compaction import TILE, move_vectors
 
-__all__ = ["compactor", "sum_before"]
+__all__ = ["compactor", "row_compactor", "row_taker", "sum_before"]
 
 EACH = 8  # elements of an invocation, a power of two from 4 on: tiles then divide 2^32, and no index wraps around
 _NOWHERE = 2**32 - 1  # beyond the end of every array
@@ -154,3 +155,33 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
         return record(x, selected.view(mask))
 
     return compact
+
+
+@functools.cache
+def row_taker(element: DataType) -> Any:
+    """The kernel that gives the rows of an array at counted positions, and zeros behind them."""
+
+    @vyre.kernel(workgroup_size=256)
+    def take_rows(x: In[element], width: u32, positions: In[u32], count: In[u32], y: Out[element]) -> None:
+        i = vyre.gid(0)
+        if i < len(y):
+            row = i // width
+            at = positions[row] * width + (i - row * width)
+            y[i] = x[vyre.select(row < count[0], at, vyre.u32(_NOWHERE))]
+
+    return take_rows
+
+
+@functools.cache
+def row_compactor(element: DataType, axes: int, mask: DataType) -> Any:
+    """The procedure `procedure(x, mask)` -> (the selected rows of x and zeros, how many they are)."""
+
+    @vyre.procedure(name=f"std.compact.rows_{element.name.lower()}_{axes}_by_{mask.name.lower()}")
+    def compact_rows(x: In[element, axes], selected: In[mask]) -> Any:
+        positions, count = compactor(None, mask)(selected)
+        y = vyre.scratch(element, *x.shape, name="y")
+        width = math.prod(x.shape[1:])
+        row_taker(element)(x.ravel(), width, positions, count, y.ravel(), grid=math.prod(x.shape))
+        return y, count
+
+    return compact_rows

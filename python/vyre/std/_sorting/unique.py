@@ -14,7 +14,7 @@ from vyre.std._scanning.scans import scanner
 from vyre.std._sorting.sets import distinct, marker
 from vyre.std._sorting.sorter import sorter
 
-__all__ = ["ALONE", "uniquer"]
+__all__ = ["ALONE", "taker", "tell_runs", "uniquer"]
 
 _EACH = 8  # neighbours of an invocation where one workgroup does all
 ALONE = LANES * _EACH  # elements up to which it does
@@ -75,7 +75,7 @@ def _alone(element: DataType) -> Any:
 
 
 @functools.cache
-def _taker(element: DataType) -> Any:
+def taker(element: DataType) -> Any:
     @vyre.kernel(workgroup_size=256)
     def take(x: In[element], starts: In[u32], count: In[u32], y: Out[element]) -> None:
         """The elements with which runs begin, and zeros behind them."""
@@ -118,11 +118,11 @@ def _of_few(key: DataType, asked: list[bool], x: Any, flip: Any, results: list[A
 
 def _of_many(key: DataType, asked: list[bool], x: Any, flip: Any, results: list[Any], count: Any) -> None:
     n = x.length
-    index, inverse, counts = asked
     if not any(asked):
         distinct(key)(sorter(key)(x, flip), out=(results[0], count))
         return
-    if index or inverse:
+    order = None
+    if asked[0] or asked[1]:
         ordered, order = sorter(key, u32, positions=True)(x, flip)
     else:
         ordered = sorter(key)(x, flip)
@@ -130,10 +130,21 @@ def _of_many(key: DataType, asked: list[bool], x: Any, flip: Any, results: list[
     starts = vyre.scratch(u32, n, name="starts")
     marker(key)(ordered, first, grid=n)
     compactor(None, u32)(first, out=(starts, count))
-    given = iter(results)
-    _taker(key)(ordered, starts, count, next(given), grid=n)
+    taker(key)(ordered, starts, count, results[0], grid=n)
+    tell_runs(asked, order, first, starts, count, results[1:])
+
+
+def tell_runs(asked: list[bool], order: Any, first: Any, starts: Any, count: Any, results: list[Any]) -> None:
+    """Fill what is asked of the runs of a sorted array.
+
+    Args:
+        order: the position that each element had, for the first two results.
+        first, starts, count: the first elements of runs are marked, their places, and how many they are.
+    """
+    n, given = first.length, iter(results)
+    index, inverse, counts = asked
     if index:
-        _taker(u32)(order, starts, count, next(given), grid=n)
+        taker(u32)(order, starts, count, next(given), grid=n)
     if inverse:
         runs = scanner(operator_of("add", u32, None, "vyre.std.unique"), True)(first)
         _number(order, runs, next(given), grid=n)
