@@ -13,10 +13,11 @@ import vyre
 import vyre.fuzz
 from vyre import _core
 
+LISTS = ("Backends", "Diagnostics")
 # Names that are not called, with the reason.
 LEFT_OUT = {
     "fuzz.sweep": "starts processes, and runs as many programs as it is told",
-    "Backends": "is made by Python's list; its methods are called",
+    **dict.fromkeys(LISTS, "is made by Python's list; its methods are called"),
     "fuzz.Log": "writes where it is told",
     "_core._fuzz_sweep": "runs as many programs as it is told",
     "_core._fuzz_sweep_checked": "runs as many programs as it is told",
@@ -130,7 +131,7 @@ def targets() -> list[Target]:
             name, value = prefix + member, getattr(module, member)
             if isinstance(value, types.ModuleType):
                 continue
-            if isinstance(value, type) and (name == "Backends" or name not in LEFT_OUT):
+            if isinstance(value, type) and (name in LISTS or name not in LEFT_OUT):
                 add_class(name, value)
             elif callable(value) and name not in LEFT_OUT:
                 found[name] = Target(name, stub.get(member) if module is _core else _parameters(value, member, stub))

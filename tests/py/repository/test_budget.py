@@ -13,7 +13,7 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 131_968,
-    "lines of tests": 91_465,
+    "lines of tests": 91_466,
     "lines of records": 29_998,
     "words of documents": 44_043,
     "Fixes in the code": 600,
