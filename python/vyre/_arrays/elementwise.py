@@ -454,7 +454,46 @@ def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
 
 
 _dlpack_protocol = Array.__dlpack__
+_part, _assign_part = Array.__getitem__, Array.__setitem__
 _DLPACK_ARGUMENTS = {"stream", "max_version", "dl_device", "copy"}
+
+
+def _is_mask(key: Any) -> bool:
+    if type(key) in (int, slice):
+        return False
+    import numpy as np
+
+    return type(key) is Array or (isinstance(key, np.ndarray) and key.dtype == bool)
+
+
+def _get(array: Array, key: Any) -> Any:
+    if not _is_mask(key):
+        return _part(array, key)
+    from vyre._arrays.masks import select
+
+    return select(array, key)
+
+
+def _set(array: Array, key: Any, values: Any) -> None:
+    if not _is_mask(key):
+        _assign_part(array, key, values)
+        return
+    from vyre._arrays.masks import assign
+
+    assign(array, key, values)
+
+
+_get.__doc__ = f"""{_part.__doc__}
+A mask gives the elements, or rows, where it is True, once the device has told how many they are; ``a[mask] = 0`` stores
+a number there, without waiting.
+
+>>> b = vyre.arange(4, backend="cpu")
+>>> b[b > 1].numpy()
+array([2, 3], dtype=uint32)
+>>> b[b > 1] = 9
+>>> b.numpy()
+array([0, 1, 9, 9], dtype=uint32)
+"""
 
 
 def _contains(array: Array, value: Any) -> bool:
@@ -522,6 +561,7 @@ def _members() -> dict[str, Any]:
     for name, (symbol, fix) in _MISSING.items():
         for prefix in ("", "r", "i"):
             members[f"__{prefix}{name}__"] = _missing(symbol, fix)
+    members["__getitem__"], members["__setitem__"] = _get, _set
     for name, member in members.items():
         member.__name__ = member.__qualname__ = name
     members["__pos__"] = lambda array: array.copy()

@@ -41,6 +41,7 @@ _OF_ARRAYS = {
     **dict.fromkeys(("flatten", "ravel"), "a.reshape(-1)"),
     "T": "vyre.std.transpose(a)",
     "clip": "vyre.std.clip(a, low, high)",
+    "compress": "a[mask]",
     "dot": "vyre.std.matmul(a, b)",
     "repeat": "vyre.std.repeat(a, times)",
     "take": "vyre.std.gather(a, index)",

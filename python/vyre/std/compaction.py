@@ -34,7 +34,8 @@ def compact(
             of uint8 moves the fewest bytes.
 
     Gives: a new array of x's dtype. For resident arrays (array, count) without waiting: an array as long as x, with
-        zeros behind the selected elements, and a uint32 of one element.
+        zeros behind the selected elements, and a uint32 of one element. Of a resident array `a[mask]` is the selected
+        elements alone, and waits.
 
     Source: G. Blelloch, Prefix Sums and Their Applications, 1990, section 1.5.
 
