@@ -80,7 +80,18 @@ if TYPE_CHECKING:
     from vyre._kernel.cost import Cost, CostLoop, Count
     from vyre._kernel.debugs import Debugging, debug, debugging
     from vyre._kernel.explain import DriverFact, Explanation, KernelAccess
-    from vyre._kernel.inside import barrier, gid, grid_size, lid, local, shared, unroll, wid
+    from vyre._kernel.inside import (
+        atomic_load,
+        atomic_store,
+        barrier,
+        gid,
+        grid_size,
+        lid,
+        local,
+        shared,
+        unroll,
+        wid,
+    )
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.rows import Row
     from vyre._kernel.tracing import Trace, trace
@@ -140,7 +151,10 @@ _LATER = {
     **dict.fromkeys(["Cost", "CostLoop", "Count"], "vyre._kernel.cost"),
     **dict.fromkeys(["Debugging", "debug", "debugging"], "vyre._kernel.debugs"),
     **dict.fromkeys(["DriverFact", "Explanation", "KernelAccess"], "vyre._kernel.explain"),
-    **dict.fromkeys(["barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"], "vyre._kernel.inside"),
+    **dict.fromkeys(
+        ["atomic_load", "atomic_store", "barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"],
+        "vyre._kernel.inside",
+    ),
     **dict.fromkeys(["Kernel", "kernel"], "vyre._kernel.kernel"),
     **dict.fromkeys(["In", "InOut", "Out", "const"], "vyre._kernel.parameters"),
     "Row": "vyre._kernel.rows",
@@ -300,6 +314,8 @@ __all__ = [
     "Witness",
     "arange",
     "array",
+    "atomic_load",
+    "atomic_store",
     "backends",
     "barrier",
     "bisect",

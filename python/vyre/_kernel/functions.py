@@ -17,7 +17,7 @@ from vyre._kernel.values import described, giving
 if TYPE_CHECKING:
     from vyre._kernel.tracer import Tracer
 
-__all__ = ["CHANGING", "METHODS", "OPERATORS", "REPLACED", "check_takes_values"]
+__all__ = ["CHANGING", "METHODS", "OPERATORS", "REPLACED", "atomic", "check_takes_values"]
 
 _STORE = "store it into an Out array and {} it after the call"
 # Functions of Python that a value cannot be given, and what to write instead.
@@ -176,7 +176,9 @@ def _any_all(is_all: bool) -> Any:
     return found
 
 
-def _atomic(name: str) -> Any:
+def atomic(name: str) -> Any:
+    """What the function of an atomic does in a kernel."""
+
     def called(tracer: Tracer, array: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(array, KernelArray):
             raise Mistake(
@@ -200,7 +202,7 @@ REPLACED: dict[Any, Any] = {
     builtins.max: _fold(_core.max, builtins.max, "max"),
     builtins.any: _any_all(False),
     builtins.all: _any_all(True),
-    **{function: _atomic(name) for name in ATOMICS if (function := getattr(_core, f"atomic_{name.rstrip('_')}", None))},
+    **{function: atomic(name) for name in ATOMICS if (function := getattr(_core, f"atomic_{name.rstrip('_')}", None))},
 }
 # Operators by their names in the syntax tree, as the module operator has them.
 OPERATORS = {

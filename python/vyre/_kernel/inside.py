@@ -1,15 +1,17 @@
-"""The functions that kernels call: ids, workgroup and private arrays, barriers, unrolled loops."""
+"""The functions that kernels call: ids, workgroup and private arrays, barriers, atomics, unrolled loops."""
 
 from __future__ import annotations
 
 import itertools
 from typing import TYPE_CHECKING, Any, cast, overload
 
+from vyre import _core
 from vyre._base.calls import explain_calls
 from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._core import Expr, Node
 from vyre._kernel import tracer
+from vyre._kernel.functions import atomic
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.tracer import current
 from vyre.errors import ArgumentError
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_UNROLLED = 1 << 20
 
-__all__ = ["barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"]
+__all__ = ["atomic_load", "atomic_store", "barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"]
 
 
 def gid(axis: int = 0) -> u32:
@@ -121,6 +123,32 @@ def local(element: type[Any] | DataType, shape: int | Sequence[int]) -> LocalArr
     """
     made: Any = current("vyre.local").local(element, shape)
     return cast("LocalArray[Any]", made)
+
+
+def atomic_load(buffer: str | SharedArray[u32], index: Any) -> u32:
+    """The element at an index, 0 out of bounds; it does not race with atomics. On a ReadWrite buffer of U32.
+
+    >>> import vyre
+    >>> vyre.atomic_load("flags", 0)
+    Expr(atomic_or(flags, 0, 0))
+    """
+    active = tracer._ACTIVE.tracer
+    if active is not None:
+        return cast("u32", atomic("load")(active, buffer, index))
+    return cast("u32", _core.atomic_or(cast("str", buffer), index, 0))
+
+
+def atomic_store(buffer: str | SharedArray[u32], index: Any, value: Any) -> u32:
+    """Replaces the element at an index and gives the one before; it does not race with atomics.
+
+    >>> import vyre
+    >>> vyre.atomic_store("flags", 0, 1)
+    Expr(atomic_exchange(flags, 0, 1))
+    """
+    active = tracer._ACTIVE.tracer
+    if active is not None:
+        return cast("u32", atomic("store")(active, buffer, index, value))
+    return cast("u32", _core.atomic_exchange(cast("str", buffer), index, value))
 
 
 def barrier() -> None:

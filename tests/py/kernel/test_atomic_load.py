@@ -23,6 +23,25 @@ def test_a_load_gives_the_element_and_a_store_writes_it(target):
     assert (seen == 4).all()
 
 
+def test_their_functions_are_the_same():
+    @vyre.kernel
+    def latest(a: In[u32], cell: InOut[u32], seen: Out[u32]):
+        i = vyre.gid(0)
+        cell.atomic_max(0, a[i])
+        seen[i] = vyre.atomic_load(cell, 1) + vyre.atomic_load(cell, 9)
+        vyre.atomic_store(cell, 2, 5)
+        seen[i] += vyre.atomic_store(cell, 9, value=5)
+
+    assert latest.text == globals()["latest"].text
+
+    @vyre.kernel
+    def wrong(a: InOut[u32]):
+        vyre.atomic_load("a", 0)
+
+    with pytest.raises(vyre.KernelError, match=r"write vyre\.atomic_load\(array, index\)"):
+        _ = wrong.program
+
+
 def test_they_do_not_race_and_a_plain_access_does():
     @vyre.kernel
     def plain(cell: InOut[u32], out: InOut[u32]):
