@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import ABOUT, add_program, given_of
+from vyre.commands._given import ABOUT, add_program, given_of, refuse_for_procedure
 from vyre.commands._inputs import arguments_of, array_of, as_named
 from vyre.commands._listing import add_json, print_json, steps
 from vyre.commands._place import add_place, check_place, exit_statuses
@@ -131,6 +131,10 @@ def _target(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int,
     target, inputs, workgroups = given_of(chosen.program)
     if isinstance(target, vyre.Program):
         return target, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
+    from vyre._kernel.kernel import Kernel
+
+    if not isinstance(target, Kernel):
+        refuse_for_procedure([("workgroups", chosen.workgroups)])
     if isinstance(target, vyre.Procedure):
         from vyre._procedure.loaded import LoadedFunction
 

@@ -14,6 +14,7 @@ import pytest
 import vyre
 from vyre import BufferDecl, Expr, Node, Program
 from vyre.__main__ import main
+from vyre._tools.objects import one_of
 from vyre.commands import _bench, bench
 
 KERNELS = """
@@ -129,6 +130,15 @@ def test_a_procedure_with_arrays_of_several_axes(capsys, kernels):
     assert len({row["sha256"] for row in found}) == 1
 
 
+def test_a_procedure_of_a_file_of_its_own(capsys, kernels, tmp_path):
+    procedure = one_of("some_kernels.py:twice", {"procedure": (object,)}).procedure
+    (tmp_path / "text").write_text(procedure.to_text(), encoding="utf-8")
+    (tmp_path / "bytes").write_bytes(procedure.to_bytes())
+    for name in ("text", "bytes"):
+        found = rows(capsys, name, "--size", "4x6", "--backend", "cpu", "--numpy", "b * 6 + 4")
+        assert len({row["sha256"] for row in found}) == 1
+
+
 @pytest.fixture
 def xor(tmp_path):
     i = Expr.gid_x()
@@ -225,6 +235,7 @@ def test_rates_have_a_unit(rate, shown):
             "write one, such as --numpy 'a ^ b'",
         ),
         ("nowhere.py", "`nowhere.py` is no file", "name a file of Python that is here"),
+        ("some_kernels.py:twice --workgroups 3", "--workgroups has no place for a procedure", "leave it out"),
     ],
 )
 def test_what_cannot_be_measured_is_one_sentence(text, problem, fix, kernels, refuses):

@@ -163,4 +163,4 @@ def test_a_call_that_a_fix_gives_can_be_typed():
             except (TypeError, ValueError):  # classes that have errors of their own
                 continue
     assert len(typed) > 250
-    assert "vyre.repeat(program, inputs, workgroups, times=10, backend=None, device=None, timeout=None)" in typed
+    assert "vyre.repeat(program, inputs, workgroups=None, times=10, backend=None, device=None, timeout=None)" in typed

@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 132_162,
-    "lines of tests": 91_554,
+    "lines of code": 132_166,
+    "lines of tests": 91_565,
     "lines of records": 30_022,
     "words of documents": 44_070,
     "Fixes in the code": 601,
