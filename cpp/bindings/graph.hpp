@@ -43,10 +43,16 @@ class Graph {
   struct Call {
     run::Step step;
     std::size_t dispatches = 1;
+    bool always = false;  // whether it runs where a repetition around it has ended
   };
   void add(const Place& place, std::span<const PyArray* const> arrays, Call call);
   // Notes which versions the operations have that the program calls by ids without a version. A replay throws if one has another by then.
   void note_calls(const ir::Program& program);
+
+  // Says that the call that was recorded last is one of a repetition itself, which runs in each turn.
+  void always();
+  // Replaces the calls from `first` on by `times` times these calls. They do nothing once the repetition of this state has ended.
+  void repeat(std::size_t first, std::uint64_t times, const PyArray* state);
 
   void replay(std::uint64_t times);
   void wait(std::optional<std::chrono::duration<double>> timeout) const;

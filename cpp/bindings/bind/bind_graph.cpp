@@ -9,8 +9,11 @@
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
 #include "bindings/graph.hpp"
+#include "bindings/program.hpp"
 #include "bindings/waiting.hpp"
+#include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/ends.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
 
@@ -138,6 +141,27 @@ void Graph::append(const Graph& other, std::uint64_t times) {
   calls_.insert(calls_.end(), std::make_move_iterator(calls.begin()), std::make_move_iterator(calls.end()));
 }
 
+void Graph::always() {
+  VYRE_ASSERT(!calls_.empty());
+  calls_.back().always = true;
+}
+
+void Graph::repeat(std::size_t first, std::uint64_t times, const PyArray* state) {
+  VYRE_ASSERT(first <= calls_.size());
+  std::vector<Call> turn(calls_.begin() + static_cast<std::ptrdiff_t>(first), calls_.end());
+  std::size_t dispatches = 0;
+  for (Call& call : turn) {
+    dispatches += std::max<std::size_t>(call.dispatches, 1);
+    if (state == nullptr || call.always || call.step.live) continue;
+    call.step.live = run::StorageView{state->storage.get(), state->offset, run::kStateBytes};
+  }
+  if (state != nullptr) keep(state->storage);
+  if (times > 0 && dispatches > 0) check_joins(place_, dispatches, times - 1);
+  calls_.resize(first);
+  dispatches_ += dispatches * times - dispatches;
+  for (std::uint64_t k = 0; k < times; ++k) calls_.insert(calls_.end(), turn.begin(), turn.end());
+}
+
 void Graph::check_ready() const {
   if (state_ == State::Ready) return;
   if (state_ == State::Failed) {
@@ -188,10 +212,15 @@ void bind_graph(py::module_& m) {
   graph.def("begin", &Graph::begin);
   graph.def("end", &Graph::end, py::arg("failed"));
   graph.def("replay", &Graph::replay, py::arg("times"));
+  graph.def("always", &Graph::always);
+  graph.def("repeat", &Graph::repeat, py::arg("first"), py::arg("times"), py::arg("state").none(true));
   graph.def(
       "wait", [](const Graph& self, py::handle timeout) { self.wait(to_timeout(timeout, "Graph.wait")); }, py::arg("timeout"));
   graph.def("describe", &Graph::describe);
   graph.def("__len__", &Graph::size);
+  // What a repetition in a graph calls before its first turn, and before each one: see vyre/run/ends.hpp.
+  m.def("_begin_program", [] { return PyProgram(run::begin_program()->program()); });
+  m.def("_turn_program", [](ir::DataType element) { return PyProgram(run::turn_program(element)->program()); });
 }
 
 }  // namespace vyre::python

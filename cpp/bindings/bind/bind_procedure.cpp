@@ -160,7 +160,12 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
     for (const PartState& each : arrays) step.arrays.push_back(array_part(each));
     self.invoke(std::move(step));
   });
-  builder.def("repeat", [](ProcedureBuilder& self, std::uint32_t count) { return self.repeat(size_of(count)); });
+  builder.def(
+      "repeat",
+      [](ProcedureBuilder& self, std::uint32_t count, const std::optional<PartState>& until) {
+        return self.repeat(size_of(count), until ? std::optional(array_part(*until)) : std::nullopt);
+      },
+      py::arg("count"), py::arg("until") = py::none());
   builder.def("when", [](ProcedureBuilder& self, std::uint32_t condition) { self.when(size_of(condition)); });
   builder.def("otherwise", [](ProcedureBuilder& self) { self.otherwise(); });
   builder.def("end", [](ProcedureBuilder& self) { self.end(); });

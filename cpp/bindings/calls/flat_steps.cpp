@@ -79,8 +79,11 @@ run::ProcedurePlace device_place(const std::string& backend, std::size_t device,
 
 py::tuple state_of(const FlatSteps::Part& part) { return py::make_tuple(part.array, part.offset, part.bytes); }
 
+// The part that says whether a step does anything (FlatSteps::Dispatch::live), or None.
+py::object state_of(const std::optional<FlatSteps::Part>& part) { return part ? py::object(state_of(*part)) : py::none(); }
+
 // ("dispatch", the step's name in messages, index of the program, [part or bytes], grid, counts or None, whether the counts are of
-// invocations, what errors of a call begin with)
+// invocations, what errors of a call begin with, live)
 py::tuple state_of(const FlatSteps::Dispatch& dispatch, const FlatSteps& steps, std::uint32_t frame, std::span<const std::uint64_t> late) {
   py::list bound;
   for (const auto& each : dispatch.bound) {
@@ -94,10 +97,10 @@ py::tuple state_of(const FlatSteps::Dispatch& dispatch, const FlatSteps& steps, 
     }
     bound.append(python_bytes(std::as_bytes(std::span(words))));
   }
-  const py::object counts = dispatch.counts ? py::object(state_of(*dispatch.counts)) : py::none();
   return py::make_tuple("dispatch", steps.places[dispatch.place].what, dispatch.program, bound,
-                        py::make_tuple(dispatch.grid.x, dispatch.grid.y, dispatch.grid.z), counts,
-                        dispatch.role == run::StorageView::Role::Invocations, run::place_text(steps, dispatch.place, frame));
+                        py::make_tuple(dispatch.grid.x, dispatch.grid.y, dispatch.grid.z), state_of(dispatch.counts),
+                        dispatch.role == run::StorageView::Role::Invocations, run::place_text(steps, dispatch.place, frame),
+                        state_of(dispatch.live));
 }
 
 // Returns (programs, arrays, steps, frames, origins, shapes). An array is (kind, name, element type, bytes, contents of a table or None,
@@ -134,10 +137,10 @@ py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shap
     if (const auto* dispatch = std::get_if<FlatSteps::Dispatch>(&step)) {
       steps.append(state_of(*dispatch, flat.steps, flat.steps.origins[steps.size()].frame, late));
     } else if (const auto* zero = std::get_if<FlatSteps::Zero>(&step)) {
-      steps.append(py::make_tuple(zero->written ? "clear" : "zeros", state_of(zero->part)));
+      steps.append(py::make_tuple(zero->written ? "clear" : "zeros", state_of(zero->part), state_of(zero->live)));
     } else {
       const auto& copy = std::get<FlatSteps::Copy>(step);
-      steps.append(py::make_tuple("copy", state_of(copy.from), state_of(copy.to)));
+      steps.append(py::make_tuple("copy", state_of(copy.from), state_of(copy.to), state_of(copy.live)));
     }
   }
   const auto step_of = [](std::uint32_t step) { return step == FlatSteps::kNoStep ? py::object(py::none()) : py::object(py::int_(step)); };

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "vyre/run/ends.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::run {
@@ -33,7 +34,8 @@ std::vector<bool> written_slots(const CallsToRecord& calls) {
 // The calls of steps. Equal steps share their calls.
 class Joiner {
  public:
-  explicit Joiner(std::span<const Step> steps) {
+  // `counting` is made from counts_program(), for steps that may do nothing.
+  Joiner(std::span<const Step> steps, std::shared_ptr<Executable> counting) : counting_(std::move(counting)) {
     // The storage of the words of all steps, if there are any, is the first one that is kept.
     if (std::ranges::any_of(steps, [](const Step& step) { return !step.words.empty(); })) calls.kept.emplace_back();
     for (const Step& step : steps) add(step);
@@ -44,22 +46,35 @@ class Joiner {
   CallsToRecord calls;
   std::vector<StorageView> slots;
   std::vector<std::byte> words;
+  // The storage of the counts of calls that have counts of their own in steps that may do nothing, by its place among those that are kept.
+  std::optional<std::uint32_t> counts;
 
  private:
   using Key = std::tuple<const Recording*, std::vector<std::uint64_t>, std::vector<std::byte>>;
+  // Where the calls of a step begin, and for each one of a step that may do nothing the call, if any, that computes its counts before it.
+  struct Known {
+    std::uint32_t first = 0;
+    std::vector<std::optional<std::uint32_t>> counting{};
+  };
 
   void add(const Step& step) {
     const CallsToRecord& given = step.recording->calls();
     std::vector<std::uint64_t> places;
-    places.reserve(2 * step.slots.size());
+    places.reserve(2 * step.slots.size() + 2);
     for (const StorageView& slot : step.slots) places.insert(places.end(), {slot_of(slot.storage), slot.offset});
-    const auto [known, added] = known_.emplace(Key(step.recording.get(), std::move(places), step.words), calls.calls.size());
-    if (added) add_calls(step);
-    for (const std::uint32_t index : given.order) calls.order.push_back(static_cast<std::uint32_t>(known->second) + index);
+    if (step.live) places.insert(places.end(), {slot_of(step.live->storage), step.live->offset});
+    const auto [known, added] = known_.try_emplace(Key(step.recording.get(), std::move(places), step.words));
+    if (added) known->second = add_calls(step);
+    const Known& made = known->second;
+    for (const std::uint32_t index : given.order) {
+      if (step.live && made.counting[index]) calls.order.push_back(*made.counting[index]);
+      calls.order.push_back(made.first + index);
+    }
   }
 
-  void add_calls(const Step& step) {
+  Known add_calls(const Step& step) {
     const CallsToRecord& given = step.recording->calls();
+    Known made{static_cast<std::uint32_t>(calls.calls.size())};
     for (CallToRecord call : given.calls) {
       for (RecordedArray& array : call.arrays) {
         if (array.in == RecordedArray::In::Slot) {
@@ -75,10 +90,38 @@ class Joiner {
       }
       calls.calls.push_back(std::move(call));
     }
+    if (step.live) made.counting = add_counts(step, made.first);
     calls.turns.insert(calls.turns.end(), given.turns.begin(), given.turns.end());
     words.insert(words.end(), step.words.begin(), step.words.end());
     constexpr std::uint64_t kAlignment = CallsToRecord::kWordsAlignment;
     words.resize((words.size() + kAlignment - 1) / kAlignment * kAlignment);
+    return made;
+  }
+
+  // Gives the calls of a step, those from `first` on, the counts of its repetition.
+  std::vector<std::optional<std::uint32_t>> add_counts(const Step& step, std::size_t first) {
+    const std::uint32_t slot = slot_of(step.live->storage);
+    const std::size_t end = calls.calls.size();
+    std::vector<std::optional<std::uint32_t>> counting(end - first);
+    for (std::size_t index = first; index < end; ++index) {
+      RecordedArray live{RecordedArray::In::Slot, slot, step.live->offset, kCountsBytes, 3, StorageView::Role::Workgroups};
+      CallToRecord& call = calls.calls[index];
+      if (call.counts() == nullptr) {
+        call.arrays.push_back(live);
+        continue;
+      }
+      if (!counts) {
+        counts = static_cast<std::uint32_t>(calls.kept.size());
+        calls.kept.emplace_back();
+      }
+      RecordedArray given = call.arrays.back();
+      RecordedArray made{RecordedArray::In::Kept, *counts, 0, kCountsBytes, 3, given.role};
+      call.arrays.back() = made;
+      live.role = given.role = made.role = StorageView::Role::Buffer;
+      counting[index - first] = static_cast<std::uint32_t>(calls.calls.size());
+      calls.calls.push_back({counts_program(), counting_, {1, 1, 1}, {live, given, made}});
+    }
+    return counting;
   }
 
   std::uint32_t slot_of(Storage* storage) {
@@ -95,8 +138,9 @@ class Joiner {
     return known->second;
   }
 
-  std::map<Key, std::size_t> known_;  // where the calls of a step begin
+  std::map<Key, Known> known_;
   std::unordered_map<const Storage*, std::uint32_t> slot_of_, kept_at_;
+  const std::shared_ptr<Executable> counting_;
 };
 
 }  // namespace
@@ -116,7 +160,12 @@ std::shared_ptr<Recording> record_call(Backend& backend, CallToRecord call, std:
 }
 
 JoinedSteps join(Backend& backend, std::optional<std::size_t> device, std::span<const Step> steps, const RunOptions& waiting) {
-  Joiner joiner(steps);
+  std::shared_ptr<Executable> counting;
+  if (std::ranges::any_of(steps, [](const Step& step) { return step.live.has_value(); })) {
+    counting = backend.prepare(*counts_program(), device, {}, waiting);
+  }
+  Joiner joiner(steps, std::move(counting));
+  if (joiner.counts) joiner.calls.kept[*joiner.counts] = backend.allocate(device, kCountsBytes, false);
   if (!joiner.words.empty()) {
     joiner.calls.kept.front() = backend.allocate(device, joiner.words.size(), false);
     joiner.calls.kept.front()->write(0, joiner.words, waiting);

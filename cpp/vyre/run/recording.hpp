@@ -116,6 +116,8 @@ struct Step {
   std::shared_ptr<Recording> recording;
   std::vector<StorageView> slots;
   std::vector<std::byte> words = {};
+  // Where a repetition has ended (ends.hpp), the step does nothing: the state of the repetition.
+  std::optional<StorageView> live = std::nullopt;
 };
 
 // Steps that are recorded as one, and the slots to submit it with, one for each storage of the steps. It takes no words.

@@ -6,30 +6,37 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vyre import _core
+from vyre._arrays.dtype_names import dtype_name
 from vyre._base.calls import explain_calls
 from vyre._base.refused import must_be, not_installed
 from vyre._base.taken import note_taken, taking
-from vyre._base.text import as_count, shown
+from vyre._base.text import as_count, shown, type_of
+from vyre._base.types import OF_DTYPE
+from vyre._core import Array
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator
     from types import TracebackType
     from typing import Any
 
     from vyre._base.captured import Captures
 
-__all__ = ["Graph", "graph"]
+__all__ = ["Graph", "graph", "is_recording", "turns"]
 
 # The progress is looked at this often: seldom enough to cost nothing, often enough for a bar to move.
 _SECONDS_A_LOOK = 0.1
+_WORD = np.dtype(np.uint32)
 
 
 class _OfThread(threading.local):
     """What the calls depend on that this thread records in a graph; None where it records none."""
 
     taken: list[Any] | None = None
+    graph: Graph | None = None
 
 
 _OF_THREAD = _OfThread()
@@ -47,28 +54,38 @@ class Graph:
     at once on a GPU; the bytes are the same.
     """
 
-    __slots__ = ("_captured", "_core", "_taken", "_taking")
+    __slots__ = ("_captured", "_core", "_has_ends", "_loops", "_states", "_taken", "_taking")
 
     def __init__(self) -> None:
         self._core = _core._Graph()
         self._captured: Captures | None = None
         self._taking = taking()
         self._taken: list[Any] = []
+        self._loops = 0  # over vyre.times that have begun and not ended
+        self._has_ends = False  # whether an element ends one of them
+        self._states: list[Array] = []  # of those around a call that an element ends
 
     def __enter__(self) -> Graph:
         self._core.begin()
         self._taken = _OF_THREAD.taken = self._taking.__enter__()
+        _OF_THREAD.graph = self
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        is_cut = kind is None and self._loops > 0
         try:
-            self._core.end(failed=kind is not None)
+            self._core.end(failed=kind is not None or is_cut)
         finally:  # the backend may refuse the calls
             if _OF_THREAD.taken is self._taken:  # not in another thread, whose recording goes on
-                _OF_THREAD.taken = None
+                _OF_THREAD.taken = _OF_THREAD.graph = None
                 self._taking.__exit__(None, None, None)
+        if is_cut:
+            raise ArgumentError(
+                "the graph calls vyre.times without a loop over it, or break or return has left the loop, and each "
+                "turn makes all calls. Fix: write `for _ in vyre.times(n):` above the calls, without break and return."
+            )
         if self._taken:
             from vyre._base.captured import Captures  # with what was recorded; `import vyre` does without
 
@@ -96,6 +113,14 @@ class Graph:
                     f"the graph was recorded with another {self._captured.changed()}. "
                     "Fix: record the calls in a new vyre.graph()."
                 )
+        around = _OF_THREAD.graph
+        if around is not None and self._has_ends:
+            if around._states:
+                raise ArgumentError(
+                    "a loop over vyre.times with until= replays a graph that has such a loop itself. Fix: record the "
+                    "calls of that graph in the loop."
+                )
+            around._has_ends = True
         if progress is False or progress is None:
             self._core.replay(times)
             if self._captured is not None:
@@ -186,6 +211,48 @@ def graph() -> Graph:
     array([ 64, 128, 192, 256], dtype=uint32)
     """
     return Graph()
+
+
+def turns(count: Any, until: Any) -> Iterator[None]:
+    """The turns of a loop over ``vyre.times`` in the with-block of a graph: one, whose calls the graph repeats."""
+    made, times = _OF_THREAD.graph, as_count(count)
+    assert made is not None
+    if times is None or not 0 <= times < 2**63:
+        raise must_be("argument `count` of vyre.times in a graph", "a count from 0 to 2^63 - 1", shown(count))
+    if until is not None and (not isinstance(until, Array) or until.size != 1):
+        got = f"shape {until.shape}" if isinstance(until, Array) else type_of(until)
+        raise must_be("argument `until` of vyre.times in a graph", "a vyre.Array of one element", got)
+    made._loops += 1
+    return _repeated(made, times, until)
+
+
+def _repeated(made: Graph, times: int, until: Array | None) -> Iterator[None]:
+    state = None if until is None else _state(made, until)
+    first = len(made._core)
+    if until is not None:
+        element, mark = OF_DTYPE[dtype_name(until.dtype)], _core._empty([1], _WORD, until.backend, until.device)
+        _core._turn_program(element)(until.reshape(1), mark, state, workgroups=1)  # type: ignore[arg-type]
+        made._core.always()
+    before = len(made._core)
+    yield None
+    if len(made._core) == before:
+        raise ArgumentError("a loop over vyre.times repeats no calls. Fix: write them in its body.")
+    made._core.repeat(first, times, state)
+    if state is not None:
+        made._states.pop()
+    made._loops -= 1
+
+
+def _state(made: Graph, until: Array) -> Array:
+    """The state of a loop that an element ends, after the call that begins it: see vyre/run/ends.hpp."""
+    going_on = np.array([*[2**32 - 1] * 3, 0], np.uint32)
+    outer = made._states[-1] if made._states else _core._array(going_on, until.backend, until.device)
+    state = _core._empty([4], _WORD, until.backend, until.device)
+    _core._begin_program()(outer, state, workgroups=1)
+    made._core.always()
+    made._states.append(state)
+    made._has_ends = True
+    return state
 
 
 def _bar(total: int) -> Any:

@@ -165,8 +165,8 @@ class ProcedureArray:
     def __bool__(self) -> NoReturn:
         raise ArgumentError(
             f"the array `{self._decl.name}` decides a branch of Python, and its elements are unknown until the "
-            "procedure "
-            "runs. Fix: decide in a kernel, or by a size with vyre.when."
+            "procedure runs. Fix: decide in a kernel, or by a size with vyre.when; a loop ends by an element with "
+            "`for _ in vyre.times(n, until=array):`."
         )
 
     def _refuse_operator(self, *_: Any) -> NoReturn:

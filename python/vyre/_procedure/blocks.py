@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+from vyre._arrays import graph
 from vyre._base.calls import REFUSALS, explain_calls
-from vyre._base.text import shown
+from vyre._base.refused import must_be
+from vyre._base.text import shown, type_of
+from vyre._base.types import TYPES
+from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.carried import refuse_carried_names, refuse_other_beginnings
 from vyre._procedure.changed import Watched
 from vyre._procedure.leaving import refuse_left_blocks
-from vyre._procedure.recorder import active, calling_line, place_text, recorder_of
+from vyre._procedure.recorder import ACTIVE, active, calling_line, place_text, recorder_of
 from vyre._procedure.sizes import Size, as_size
-from vyre.errors import ArgumentError, CallError
+from vyre.errors import ArgumentError, BindingError, CallError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,8 +137,20 @@ class _Block:
             self._watched.refuse_changes()
 
 
-def times(count: Size | int) -> Iterator[Any]:
+def times(count: Size | int, *, until: Any = None) -> Iterator[Any]:
     """Repeat the steps of a loop's body: ``for i in vyre.times(count):`` runs once here, and ``i`` is a Size.
+
+    With ``until`` the device reads an element before each turn, and the loop ends once it is not 0: no step of a later
+    turn does anything, and arrays that the loop swaps are where the last turn has left them. Every turn costs the
+    device a moment, so ``count`` is best not far above what is needed.
+
+    In the with-block of ``vyre.graph()`` a loop repeats the calls of its body; ``count`` is an integer there, ``until``
+    a resident array, and ``i`` None.
+
+    Args:
+        count: the most turns.
+        until: an array of one element, an integer or a boolean; ``flags[k:k + 1]`` is one of a larger array. A step of
+            the loop writes it.
 
     >>> import vyre
     >>> @vyre.kernel
@@ -148,16 +165,37 @@ def times(count: Size | int) -> Iterator[Any]:
     >>> sums(x, 5)
     >>> x.numpy()
     array([10, 10], dtype=uint32)
+    >>> @vyre.kernel
+    ... def halve(x: vyre.InOut[vyre.u32], is_one: vyre.Out[vyre.u32]):
+    ...     x[0] = x[0] // 2
+    ...     is_one[0] = x[0] == 1
+    >>> @vyre.procedure
+    ... def leading_one(x: vyre.InOut[vyre.u32]):
+    ...     is_one = vyre.scratch(vyre.u32, 1, zeros=True)
+    ...     for _ in vyre.times(32, until=is_one):
+    ...         halve(x, is_one, grid=1)
+    >>> x = vyre.array([100], dtype=vyre.u32, backend="cpu")
+    >>> leading_one(x)
+    >>> x.numpy()
+    array([1], dtype=uint32)
     """
     refuse_carried_names()
+    if graph.is_recording() and ACTIVE.recorder is None:
+        return graph.turns(count, until)
     recorder = recorder_of("vyre.times")
+    if isinstance(count, ProcedureArray):
+        raise ArgumentError(
+            f"argument `count` of vyre.times is the array `{count._decl.name}`, whose elements are unknown until the "
+            "procedure runs. Fix: pass the most turns, and end the loop by an element with until=."
+        )
     size, line = as_size(count, "argument `count` of vyre.times"), calling_line()
+    end = () if until is None else (_end(recorder, until),)
 
     def turns() -> Iterator[Any]:
         del recorder.waiting[id(turns)]
         refuse_other_beginnings("times")
         watched = Watched("vyre.times(...)")
-        number = recorder.open(line, recorder.made.repeat, size)
+        number = recorder.open(line, recorder.made.repeat, size, *end)
         turn, before = number + 1, recorder.count
         recorder.turns.append(turn)
         try:
@@ -176,6 +214,20 @@ def times(count: Size | int) -> Iterator[Any]:
 
     recorder.waiting[id(turns)] = (turns, "vyre.times(...)", line)
     return turns()
+
+
+def _end(recorder: Recorder, until: Any) -> Any:
+    """The element that ends a loop, for the core's builder. Its number of elements may be known to a call alone."""
+    where = "argument `until` of vyre.times"
+    if not isinstance(until, ProcedureArray):
+        wanted = "an array of the procedure that a step of the loop writes"
+        raise must_be(where, wanted, f"the size {until}" if isinstance(until, Size) else type_of(until), BindingError)
+    array = recorder.array(until, where)
+    if TYPES[array._element].components != 1 or TYPES[array._element].kind == "opaque":
+        raise must_be(where, "an array of integers or booleans", f"{array!r}", BindingError)
+    if math.prod(each for each in array._shape if isinstance(each, int)) != 1:
+        raise must_be(where, "an array of one element, such as array[0:1]", f"{array!r}", BindingError)
+    return array._part()
 
 
 def _instead_of_repeat() -> CallError | None:

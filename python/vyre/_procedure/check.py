@@ -48,8 +48,14 @@ class Memory:
         self.call = call
         self.bytes, self.written = call.memory()
 
+    def is_live(self, step: FlatStep) -> bool:
+        """Whether the repetitions around a step go on."""
+        return step.live is None or bool(step.live.of(self.bytes).any())
+
     def groups(self, step: FlatStep) -> tuple[int, int, int]:
         """The workgroups that a dispatch runs now."""
+        if not self.is_live(step):
+            return 0, 0, 0
         return step.grid if step.counts is None else step.groups(step.counts.of(self.bytes))
 
     def bound(self, step: FlatStep) -> tuple[list[np.ndarray], list[np.ndarray | None]]:
@@ -74,7 +80,9 @@ class Memory:
         return part.offset + np.flatnonzero(marks[part.offset : part.offset + part.bytes] == 0)
 
     def move(self, step: FlatStep) -> None:
-        """Do a step that is no dispatch."""
+        """Do a step that is no dispatch, or nothing where its repetition has ended."""
+        if not self.is_live(step):
+            return
         parts = [each for each in step.bound if isinstance(each, Part)]
         to = parts[-1]
         marks = self.written[to.array]
@@ -94,7 +102,7 @@ class Memory:
         self, step: FlatStep, schedule: str | None, timeout: float | None, owner: str, checks: Any = _NOTHING
     ) -> Any:
         """Do a step; what a dispatch was found to do wrong: (findings, complete, names of checks, schedule)."""
-        if step.kind != "dispatch":
+        if step.kind != "dispatch" or not self.is_live(step):
             self.move(step)
             return [], True, (), schedule
         arrays, written = self.bound(step)

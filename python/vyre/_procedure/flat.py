@@ -110,6 +110,7 @@ class FlatStep:
     counts_invocations: bool = False
     origin: tuple[int, int | None] = (0, None)  # the frame, and the step of its procedure
     told: str = ""  # what the errors of a call begin with; of a dispatch
+    live: Part | None = None  # words that are 0 where a repetition around the step has ended, and it does nothing
 
     @property
     def buffers(self) -> list[_core.BufferDecl]:
@@ -302,9 +303,10 @@ def _flat_call(
 def _step(
     row: tuple[Any, ...], place: StepPlace, programs: Sequence[Program], origin: tuple[int, int | None]
 ) -> FlatStep:
+    live = None if row[-1] is None else Part(*row[-1])
     if row[0] != "dispatch":
-        return FlatStep(row[0], place, bound=tuple(Part(*part) for part in row[1:]), origin=origin)
-    _, _, program, bound, grid, counts, counts_invocations, told = row
+        return FlatStep(row[0], place, bound=tuple(Part(*part) for part in row[1:-1]), origin=origin, live=live)
+    _, _, program, bound, grid, counts, counts_invocations, told, _ = row
     return FlatStep(
         "dispatch",
         place,
@@ -315,6 +317,7 @@ def _step(
         counts_invocations,
         origin,
         told,
+        live,
     )
 
 

@@ -116,14 +116,14 @@ class Recorder(Home):
         self.trail.steps.append(line)
         return result
 
-    def open(self, line: Line, add: Callable[..., Any], size: Size | int) -> Any:
+    def open(self, line: Line, add: Callable[..., Any], size: Size | int, *args: Any) -> Any:
         """Record a step whose block begins."""
         if self.depth == _MOST_NESTED:
             raise ArgumentError(
                 f"procedure `{self.name}` nests vyre.when and vyre.times deeper than {_MOST_NESTED}. "
                 "Fix: move the inner part into a procedure of its own."
             )
-        result = self.step(line, add, self.used(size))
+        result = self.step(line, add, self.used(size), *args)
         self.depth += 1
         return result
 

@@ -71,7 +71,7 @@ class _OneByOne:
         return [self.memory.bytes[index].copy() for index in arrays]
 
     def take(self, step: FlatStep) -> None:
-        if step.kind != "dispatch":
+        if step.kind != "dispatch" or not self.memory.is_live(step):
             self.memory.move(step)
             return
         groups = self.memory.groups(step)

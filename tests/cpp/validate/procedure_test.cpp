@@ -411,5 +411,37 @@ TEST(P014, refuses_grids_of_other_types) {
             said("P014 steps[0]", "the grid of dispatch `copy` is read from `counts` of `u8`", "use an array of u32"));
 }
 
+TEST(P015, refuses_ends_that_are_no_integers_or_stay_as_they_are) {
+  const auto ended_by = [](DataType element, bool writes, bool swaps = false) {
+    return found([&](Made& made) {
+      const ArrayId ends = made.array("ends", ArrayRole::Scratch, element, true), y = made.array("y", ArrayRole::Scratch, element, true);
+      made.builder.repeat(made.n, Made::whole(ends));
+      made.builder.clear(Made::whole(writes ? ends : y));
+      if (swaps) made.builder.swap(y, ends);
+      made.builder.end();
+    });
+  };
+  for (const ir::TypeInfo& type : ir::kTypes) {
+    const bool is_right = type.components == 1 && type.bytes > 0;
+    EXPECT_EQ(
+        ended_by(type.type, true),
+        is_right ? "" : said("P015 steps[0]", "a repetition ends by `ends` of `" + std::string(type.text) + "`", "use an array of u32"));
+  }
+  EXPECT_EQ(ended_by(DataType::U32, false, true), "");
+  EXPECT_EQ(ended_by(DataType::U32, false), said("P015 steps[0]", "a repetition ends by `ends`, which none of its steps writes",
+                                                 "write it in a step of the repetition, or leave until= out"));
+}
+
+TEST(P010, counts_the_element_that_ends_a_repetition_as_read_before_the_first_turn) {
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId ends = made.array("ends");
+              made.builder.repeat(made.n, Made::whole(ends));
+              made.builder.clear(Made::whole(ends));
+              made.builder.end();
+            }),
+            said("P010 steps[0]", "a repetition reads `ends`, which no step before it writes",
+                 "write it before, or make it with vyre.scratch(..., zeros=True)"));
+}
+
 }  // namespace
 }  // namespace vyre::validate

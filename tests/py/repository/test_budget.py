@@ -12,11 +12,11 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 132_166,
-    "lines of tests": 91_565,
+    "lines of code": 132_680,
+    "lines of tests": 92_066,
     "lines of records": 30_022,
-    "words of documents": 44_070,
-    "Fixes in the code": 601,
+    "words of documents": 44_367,
+    "Fixes in the code": 607,
     "Fixes in tests": 886,
     "files in the largest folder": 38,
 }

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::string_view kProcedureMagic = "\x93VYRP";
 constexpr std::uint32_t kProcedureVersion = 1;
+// Stands for a Repeat that an element ends, behind the kinds of steps: a Repeat without one has the bytes that it always had.
+constexpr std::uint64_t kRepeatUntil = std::variant_size_v<StepKind>;
 
 // Ids are written one higher, so that 0 says that there is none.
 class ProcedureWriter : ByteWriter {
@@ -41,7 +43,8 @@ class ProcedureWriter : ByteWriter {
     list(procedure.programs(), [&](const Program& program) { put(to_bytes(program)); });
     list(procedure.procedures(), [&](const Procedure& inner) { put(inner.bytes()); });
     list(procedure.steps(), [&](const StepKind& step) {
-      put(step.index());
+      const auto* repeat = std::get_if<Repeat>(&step);
+      put(repeat != nullptr && repeat->until ? kRepeatUntil : std::uint64_t{step.index()});
       std::visit([&](const auto& kind) { put(kind); }, step);
     });
     list(procedure.results(), [&](ArrayId id) { put(id.index); });
@@ -94,7 +97,10 @@ class ProcedureWriter : ByteWriter {
     list(step.numbers, [&](SizeId id) { put(id); });
   }
   // The ids of other steps, and the numbers of turns, follow from the order of the steps.
-  void put(const Repeat& step) { put(step.count); }
+  void put(const Repeat& step) {
+    put(step.count);
+    if (step.until) put(*step.until);
+  }
   void put(const When& step) { put(step.condition); }
   void put(const Otherwise&) {}
   void put(const EndStep&) {}
@@ -313,7 +319,7 @@ class ProcedureReader {
   }
 
   void step(ProcedureBuilder& builder, const std::vector<Program>& programs, const std::vector<Procedure>& procedures) {
-    switch (below(std::variant_size_v<StepKind>)) {
+    switch (below(kRepeatUntil + 1)) {
       case 0:
         return dispatch(builder, programs);
       case 1:
@@ -344,6 +350,12 @@ class ProcedureReader {
       case 7:
         builder.clear(part());
         return;
+      case kRepeatUntil: {
+        open_.push_back(false);
+        const SizeId count = needed();
+        builder.repeat(count, part());
+        return;
+      }
       default: {
         const SizeId condition = needed();
         try {

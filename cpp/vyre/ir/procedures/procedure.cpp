@@ -150,8 +150,8 @@ void ProcedureBuilder::invoke(Invoke step) {
   append(std::move(step));
 }
 
-std::uint32_t ProcedureBuilder::repeat(SizeId count) {
-  open_.push_back(append(Repeat{.count = count, .turn = data_->turns, .end = {}}));
+std::uint32_t ProcedureBuilder::repeat(SizeId count, std::optional<ArrayPart> until) {
+  open_.push_back(append(Repeat{.count = count, .until = until, .turn = data_->turns, .end = {}}));
   return data_->turns++;
 }
 

@@ -5,7 +5,8 @@
 // which Repeat and When are closed by an End, as the statements of a Program are.
 //
 // Meaning. Steps happen one after the other. When and Repeat are decided by sizes, so that for given lengths, numbers and limits the steps
-// that run are known before any does. Swap exchanges what two names stand for, for all steps that follow it in time. Scratch arrays and
+// that may run are known before any does. A Repeat may have an element that is read before each turn: once it is not 0, the steps of this
+// turn and of later ones do nothing. Swap exchanges what two names stand for, for all steps that follow it in time. Scratch arrays and
 // outputs begin as zeros. Those that do not say so are meant to be written before they are read, and checks report what is not.
 #pragma once
 
@@ -96,7 +97,8 @@ struct Invoke {
 };
 struct Repeat {
   SizeId count;
-  std::uint32_t turn = 0;  // the number by which sizes name it
+  std::optional<ArrayPart> until = std::nullopt;  // one element, which ends it
+  std::uint32_t turn = 0;                         // the number by which sizes name it
   StepId end;
 };
 struct When {
@@ -144,6 +146,7 @@ void for_each_size(Step& step, Visit&& visit) {
     for (auto& size : invoke->numbers) visit(size);
   } else if (auto* repeat = std::get_if<Repeat>(&step)) {
     visit(repeat->count);
+    if (repeat->until) in_part(*repeat->until);
   } else if (auto* when = std::get_if<When>(&step)) {
     visit(when->condition);
   } else if (auto* clear = std::get_if<Clear>(&step)) {
@@ -252,7 +255,7 @@ class ProcedureBuilder {
 
   void dispatch(Dispatch step);
   void invoke(Invoke step);
-  std::uint32_t repeat(SizeId count);  // gives the turn's number
+  std::uint32_t repeat(SizeId count, std::optional<ArrayPart> until = std::nullopt);  // gives the turn's number
   void when(SizeId condition);
   void otherwise();
   void end();

@@ -331,7 +331,9 @@ class ProcedureParser : SizeParser {
     const SizeId count = operand();
     skip_blanks();
     if (infix_row() != nullptr) fail(at_, "a count with an operator needs parentheses", "write `repeat turn<number> in 0..(<a> + <b>) {`");
-    if (!turns_.emplace(turn, builder_.repeat(count)).second) {
+    std::optional<ArrayPart> until;
+    if (accept_word("until")) until = part();
+    if (!turns_.emplace(turn, builder_.repeat(count, until)).second) {
       fail(start, fmt::format("turn{} is the turn of two repetitions", turn), "give each repetition a turn of its own");
     }
     open_block(false);

@@ -198,7 +198,8 @@ class ProcedurePrinter {
          listed(step.arrays, [&](const ArrayPart& each) { return part(each); }), numbers.empty() ? "" : "; ", numbers);
   }
   void print(const Repeat& step) {
-    line("repeat turn{} in 0..{} {{", step.turn, size(step.count));
+    const std::string count = size(step.count);
+    line("repeat turn{} in 0..{}{} {{", step.turn, count, step.until ? " until " + part(*step.until) : "");
     ++depth_;
   }
   void print(const When& step) {

@@ -51,13 +51,18 @@ struct FlatSteps {
     std::optional<Part> counts = std::nullopt;               // three words
     StorageView::Role role = StorageView::Role::Workgroups;  // of the counts
     std::uint32_t place = 0;                                 // in `places`
+    // Three words, as counts of workgroups: all 0 where the step does nothing, else so large that they change nothing (ends.hpp). `counts`
+    // are 0 there too.
+    std::optional<Part> live = std::nullopt;
   };
   struct Zero {
     Part part;
     bool written = true;  // a step or a declaration asks for the zeros; otherwise an array begins with them, which no step has written
+    std::optional<Part> live = std::nullopt;  // as that of a Dispatch
   };
   struct Copy {
-    Part from, to;  // of one size, whole words unless they are whole arrays
+    Part from, to;                            // of one size, whole words unless they are whole arrays
+    std::optional<Part> live = std::nullopt;  // as that of a Dispatch
   };
   using Step = std::variant<Dispatch, Zero, Copy>;
 
@@ -100,6 +105,11 @@ void for_each_part(FlatStep& step, const Visit& visit) {
     visit(std::get<FlatSteps::Copy>(step).from);
     visit(std::get<FlatSteps::Copy>(step).to);
   }
+  std::visit(
+      [&](auto& each) {
+        if (each.live) visit(*each.live);
+      },
+      step);
 }
 
 // Names the places of the invocations around a frame, the innermost first, each as ", in the invocation of ...".

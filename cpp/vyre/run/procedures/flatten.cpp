@@ -1,6 +1,10 @@
 // How it works: Flattener walks over the steps, and each Invoke opens a frame. Each name of an array has an address: a flat array and an
 // offset. A Swap exchanges two addresses. Each array that a frame makes is a flat array of its own. If such an array is an output when the
 // frame ends, its flat array becomes an alias of the array that the invocation gave, so that no result is copied.
+//
+// A repetition that an element ends has a state (ends.hpp), by which its steps are live. All of its turns are flattened, so that behind it
+// a name has the address that it has after all turns. Where swaps had given the name another address when the repetition ended, the array
+// is copied from there.
 #include "vyre/run/procedures/flatten.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +23,7 @@
 #include "vyre/base/refused.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/run/data_grid.hpp"
+#include "vyre/run/ends.hpp"
 #include "vyre/run/procedures/frame_numbers.hpp"
 #include "vyre/run/procedures/unwritten.hpp"
 #include "vyre/run/procedures/vouched.hpp"
@@ -45,6 +50,7 @@ struct TooManySteps : ArgumentError {
 struct Address {
   std::uint32_t array = 0;
   std::uint64_t offset = 0;
+  bool operator==(const Address&) const = default;
 };
 
 class Flattener {
@@ -120,17 +126,57 @@ class Flattener {
   std::uint32_t new_array(const ir::ArrayDecl& decl, std::uint32_t frame, std::uint32_t id, std::uint64_t bytes, bool is_vouched,
                           std::shared_ptr<Storage> table = nullptr) {
     const auto kind = table ? FlatSteps::Array::Kind::Table : FlatSteps::Array::Kind::Scratch;
-    begins_.push_back({.begin = {.zeros = kind == FlatSteps::Array::Kind::Scratch && (decl.zeros || !is_vouched)},
+    begins_.push_back({.begin = {.zeros = kind == FlatSteps::Array::Kind::Scratch && (decl.zeros || !is_vouched), .live = live_},
                        .is_declared = decl.zeros,
                        .origin = {}});
     result_.steps.arrays.push_back({kind, decl.name, bytes, std::move(table), decl.element, frame, id});
     return static_cast<std::uint32_t>(result_.steps.arrays.size() - 1);
   }
 
+  // Returns an array for what is copied or counted between steps of a procedure. Each use writes it first.
+  FlatSteps::Part new_part(const char* name, std::uint64_t bytes) {
+    result_.steps.arrays.push_back({FlatSteps::Array::Kind::Scratch, name, bytes});
+    begins_.emplace_back();
+    return {static_cast<std::uint32_t>(result_.steps.arrays.size() - 1), 0, bytes};
+  }
+
+  // Appends a step that does nothing where the repetitions around it have ended.
   void append(FlatSteps::Step step) {
+    std::visit([&](auto& each) { each.live = live_; }, step);
+    append_always(std::move(step));
+  }
+  void append_always(FlatSteps::Step step) {
     if (result_.steps.steps.size() >= kMostDispatches) too_many();
     result_.steps.steps.push_back(std::move(step));
     result_.steps.origins.push_back(now_);
+  }
+
+  // A program of vyre's own, which runs in one workgroup.
+  void append_own(const ProfiledProgram& program, std::vector<std::variant<FlatSteps::Part, FlatSteps::Words>> bound) {
+    append_always(FlatSteps::Dispatch{.program = own_program(program), .bound = std::move(bound), .grid = {1, 1, 1}, .place = place_});
+  }
+  std::uint32_t own_program(const ProfiledProgram& program) {
+    // Two procedures may have the same program.
+    std::vector<ProfiledProgram>& programs = result_.steps.programs;
+    const auto same = std::ranges::find(programs, program);
+    const auto found = static_cast<std::uint32_t>(same - programs.begin());
+    if (same == programs.end()) programs.push_back(program);
+    return found;
+  }
+
+  // Copies arrays to other places, through memory of their own because two of them may change places.
+  struct Move {
+    FlatSteps::Part from, to;
+  };
+  void append_moves(std::span<const Move> moves) {
+    std::vector<FlatSteps::Part> between;
+    for (const Move& move : moves) {
+      between.push_back(new_part("copy", move.from.bytes));
+      touch(move.from.array);
+      touch(move.to.array);
+      append(FlatSteps::Copy{move.from, between.back()});
+    }
+    for (std::size_t k = 0; k < moves.size(); ++k) append(FlatSteps::Copy{between[k], moves[k].to});
   }
 
   // Notes that the next step uses an array.
@@ -155,7 +201,7 @@ class Flattener {
     for (std::size_t at = 0; at <= steps.steps.size(); ++at) {
       for (; next < needed.size() && needed[next].before == at; ++next) {
         const Begin& begin = begins_[needed[next].part.array];
-        all.emplace_back(FlatSteps::Zero{needed[next].part, begin.is_declared});
+        all.emplace_back(FlatSteps::Zero{needed[next].part, begin.is_declared, begin.begin.live});
         origins.push_back(begin.origin);
       }
       if (at == steps.steps.size()) break;
@@ -196,9 +242,11 @@ class Flattener {
   std::map<const std::byte*, std::uint32_t> tables_;  // flat arrays, by the contents
   std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> programs_;
   std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> step_places_;
+  std::map<std::tuple<const std::string*, std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> marks_;  // Frame::mark_of
   std::size_t walked_ = 0;
-  FlatSteps::Origin now_;    // the step that is walked
-  std::uint32_t place_ = 0;  // of that step, in FlatSteps::places
+  std::optional<FlatSteps::Part> live_;  // of the steps that are appended
+  FlatSteps::Origin now_;                // the step that is walked
+  std::uint32_t place_ = 0;              // of that step, in FlatSteps::places
 };
 
 // One run of a procedure.
@@ -323,12 +371,7 @@ struct Flattener::Frame {
   std::uint32_t program_of(std::uint32_t index) {
     const auto [found, added] = flattener.programs_.try_emplace({&procedure.bytes(), index}, 0);
     if (added) {
-      std::vector<ProfiledProgram>& programs = flattener.result_.steps.programs;
-      ProfiledProgram program = flattener.given_.valid(procedure.programs()[index]);
-      // Two procedures may have the same program.
-      const auto same = std::ranges::find(programs, program);
-      found->second = static_cast<std::uint32_t>(same - programs.begin());
-      if (same == programs.end()) programs.push_back(std::move(program));
+      found->second = flattener.own_program(flattener.given_.valid(procedure.programs()[index]));
     }
     return found->second;
   }
@@ -389,6 +432,11 @@ struct Flattener::Frame {
       }
       flattener.touch(addresses[step.grid.counts->array].array);
       if (step.grid.counts_invocations) flat.role = StorageView::Role::Invocations;
+      if (flattener.live_) {
+        const FlatSteps::Part counts = flattener.new_part("counts", kCountsBytes);
+        flattener.append_own(counts_program(), {*flattener.live_, *flat.counts, counts});
+        flat.counts = counts;
+      }
     }
     flattener.append(std::move(flat));
   }
@@ -457,11 +505,97 @@ struct Flattener::Frame {
     std::swap(addresses[step.a], addresses[step.b]);
   }
 
+  // A repetition that is walked.
+  struct Turns {
+    StepId opener;
+    std::uint64_t turn, count;
+    // Of one that an element ends:
+    std::optional<FlatSteps::Part> outer = std::nullopt;  // by what the steps behind it are live
+    std::vector<ArrayId> exchanged = {};                  // the arrays that its swaps name
+    std::map<std::uint32_t, std::vector<Address>> lay{};  // by the mark of a turn, where these arrays lay when it began
+  };
+  const ir::Repeat& repeat_of(const Turns& turns) const { return std::get<ir::Repeat>(procedure.steps()[turns.opener]); }
+
+  Turns begin(StepId id, const ir::Repeat& repeat, std::uint64_t count) {
+    Turns turns{id, 0, count};
+    if (repeat.until) {
+      turns.outer = flattener.live_;
+      const FlatSteps::Part state = flattener.new_part("state", kStateBytes);
+      FlatSteps::Words going_on;
+      for (const std::uint32_t word : kGoingOn) going_on.push_back({word});
+      if (turns.outer) {
+        flattener.append_own(begin_program(), {FlatSteps::Part{turns.outer->array, 0, kStateBytes}, state});
+      } else {
+        flattener.append_own(begin_program(), {going_on, state});
+      }
+      flattener.live_ = FlatSteps::Part{state.array, 0, kCountsBytes};
+      for (StepId at{id.index + 1}; at < repeat.end; ++at.index) {
+        const auto* swap = std::get_if<ir::Swap>(&procedure.steps()[at]);
+        if (swap != nullptr) turns.exchanged.insert(turns.exchanged.end(), {swap->a, swap->b});
+      }
+      std::ranges::sort(turns.exchanged);
+      turns.exchanged.erase(std::unique(turns.exchanged.begin(), turns.exchanged.end()), turns.exchanged.end());
+    }
+    begin_turn(turns);
+    return turns;
+  }
+  void begin_turn(Turns& turns) {
+    const ir::Repeat& repeat = repeat_of(turns);
+    if (repeat.until) {
+      note_place(turns.opener, repeat);
+      flattener.now_.step = turns.opener.index;
+      named([&] {
+        const ir::ArrayDecl& array = decl(repeat.until->array);
+        const FlatSteps::Part element = part_of(*repeat.until);
+        const ir::DataType type = repeat.until->view.value_or(array.element);
+        const std::uint64_t bytes = element_bytes(type);
+        if (element.bytes != bytes) {
+          throw BindingError(must_be(fmt::format("the array `{}` that ends it", array.name),
+                                     fmt::format("one element, such as {}[0:1]", array.name), std::to_string(element.bytes / bytes)));
+        }
+        flattener.touch(element.array);
+        const FlatSteps::Words mark = {{mark_of(turns)}};
+        flattener.append_own(turn_program(type), {element, mark, FlatSteps::Part{flattener.live_->array, 0, kStateBytes}});
+      });
+    }
+    set_turn(repeat.turn, turns.turn);
+  }
+  void end(const Turns& turns) {
+    if (!repeat_of(turns).until) return;
+    note_place(turns.opener, repeat_of(turns));
+    flattener.now_.step = turns.opener.index;
+    const FlatSteps::Part state{flattener.live_->array, 0, kStateBytes};
+    for (const auto& [mark, lay] : turns.lay) {
+      std::vector<Move> moves;
+      for (std::size_t k = 0; k < turns.exchanged.size(); ++k) {
+        const Address& now = addresses[turns.exchanged[k]];
+        const std::uint64_t bytes = bytes_of(decl(turns.exchanged[k]).element, shapes[turns.exchanged[k]]);
+        if (lay[k] != now && bytes > 0) moves.push_back({{lay[k].array, lay[k].offset, bytes}, {now.array, now.offset, bytes}});
+      }
+      if (moves.empty()) continue;
+      flattener.live_ = flattener.new_part("counts", kCountsBytes);
+      flattener.append_own(ended_at_program(), {state, FlatSteps::Words{{mark}}, *flattener.live_});
+      flattener.append_moves(moves);
+    }
+    flattener.live_ = turns.outer;
+  }
+  // Turns that began with the exchanged arrays at the same places have one mark, and no other repetition has it: an inner one begins with
+  // the state of the outer one.
+  std::uint32_t mark_of(Turns& turns) {
+    if (turns.exchanged.empty()) return 0;
+    std::vector<Address> lay;
+    std::vector<std::uint64_t> places;
+    for (const ArrayId id : turns.exchanged) {
+      lay.push_back(addresses[id]);
+      places.insert(places.end(), {addresses[id].array, addresses[id].offset});
+    }
+    std::tuple key(&procedure.bytes(), turns.opener.index, std::move(places));
+    const std::uint32_t mark = flattener.marks_.try_emplace(std::move(key), flattener.marks_.size() + 1).first->second;
+    turns.lay.try_emplace(mark, std::move(lay));
+    return mark;
+  }
+
   void walk() {
-    struct Turns {
-      StepId opener;
-      std::uint64_t turn, count;
-    };
     std::vector<Turns> repeats;
     StepId at{0};
     const auto go_on = [&](StepId id) { return StepId{id.index + 1}; };
@@ -489,8 +623,7 @@ struct Flattener::Frame {
           at = go_on(repeat->end);
           continue;
         }
-        repeats.push_back({at, 0, count});
-        set_turn(repeat->turn, 0);
+        repeats.push_back(begin(at, *repeat, count));
       } else if (const auto* when = std::get_if<ir::When>(&kind)) {
         std::uint64_t condition = 0;
         named([&] { condition = value(when->condition); });
@@ -504,10 +637,11 @@ struct Flattener::Frame {
       } else if (!repeats.empty() && repeats.back().opener == std::get<ir::EndStep>(kind).opener) {
         Turns& turns = repeats.back();
         if (++turns.turn < turns.count) {
-          set_turn(std::get<ir::Repeat>(procedure.steps()[turns.opener]).turn, turns.turn);
+          begin_turn(turns);
           at = go_on(turns.opener);
           continue;
         }
+        end(turns);
         repeats.pop_back();
       }
       at = go_on(at);
@@ -555,10 +689,7 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
   frame.make_arrays();
   frame.walk();
   // Some arrays do not lie where the invocation wants them. An output in memory of this frame becomes an alias of the wanted array. The
-  // others are copied, through scratch memory, because a swap may have exchanged two of them.
-  struct Move {
-    FlatSteps::Part from, to;
-  };
+  // others are copied.
   now_ = {frame.frame, FlatSteps::kNoStep};
   std::vector<Move> moves;
   std::vector<Shape> outputs;
@@ -571,7 +702,7 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
       touch(now.array);
       if (now.array >= first_own && now.offset == 0 && !aliases_.contains(now.array)) {
         aliases_[now.array] = addresses[k];
-        handed_over_.push_back({result_.steps.steps.size(), now.array, {addresses[k].array, addresses[k].offset, bytes}});
+        handed_over_.push_back({result_.steps.steps.size(), now.array, {addresses[k].array, addresses[k].offset, bytes}, live_});
         continue;
       }
     } else if (decl.role == ArrayRole::Input || (now.array == addresses[k].array && now.offset == addresses[k].offset)) {
@@ -579,15 +710,7 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
     }
     if (bytes > 0) moves.push_back({{now.array, now.offset, bytes}, {addresses[k].array, addresses[k].offset, bytes}});
   }
-  std::vector<FlatSteps::Part> between;
-  for (const Move& move : moves) {
-    result_.steps.arrays.push_back({FlatSteps::Array::Kind::Scratch, "copy", move.from.bytes});
-    begins_.emplace_back();
-    between.push_back({static_cast<std::uint32_t>(result_.steps.arrays.size() - 1), 0, move.from.bytes});
-    touch(move.from.array);
-    append(FlatSteps::Copy{move.from, between.back()});
-  }
-  for (std::size_t k = 0; k < moves.size(); ++k) append(FlatSteps::Copy{between[k], moves[k].to});
+  append_moves(moves);
   return outputs;
 }
 

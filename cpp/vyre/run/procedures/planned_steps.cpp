@@ -176,7 +176,11 @@ class Builder {
               {In::Words, known ? kKnownWords : 0, (known ? known_ : late_).place(words), bytes, buffer_length(decl, bytes)});
         }
       }
-      if (dispatch.counts) call.arrays.push_back(located(*dispatch.counts, 3, dispatch.role));
+      if (dispatch.counts) {
+        call.arrays.push_back(located(*dispatch.counts, 3, dispatch.role));
+      } else if (dispatch.live) {
+        call.arrays.push_back(located(*dispatch.live, 3, StorageView::Role::Workgroups));
+      }
       check_call(program, std::span<const RecordedArray>(call.arrays), dispatch.grid);
     } catch (const BindingError& error) {
       throw BindingError(fmt::format("{}: {}", place_of(dispatch), error.what()));
@@ -196,14 +200,14 @@ class Builder {
 
   void add(const FlatSteps::Zero& zero) {
     const std::uint32_t element = fill_element(zero.part.offset, zero.part.bytes);
-    add_filled(zero_program(element), element, {zero.part});
+    add_filled(zero_program(element), element, {zero.part}, zero.live);
   }
   void add(const FlatSteps::Copy& copy) {
     VYRE_ASSERT(copy.from.bytes == copy.to.bytes);
     const std::uint32_t element = fill_element(copy.from.offset | copy.to.offset, copy.to.bytes);
-    add_filled(copy_program(element), element, {copy.from, copy.to});
+    add_filled(copy_program(element), element, {copy.from, copy.to}, copy.live);
   }
-  void add_filled(const ProfiledProgram& program, std::uint32_t element, const std::vector<Part>& parts) {
+  void add_filled(const ProfiledProgram& program, std::uint32_t element, const std::vector<Part>& parts, const std::optional<Part>& live) {
     const std::uint32_t index = own_program(program);
     const std::uint64_t elements = parts.back().bytes / element;
     for (std::uint64_t first = 0; first < elements; first += kMostFilled) {
@@ -212,6 +216,7 @@ class Builder {
       for (const Part& part : parts) {
         call.arrays.push_back(located({part.array, part.offset + first * element, std::uint64_t{count} * element}, count));
       }
+      if (live) call.arrays.push_back(located(*live, 3, StorageView::Role::Workgroups));
       add(std::move(call), index);
     }
   }

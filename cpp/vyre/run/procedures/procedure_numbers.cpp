@@ -49,9 +49,12 @@ class Structure {
                                 if (inner[k]) mark(step.numbers[k]);
                               }
                             },
-                            [&](const ir::Repeat& step) { mark(step.count); }, [&](const ir::When& step) { mark(step.condition); },
-                            [&](const ir::Clear& step) { mark_part(step.part); }, [&](const ir::Require& step) { mark(step.condition); },
-                            [&](const auto&) {}},
+                            [&](const ir::Repeat& step) {
+                              mark(step.count);
+                              if (step.until) mark_part(*step.until);
+                            },
+                            [&](const ir::When& step) { mark(step.condition); }, [&](const ir::Clear& step) { mark_part(step.part); },
+                            [&](const ir::Require& step) { mark(step.condition); }, [&](const auto&) {}},
                  procedure.steps()[StepId{index}]);
     }
     std::vector<bool> numbers(procedure.numbers().size(), false);

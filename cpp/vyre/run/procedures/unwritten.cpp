@@ -56,7 +56,7 @@ class Search {
       for (; next < handed_over.size() && handed_over[next].after == at; ++next) {
         const HandedOver& each = handed_over[next];
         read({each.array, 0, steps_.arrays[each.array].bytes});
-        write(each.to);
+        write(each.to, each.live);
       }
       if (at == steps_.steps.size()) break;
       std::visit([&](const auto& step) { enter(step); }, steps_.steps[at]);
@@ -88,8 +88,9 @@ class Search {
                       : Range{std::min(array.zeros.begin, missing.begin), std::max(array.zeros.end, missing.end)};
     settle(part.array);
   }
-  void write(const Part& part) {
-    if (!is_open(part)) return;
+  // A step that may do nothing writes for certain only what is made together with it.
+  void write(const Part& part, const std::optional<Part>& live) {
+    if (!is_open(part) || live != begins_[part.array].live) return;
     arrays_[part.array].written.add({part.offset, part.offset + part.bytes});
     settle(part.array);
   }
@@ -101,10 +102,10 @@ class Search {
     array.settled = missing.begin >= missing.end;
   }
 
-  void enter(const FlatSteps::Zero& zero) { write(zero.part); }
+  void enter(const FlatSteps::Zero& zero) { write(zero.part, zero.live); }
   void enter(const FlatSteps::Copy& copy) {
     read(copy.from);
-    write(copy.to);
+    write(copy.to, copy.live);
   }
   void enter(const FlatSteps::Dispatch& dispatch) {
     if (dispatch.counts) read(*dispatch.counts);
@@ -132,7 +133,7 @@ class Search {
     };
     each_slot([&](std::size_t slot, const Part& part) { read(bytes_of(slot, part, (*reach)[slot].read)); });
     each_slot([&](std::size_t slot, const Part& part) {
-      for (const Range& range : (*reach)[slot].written) write(bytes_of(slot, part, range));
+      for (const Range& range : (*reach)[slot].written) write(bytes_of(slot, part, range), dispatch.live);
     });
   }
 

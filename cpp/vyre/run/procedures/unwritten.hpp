@@ -16,6 +16,8 @@ struct ArrayBegin {
   static constexpr std::size_t kNever = ~std::size_t{0};
   bool zeros = false;          // its elements are 0 until a step writes them
   std::size_t first = kNever;  // the number of steps before the first one that uses it
+  // What FlatSteps::Dispatch::live is of the steps with which it is made: these do all or nothing.
+  std::optional<FlatSteps::Part> live = std::nullopt;
 };
 
 // After so many steps an invocation ends, and its output `array` is what its caller has in `to`.
@@ -23,6 +25,7 @@ struct HandedOver {
   std::size_t after = 0;
   std::uint32_t array = 0;
   FlatSteps::Part to;
+  std::optional<FlatSteps::Part> live = std::nullopt;  // of the steps of the invocation
 };
 
 // Zeros that are needed before a step.

@@ -1,5 +1,6 @@
-// Checks P010 and P011: a step has written what is read or returned. Conditions and counts are decided by sizes, which are not compared
-// with each other: a step is taken to have run where some path to a place has it, so that nothing right is refused.
+// Checks P010, P011 and what P015 says of writes: a step has written what is read or returned, or writes what ends its repetition.
+// Conditions and counts are decided by sizes, which are not compared with each other: a step is taken to have run where some path to a
+// place has it, so that nothing right is refused.
 //
 // In a repetition that stands in no other one, a step outside of inner blocks runs in the first turn if it runs at all, so it reads what
 // was written before it in the text. A step in an inner block may run in a later turn only, and reads what any step of the repetition
@@ -44,6 +45,7 @@ class ProcedureFlow {
  private:
   void step(ir::StepId id) {
     std::visit(overloaded{[&](const ir::Repeat& repeat) {
+                            use(id);
                             if (!repeat_.valid()) enter(id, repeat.end);
                           },
                           [&](const ir::When& when) {
@@ -58,6 +60,7 @@ class ProcedureFlow {
                           },
                           [&](const ir::EndStep& end) {
                             if (end.opener == repeat_) leave();
+                            if (places_.depth(id) < kMostNested) check_end(end.opener, id);
                             if (!std::holds_alternative<ir::When>(procedure_.steps()[end.opener])) return;
                             const Branch branch = std::move(open_.back());
                             open_.pop_back();
@@ -81,6 +84,19 @@ class ProcedureFlow {
     for (const ArrayUse& use : uses) {
       if (use.writes) write(use.array);
     }
+  }
+  void check_end(ir::StepId opener, ir::StepId end) {
+    const auto* repeat = std::get_if<ir::Repeat>(&procedure_.steps()[opener]);
+    if (repeat == nullptr || !repeat->until) return;
+    for (ir::StepId id{opener.index + 1}; id < end; ++id.index) {
+      const ir::StepKind& step = procedure_.steps()[id];
+      const auto* swap = std::get_if<ir::Swap>(&step);
+      if (swap != nullptr && (swap->a == repeat->until->array || swap->b == repeat->until->array)) return;
+      for (const ArrayUse& use : uses_.of(step)) {
+        if (use.writes && use.array == repeat->until->array) return;
+      }
+    }
+    report_.add<UntilUnwritten>(opener, procedure_.arrays()[repeat->until->array].name);
   }
   void write(ArrayId array) {
     if (is_written_[array]) return;

@@ -100,6 +100,9 @@ std::vector<ArrayUse> KnownUses::of(const ir::StepKind& step) const {
                         [&](const ir::Clear& clear) {
                           add(clear.part, {{}, false, true});
                         },
+                        [&](const ir::Repeat& repeat) {
+                          if (repeat.until) add(*repeat.until, {{}, true, false});
+                        },
                         [](const auto&) {}},
              step);
   return result;

@@ -95,7 +95,7 @@ class KnownUses {
   // One for each of procedure.programs(); nothing for those that are not valid, which count as using nothing.
   KnownUses(const ir::Procedure& procedure, const std::vector<std::optional<ValidProgram>>& valid);
 
-  // The uses of a dispatch, an invocation or a clear.
+  // The uses of a dispatch, an invocation or a clear, and of the element that ends a repetition.
   std::vector<ArrayUse> of(const ir::StepKind& step) const;
 
  private:
@@ -110,9 +110,9 @@ inline constexpr std::uint32_t kMostNested = 32;
 std::string step_name(const ir::Procedure& procedure, const ir::StepKind& step);
 
 void check_procedure_declarations(const ir::Procedure& procedure, ProcedureReport& report);                      // P001 to P003
-void check_procedure_wiring(const ir::Procedure& procedure, const StepPlaces& places, ProcedureReport& report);  // P004 to P009, P014
+void check_procedure_wiring(const ir::Procedure& procedure, const StepPlaces& places, ProcedureReport& report);  // P004 to P009, P014, P015
 void check_procedure_sizes(const ir::Procedure& procedure, const StepPlaces& places, ProcedureReport& report);   // P012, P013
 void check_procedure_flow(const ir::Procedure& procedure, const StepPlaces& places, const KnownUses& uses,
-                          ProcedureReport& report);  // P010, P011
+                          ProcedureReport& report);  // P010, P011, P015
 
 }  // namespace vyre::validate

@@ -1,4 +1,4 @@
-// P004 to P009 and P014: what dispatches, invocations, swaps and clears name.
+// P004 to P009, P014 and the type in P015: what dispatches, invocations, swaps, clears and repetitions name.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -29,10 +29,11 @@ class Wiring {
   }
 
   void check(ir::StepId id) {
-    std::visit(overloaded{[&](const ir::Dispatch& step) { check(id, step); }, [&](const ir::Invoke& step) { check(id, step); },
-                          [&](const ir::Swap& step) { check(id, step); },
-                          [&](const ir::Clear& step) { check_writable(id, step.part.array); }, [](const auto&) {}},
-               procedure_.steps()[id]);
+    std::visit(
+        overloaded{[&](const ir::Dispatch& step) { check(id, step); }, [&](const ir::Invoke& step) { check(id, step); },
+                   [&](const ir::Swap& step) { check(id, step); }, [&](const ir::Clear& step) { check_writable(id, step.part.array); },
+                   [&](const ir::Repeat& step) { check(id, step); }, [](const auto&) {}},
+        procedure_.steps()[id]);
   }
 
  private:
@@ -106,6 +107,12 @@ class Wiring {
     if (a.element != b.element || a.axes != b.axes) {
       report_.add<SwapUnlike>(id, a.name, ir::text(a.element), a.axes, b.name, ir::text(b.element), b.axes);
     }
+  }
+
+  void check(ir::StepId id, const ir::Repeat& step) {
+    if (!step.until) return;
+    const ir::TypeInfo& type = ir::info(element(*step.until));
+    if (type.components != 1 || type.bytes == 0) report_.add<UntilType>(id, decl(step.until->array).name, type.text);
   }
 
   struct Use {

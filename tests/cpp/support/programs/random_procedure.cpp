@@ -117,11 +117,13 @@ class Generator {
   }
   void step() {
     switch (below(10)) {
-      case 0:
-        builder_.repeat(size());
+      case 0: {
+        const SizeId count = size();
+        builder_.repeat(count, chance(3) ? std::optional(part()) : std::nullopt);
         ++turns_;
         open_.push_back(false);
         return;
+      }
       case 1:
         builder_.when(size());
         open_.push_back(true);
