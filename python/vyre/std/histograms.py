@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from vyre import Array, ProcedureArray
+from vyre import Array, ProcedureArray, u32, u64
 from vyre._base.refused import must_be, must_have
 from vyre.std._calls.declared import At, Unpack, argument, call, name_of, step
 from vyre.std._calls.host import Place, check_order, count_of, elements, place_of, waited
 from vyre.std._scanning.histograms import copies_of, histogrammer
-from vyre.std.reducing import max as largest_of
+from vyre.std._scanning.operators import operator_of
+from vyre.std._scanning.reductions import reducer
 from vyre.std.sorting import KEYS, unsigned
 
 __all__ = ["bincount", "histogram"]
@@ -97,12 +98,12 @@ def _needed(x: Any, where: str) -> int:
     """The number of counts up to the largest element."""
     if not len(x):
         return 0
-    words, _ = unsigned(x)  # so negative elements are the largest
+    words, key = unsigned(x)  # so negative elements are the largest
     if isinstance(x, np.ndarray):
         largest = int(words.max())
     else:
-        wide = words.astype(np.uint32) if x.dtype.itemsize < 4 else words
-        largest = int(waited(largest_of(wide), where)[0])
+        find = reducer(operator_of("max", u64 if key is u64 else u32, None, where), key)
+        largest = int(waited(find(words), where)[0])
     if largest > np.iinfo(x.dtype).max:
         largest -= 2 ** (8 * x.dtype.itemsize)
     if not 0 <= largest < _MOST_BINS:
