@@ -14,27 +14,38 @@
 namespace vyre::run {
 namespace {
 
-// Memory of at least kLarge bytes is mapped from the system, which gives zeroed pages. One large page of two megabytes needs one page table
-// entry in place of 512.
-constexpr std::size_t kLarge = std::size_t{4} << 20, kLargePage = std::size_t{2} << 20;
+// Memory of at least kMapped bytes is mapped from the system, which gives zeroed pages, and kept when it is freed: an allocator gives
+// memory of this size back to the system, at the latest when two arrays are freed at a time. From kLarge bytes on, one large page of two
+// megabytes needs one page table entry in place of 512.
+constexpr std::size_t kMapped = std::size_t{512} << 10, kLarge = std::size_t{4} << 20;
+constexpr std::size_t kUnit = std::size_t{64} << 10, kLargePage = std::size_t{2} << 20;
 
-std::size_t mapped_bytes(std::size_t bytes) { return (bytes + kLargePage - 1) / kLargePage * kLargePage; }
+std::size_t mapped_bytes(std::size_t bytes) {
+  const std::size_t unit = bytes < kLarge ? kUnit : kLargePage;
+  return (bytes + unit - 1) / unit * unit;
+}
 
-// Returns a mapping that is aligned to large pages, or null if the system gives none.
+std::byte* map_pages(std::size_t bytes) {
+  void* const start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return start == MAP_FAILED ? nullptr : static_cast<std::byte*>(start);
+}
+
+// Returns a mapping, of large memory one that is aligned to large pages, or null if the system gives none.
 std::byte* map(std::size_t bytes) {
   const std::size_t wanted = mapped_bytes(bytes);
+  if (wanted < kLarge) return map_pages(wanted);
   if (wanted < bytes || wanted + kLargePage < wanted) return nullptr;
-  void* const start = mmap(nullptr, wanted + kLargePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED) return nullptr;
+  std::byte* const start = map_pages(wanted + kLargePage);
+  if (start == nullptr) return nullptr;
   const std::size_t before = (kLargePage - reinterpret_cast<std::uintptr_t>(start) % kLargePage) % kLargePage;
-  std::byte* const first = static_cast<std::byte*>(start) + before;
+  std::byte* const first = start + before;
   if (before != 0) munmap(start, before);
   munmap(first + wanted, kLargePage - before);
   madvise(first, wanted, MADV_HUGEPAGE);
   return first;
 }
 
-// Keeps freed large mappings for later allocations of the same size, because a page fault takes longer than most programs take to write the
+// Keeps freed mappings for later allocations of the same size, because a page fault takes longer than most programs take to write the
 // page. The system may reclaim the pages when it is short of memory (MADV_FREE).
 class Kept {
  public:
@@ -81,7 +92,7 @@ class Kept {
     std::byte* start = nullptr;
     std::size_t bytes = 0;
   };
-  static constexpr std::size_t kMost = 8, kMostBytes = std::size_t{1} << 30;
+  static constexpr std::size_t kMost = 16, kMostBytes = std::size_t{1} << 30;
 
   Mapping remove(std::size_t index) {
     const Mapping removed = mappings_[index];
@@ -104,8 +115,10 @@ static_assert(std::is_trivially_destructible_v<Kept>);
 }  // namespace
 
 HostMemory::HostMemory(std::size_t bytes, bool zeroed) : data_(nullptr, Release{nullptr, 0}) {
-  if (bytes >= kLarge) {
-    std::byte* start = zeroed ? nullptr : kept.take(mapped_bytes(bytes));
+  if (bytes >= kMapped) {
+    // Large pages that the system zeroes anew take less time than to write them.
+    std::byte* start = zeroed && bytes >= kLarge ? nullptr : kept.take(mapped_bytes(bytes));
+    if (start != nullptr && zeroed) std::memset(start, 0, bytes);
     if (start == nullptr) start = map(bytes);
     if (start == nullptr) {
       kept.drop();  // may free what the system lacks
