@@ -28,12 +28,11 @@ def block_digests(algorithm: Algorithm, products: bool) -> Any:
     # A whole digest is stored at once where it can be.
     stored = vec4u32 if size % 4 == 0 else u32
     products = products and algorithm.products
+    number: Any = u32 if products else vyre.const
     padding = last_block([], 0, HostWord, algorithm)
 
     @vyre.kernel(workgroup_size=128)
-    def hash_blocks(
-        words: In[vec4u32], starts: In[u32], digests: Out[stored], one: u32 if products else vyre.const
-    ) -> None:
+    def hash_blocks(words: In[vec4u32], starts: In[u32], digests: Out[stored], one: number) -> None:
         i = vyre.gid(0)
         if i < len(starts):
             h = state_of([u32(word) for word in begin], algorithm)

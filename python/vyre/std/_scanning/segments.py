@@ -232,7 +232,7 @@ def _scan_rest(op: Operator) -> Any:
 @functools.cache
 def _levels(op: Operator, each: int | None, levels: int) -> Any:
     """The procedure that scans elements by the bits of those that begin a segment."""
-    inner = _levels(op, each, levels - 1) if levels > 1 else None
+    inner: Any = _levels(op, each, levels - 1) if levels > 1 else None
     neighbours = each or each_of(op)
     scan_tiles, reduce_tiles = _scan_tiles(op, neighbours), _reduce_tiles(op, neighbours)
     element, tile = op.element, LANES * neighbours
