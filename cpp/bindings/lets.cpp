@@ -79,7 +79,7 @@ py::object let(Lets& self, PyObject* name, PyObject* value) {
   const std::string made = new_name(self, text_of(name));
   const ir::SourcePlace place = caller();
   if (self.dead == 0) {
-    const py::object node = new_instance(PyNode{ir::node::let(made, exactly<PyExpr>(value)->handle, place)});
+    const py::object node = new_instance(PyNode{ir::node::open_let(made, exactly<PyExpr>(value)->handle, place)});
     check(PyList_Append(self.block, node.ptr()));
   }
   py::object variable = new_instance(PyExpr{ir::expr::var(made, place)});

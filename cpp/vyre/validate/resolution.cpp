@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "vyre/ir/handles/infix.hpp"
 #include "vyre/validate/checks.hpp"
@@ -20,6 +21,14 @@ using ir::Mistake;
 std::string undefined_fix(DataType type) {
   if (ir::lanes(type) > 1) return "apply it to each lane, vyre.lane(x, 0) and the others";
   return "write vyre.cast(vyre.u32, x) for each operand x";
+}
+
+// A negative integer that a variable without a sign is assigned is a mistake of how the variable begins, or of the integer.
+std::string literal_fix(const ir::Program& program, const Mistake& mistake) {
+  const auto* assign = std::get_if<ir::Assign>(&program.node(mistake.statement));
+  const bool begins = assign != nullptr && assign->value == mistake.expr && mistake.number.negative && mistake.left == ir::kU32;
+  return fmt::format("{}write an integer of that range",
+                     begins ? fmt::format("begin variable `{}` as an I32, or ", program.text(assign->name)) : "");
 }
 
 }  // namespace
@@ -50,7 +59,7 @@ Diagnostics diagnose(const ir::Resolved& resolved, const ir::OpTable& ops) {
         break;
       case Mistake::Kind::Literal:
         report.add<Message::LiteralRange>(site, mistake.number.text(), left, ir::range(mistake.left).least.text(),
-                                          ir::range(mistake.left).greatest.text(), "write an integer of that range");
+                                          ir::range(mistake.left).greatest.text(), literal_fix(resolved.program, mistake));
         break;
       case Mistake::Kind::Truth:
         report.add<Message::InvertedTruth>(site);

@@ -215,6 +215,11 @@ def _in_words_of_kernels(diagnostics: Sequence[Any], tracer: Tracer, spots: Call
             hint = each.hint
         message = re.sub(r"variable `(\w+)`", lambda found: f"variable `{slots.get(found[1], found[1])}`", each.message)
         small = _TOO_SMALL.match(message)
+        begins = re.search(r"Fix: begin variable `(\w+)`", message)
+        if small is not None and begins is not None:
+            hint = f"write {begins[1]} = vyre.i32(...) where it begins."
+            spot = spots().get((begins[1], int(small[2])))
+            each = each if spot is None else at_spot(each, spot)
         # A literal that is the whole value of a statement is one with which a variable begins.
         if small is not None and each.place.path.endswith("].value"):
             before, literal, kind = small.groups()

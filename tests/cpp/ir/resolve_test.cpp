@@ -134,10 +134,11 @@ TEST(Resolve, gives_an_open_integer_the_type_of_the_first_typed_value_assigned) 
             "out[0] = cast(i32, negate(cast(u32, x)))\n");
 }
 
-TEST(Resolve, takes_an_open_integer_for_u32_where_nothing_says_otherwise) {
+TEST(Resolve, gives_an_open_integer_the_type_of_its_first_use_where_no_assignment_says_otherwise) {
   const std::vector<NodeHandle> entry = {node::let("x", expr::open_integer({0}, "x")),
                                          node::let("y", infix(Infix::Add, {var("x"), load("i", u32(0))}))};
-  const Resolved made = resolved(entry);
+  EXPECT_TRUE(resolved(entry).mistakes.empty());
+  const Resolved made = resolved({entry[0], node::assign("x", load("u", u32(0))), entry[1]});
   ASSERT_EQ(made.mistakes.size(), 1u);
   EXPECT_EQ(made.mistakes[0].kind, Mistake::Kind::Operands);
   EXPECT_EQ(made.mistakes[0].left, DataType::U32);

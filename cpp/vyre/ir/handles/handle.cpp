@@ -198,6 +198,11 @@ namespace node {
 NodeHandle let(std::string name, ExprHandle value, SourcePlace place) {
   return make(NodeKind::Let, place, std::move(name), {std::move(value)});
 }
+NodeHandle open_let(std::string name, ExprHandle value, SourcePlace place) {
+  NodeHandle made = let(std::move(name), std::move(value), place);
+  const_cast<NodeData&>(*made).is_open = true;  // no other handle has it yet
+  return made;
+}
 NodeHandle assign(std::string name, ExprHandle value, SourcePlace place) {
   return make(NodeKind::Assign, place, std::move(name), {std::move(value)});
 }

@@ -76,7 +76,8 @@ struct ExprData {
   mutable const ExprData* next_dead = nullptr;
 
   bool is_integer() const { return adapts && kind == ExprKind::Literal; }
-  Number number() const { return Number::of(bits, negative); }  // of an integer of Python
+  bool is_bit() const { return is_integer() && !negative && bits <= 1; }  // an integer that a truth may be
+  Number number() const { return Number::of(bits, negative); }            // of an integer of Python
 };
 
 enum class NodeKind : std::uint8_t { Let, Assign, Store, If, Loop, Block, Barrier, Return, Break };
@@ -84,6 +85,7 @@ enum class NodeKind : std::uint8_t { Let, Assign, Store, If, Loop, Block, Barrie
 struct NodeData {
   mutable std::atomic<std::uint32_t> references{1};
   NodeKind kind;
+  bool is_open = false;  // of a Let: an integer that it binds takes the type that the variable's uses want
   SourcePlace place;
   std::string name;                   // of a variable or buffer
   std::vector<ExprHandle> operands;   // in evaluation order
@@ -127,6 +129,8 @@ inline ExprHandle lid(std::uint32_t axis) { return grid_id(GridIdKind::Local, ax
 
 namespace node {
 NodeHandle let(std::string name, ExprHandle value, SourcePlace place = {});
+// A Let of a variable of Python, which as such has no type: of a Select of integers it makes one of the type that its uses want.
+NodeHandle open_let(std::string name, ExprHandle value, SourcePlace place = {});
 NodeHandle assign(std::string name, ExprHandle value, SourcePlace place = {});
 NodeHandle store(std::string buffer, ExprHandle index, ExprHandle value, SourcePlace place = {});
 NodeHandle if_(ExprHandle condition, std::vector<NodeHandle> then, std::vector<NodeHandle> otherwise = {}, SourcePlace place = {});

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <unordered_map>
+#include <string>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
@@ -28,6 +28,45 @@ void add_plain(ProgramBuilder& builder, const NodeData& data) {
   builder.break_(data.place);
 }
 
+// The group of the variable that an expression reads, if it is one that began with an integer.
+const std::string* group_of(const ExprData& value, const OpenTypes& open_types) {
+  return value.kind == ExprKind::Var ? open_types.group(value.name) : nullptr;
+}
+
+void add_let(ProgramBuilder& builder, Variables& variables, Expressions& make, OpenTypes& open_types, const NodeData& data) {
+  const ExprData& given = *data.operands[0];
+  const bool is_open = data.is_open && given.adapts && given.name.empty();
+  const std::string group = is_open ? "= " + data.name : given.name;  // of this variable alone, or that of open_integer()
+  const std::string* const joined = given.adapts && !group.empty() ? &group : group_of(given, open_types);
+  if (joined != nullptr) open_types.declare(data.name, *joined);
+  if (is_open && given.negative) open_types.note_negative(group);
+  const Made value = make(data.operands[0], is_open ? open_types.type(group) : std::nullopt);
+  const NameId name = builder.name(data.name);
+  builder.let(name, value.id, data.place);
+  variables.bind(name, value.type);
+  // A Let by hand is a U32. One that copies a variable is made for kernels where it copies a truth.
+  const bool is_kernels = data.is_open || given.kind == ExprKind::Var;
+  open_types.note_truth(data.name, (is_kernels && value.holds_truth) || (given.is_bit() && !given.name.empty()));
+}
+
+void add_assign(ProgramBuilder& builder, const Variables& variables, Expressions& make, OpenTypes& open_types, const NodeData& data) {
+  const ExprHandle& given = data.operands[0];
+  const NameId name = builder.name(data.name);
+  const Made value = make(given, variables.type(name));
+  if (const std::string* const group = open_types.group(data.name)) {
+    const std::string* const other = group_of(*given, open_types);
+    if (other != nullptr) {
+      open_types.unite(*group, *other);
+    } else if (given->adapts) {
+      if (given->negative) open_types.note_negative(*group);
+    } else if (value.type) {
+      open_types.bind(*group, *value.type);
+    }
+  }
+  if (open_types.is_truth(data.name) && !value.holds_truth && !given->is_bit()) open_types.note_other(data.name);
+  builder.assign(name, value.id, data.place);
+}
+
 // One walk over the program; nothing when `open_types` has learned a type that the walk did not know from its beginning.
 std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
                              const Surroundings& surroundings, SourcePlace place, OpenTypes& open_types) {
@@ -36,7 +75,6 @@ std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSi
   builder.made_at(place);
   Variables variables;
   Expressions make(builder, variables, buffers, surroundings, open_types);
-  std::unordered_map<std::string, std::string> groups;  // of the variables that began with an open integer
   for (const BufferDecl& decl : buffers) builder.buffer(decl);
   for (const auto& [name, type] : surroundings.variables) variables.bind(builder.name(name), type);
 
@@ -73,24 +111,12 @@ std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSi
     const NodeData& data = *top.rest.front();
     top.rest = top.rest.subspan(1);
     switch (data.kind) {
-      case NodeKind::Let: {
-        const Made value = make(data.operands[0]);
-        const NameId name = builder.name(data.name);
-        if (data.operands[0]->adapts && !data.operands[0]->name.empty()) groups[data.name] = data.operands[0]->name;
-        builder.let(name, value.id, data.place);
-        variables.bind(name, value.type);
+      case NodeKind::Let:
+        add_let(builder, variables, make, open_types, data);
         break;
-      }
-      case NodeKind::Assign: {
-        const NameId name = builder.name(data.name);
-        const Made value = make(data.operands[0], variables.type(name));
-        if (const auto open = groups.find(data.name); open != groups.end()) {
-          if (data.operands[0]->adapts && data.operands[0]->negative) open_types.note_negative(open->second);
-          if (!data.operands[0]->adapts && value.type) open_types.bind(open->second, *value.type);
-        }
-        builder.assign(name, value.id, data.place);
+      case NodeKind::Assign:
+        add_assign(builder, variables, make, open_types, data);
         break;
-      }
       case NodeKind::Store: {
         const ExprId index = make(data.operands[0]).id;
         const NameId buffer = builder.name(data.name);

@@ -41,13 +41,27 @@ ExprId Expressions::stored(const ExprHandle& root, NameId buffer) {
   const std::optional<DataType> stored = element(buffer);
   if (!stored || !is_narrow(*stored) || !root->is_integer() || !root->name.empty() || surroundings_.spelled) {
     const Made value = (*this)(root, value_of(buffer));
-    const bool is_truth = value.truth && value.type == kU32 && stored == DataType::Bool && !surroundings_.spelled;
+    const bool is_u32 = value.type.value_or(kU32) == kU32;  // as a group without a type counts
+    const bool is_truth = value.holds_truth && is_u32 && stored == DataType::Bool && !surroundings_.spelled;
+    if (stored) want(*root, value.type, value_type(*stored));
     return is_truth ? builder_.add(Cast{DataType::Bool, value.id}, root->place) : value.id;
   }
   const Number value = root->number();
   const ExprId id = builder_.add(value.literal(value_type(*stored)), root->place);
   if (!value.fits(*stored)) add_mistake({.kind = Mistake::Kind::Literal, .left = *stored, .number = value, .expr = id});
   return id;
+}
+
+void Expressions::want(const ExprData& data, std::optional<DataType> own, DataType opposite) {
+  if (data.kind == ExprKind::Var && has_numbers(opposite) && own.value_or(kU32) != opposite) open_types_.want(data.name, opposite);
+}
+
+void Expressions::want_alike(std::span<const ExprHandle> data, std::span<const Made> made) {
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    for (const Made& other : made) {
+      if (other.type && other.type != made[k].type) want(*data[k], made[k].type, *other.type);
+    }
+  }
 }
 
 Made Expressions::operator()(const ExprHandle& root, std::optional<DataType> wanted) {
@@ -157,7 +171,7 @@ Made Expressions::make(const ExprData& data) {
     }
     case ExprKind::Var: {
       const NameId name = builder_.name(data.name);
-      return {.id = add(Var{name}), .type = variables_.type(name), .type_varies = true};
+      return {.id = add(Var{name}), .type = variables_.type(name), .holds_truth = open_types_.is_truth(data.name), .type_varies = true};
     }
     case ExprKind::BufLen:
       return {.id = add(BufLen{builder_.name(data.name)}), .type = DataType::U32};
@@ -208,8 +222,9 @@ Made Expressions::operation(const ExprData& data) {
     made[k] = operand(data, k);
     ids[k] = made[k].id;
   }
-  Made result = of(builder_.add(application(op, ids), data.place), op.result, std::span(made).first(op.arity));
+  Made result = of(builder_.add(application(op, ids), data.place), op.result, std::span(made).first(op.arity), keeps_truths(op));
   result.truth = (op.laws & kTruth) != 0 || (keeps_truths(op) && made[0].truth && made[1].truth);
+  result.holds_truth = result.truth || (keeps_truths(op) && made[0].holds_truth && made[1].holds_truth);
   return result;
 }
 
@@ -221,11 +236,13 @@ Made Expressions::select(const ExprData& data) {
   const Made& yes = first_adapts ? other_arm : known_arm;
   const Made& no = first_adapts ? known_arm : other_arm;
   const std::optional<DataType> type = yes.type == no.type ? yes.type : std::nullopt;
+  if (!type) want_alike(std::span(data.operands).subspan(1), std::array{yes, no});
   Made made{.id = builder_.add(Select{condition.id, yes.id, no.id}, data.place), .type = type};
   const bool adapts = first_adapts || data.operands[2]->adapts;
   const bool arms_vary = yes.type_varies || no.type_varies;
   made.id_varies = condition.id_varies || yes.id_varies || no.id_varies || (adapts && arms_vary);
   made.type_varies = arms_vary;
+  made.holds_truth = (yes.holds_truth || data.operands[1]->is_bit()) && (no.holds_truth || data.operands[2]->is_bit());
   return made;
 }
 
@@ -237,12 +254,14 @@ const OpTable& Expressions::operations() {
 std::optional<DataType> Expressions::deciding_type(const ExprData& data, const ByType& function) {
   std::optional<DataType> type;
   bool hidden = false;
-  for (std::size_t k = 0; k < std::min(function.typed, data.operands.size()); ++k) {
+  std::vector<Made> operands(std::min(function.typed, data.operands.size()));
+  for (std::size_t k = 0; k < operands.size(); ++k) {
     if (data.operands[k]->adapts && data.operands[k]->name.empty()) continue;
-    const std::optional<DataType> own = operand(data, k).type;
-    hidden = hidden || !own;
-    if (!type) type = own;
+    operands[k] = operand(data, k);
+    hidden = hidden || !operands[k].type;
+    if (!type) type = operands[k].type;
   }
+  want_alike(data.operands, operands);
   leaned_ = leaned_ || (hidden && type.value_or(DataType::U32) != DataType::U32);
   return type;
 }
@@ -260,7 +279,7 @@ Made Expressions::call(const ExprData& data) {
   }
   const ExprId id = builder_.add(Call{builder_.name(called), list(arguments)}, data.place);
   Made made = of(id, signature != nullptr ? std::optional(signature->output) : std::nullopt, arguments, function != nullptr);
-  made.truth = spec && compares(*spec);
+  made.truth = made.holds_truth = spec && compares(*spec);
   return made;
 }
 
@@ -391,7 +410,10 @@ Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
   // A mistake elsewhere hides a type, or a group has none yet; an operand that has one decides.
   const bool negative = std::ranges::any_of(data.operands, [](const ExprHandle& each) { return each->adapts && each->negative; });
   DataType type = decides.value_or(negative && !hidden ? DataType::I32 : DataType::U32);
-  leaned_ = leaned_ || (hidden && type != DataType::U32);
+  if (hidden && type != DataType::U32) {
+    leaned_ = true;
+    want_alike(data.operands, operands);
+  }
   for (std::size_t k = 0; adapt && k < operands.size(); ++k) {
     const ExprData& integer_data = *data.operands[k];
     if (!integer_data.adapts) continue;
@@ -416,6 +438,7 @@ Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
   if (std::ranges::all_of(operands, fits)) return written(data, row, type, operands);
   const DataType left = operands[0].type.value_or(type);
   const auto right = std::ranges::find_if(operands, [&](const Made& each) { return each.type.value_or(left) != left; });
+  want_alike(data.operands, operands);
   return mistaken(data, operands, {.kind = Mistake::Kind::Operands, .left = left, .right = *right->type});
 }
 
@@ -440,7 +463,7 @@ Made Expressions::written(const ExprData& data, const InfixInfo& row, DataType t
   };
   const auto made = [&](ExprId id, DataType result) {
     Made made = of(id, result, operands, true);
-    made.truth = compares && result != DataType::Bool;
+    made.truth = made.holds_truth = compares && result != DataType::Bool;
     return made;
   };
 
@@ -449,7 +472,10 @@ Made Expressions::written(const ExprData& data, const InfixInfo& row, DataType t
       return operands[0];
     case How::Op: {
       Made result = made(applied([&](std::size_t k) { return operands[k].id; }), op->result);
-      if (keeps_truths(*op)) result.truth = operands[0].truth && operands[1].truth;
+      if (keeps_truths(*op)) {
+        result.truth = operands[0].truth && operands[1].truth;
+        result.holds_truth = operands[0].holds_truth && operands[1].holds_truth;
+      }
       return result;
     }
     case How::Wrapped: {

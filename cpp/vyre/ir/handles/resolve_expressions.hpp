@@ -31,39 +31,88 @@ struct Made {
   ExprId id;
   std::optional<DataType> type;  // nothing when a mistake hides it
   bool truth = false;            // a comparison, a logical operator, or `& | ^` of such
+  bool holds_truth = false;      // the same, or variables that hold such
   bool id_varies = false;        // in another environment the same handle may be another expression
   bool type_varies = false;      // in another environment the same handle may have another type
 };
 
-// The types of the groups of integers that open_integer() made. A walk over the program may find some of them too late for what it has
-// made already; then the program is made again, and each time at least one group more has its type.
+// What is known of a variable only after its Let: whether it holds truths alone, and the type of an integer that it began with. The
+// variables that integers pass between are a group, which has one type. A walk over the program may find some of it too late for what it
+// has made already; then the program is made again, and each time at least one group more has its type, or one variable more is no truth.
 class OpenTypes {
  public:
-  std::optional<DataType> type(const std::string& group) { return types_.try_emplace(group).first->second; }
+  // The group of a variable that began with an integer, with a Select of such, or with another variable of the group.
+  void declare(const std::string& variable, std::string group) { groups_[variable] = std::move(group); }
+  const std::string* group(const std::string& variable) const {
+    const auto found = groups_.find(variable);
+    return found == groups_.end() ? nullptr : &root(found->second);
+  }
+  std::optional<DataType> type(const std::string& group) { return facts_[root(group)].type; }
   void bind(const std::string& group, DataType type) {
-    std::optional<DataType>& known = types_[group];
+    std::optional<DataType>& known = facts_[root(group)].type;
     if (known) return;
     known = type;
     // A group without a type counts as U32.
     if (type != kU32) again_ = true;
   }
+  // One of them is assigned a variable of the other.
+  void unite(const std::string& group, const std::string& other) {
+    const std::string into = root(group), from = root(other);
+    if (into == from) return;
+    Facts& facts = facts_[into];
+    const Facts joins = facts_[from];
+    if (facts.type && joins.type) return;
+    if (joins.type) bind(into, *joins.type);
+    if (facts.type && facts.type != kU32) again_ = true;
+    facts.negative = facts.negative || joins.negative;
+    if (!facts.wanted) facts.wanted = joins.wanted;
+    united_[from] = into;
+  }
   // A group of a negative integer counts as I32.
-  void note_negative(const std::string& group) { negative_.insert(group); }
+  void note_negative(const std::string& group) { facts_[root(group)].negative = true; }
+  // A variable is used where another type than its own stands opposite. Its group takes that, if no assignment gives it a type.
+  void want(const std::string& variable, DataType type) {
+    const std::string* const its = group(variable);
+    if (its != nullptr && !facts_[*its].wanted) facts_[*its].wanted = type;
+  }
+  // What a variable of a kernel begins with is 0 or 1 alone, as the value of a comparison.
+  void note_truth(const std::string& variable, bool is_truth) {
+    if (!is_truth || others_.contains(variable)) {
+      truths_.erase(variable);
+    } else {
+      truths_.insert(variable);
+    }
+  }
+  bool is_truth(const std::string& variable) const { return truths_.contains(variable); }
+  // A variable that was taken for a truth is assigned something else.
+  void note_other(const std::string& variable) { again_ = others_.insert(variable).second || again_; }
   // Whether the program must be made again. `leaned`: an operand without a type was taken for what the other one is, which is no U32.
   bool settle(bool leaned) {
-    bool again = again_;
-    for (auto& [group, type] : types_) {
-      if (again_ || type || !(leaned || negative_.contains(group))) continue;
-      type = negative_.contains(group) ? DataType::I32 : kU32;
+    if (std::exchange(again_, false)) return true;
+    bool again = false;
+    for (auto& [group, facts] : facts_) {
+      if (facts.type || united_.contains(group) || !(facts.wanted || facts.negative || leaned)) continue;
+      facts.type = facts.wanted.value_or(facts.negative ? DataType::I32 : kU32);
       again = true;
     }
-    again_ = false;
     return again;
   }
 
  private:
-  std::map<std::string, std::optional<DataType>> types_;
-  std::set<std::string> negative_;
+  struct Facts {
+    std::optional<DataType> type, wanted;
+    bool negative = false;
+  };
+  const std::string& root(const std::string& group) const {
+    const std::string* at = &group;
+    for (auto next = united_.find(*at); next != united_.end(); next = united_.find(*at)) at = &next->second;
+    return *at;
+  }
+
+  std::map<std::string, Facts> facts_;         // of a group
+  std::map<std::string, std::string> united_;  // the group that another one has become a part of
+  std::map<std::string, std::string> groups_;  // of a variable
+  std::set<std::string> truths_, others_;
   bool again_ = false;
 };
 
@@ -78,7 +127,8 @@ class Expressions {
   // The type of the values of its elements.
   std::optional<DataType> value_of(NameId buffer) const;
 
-  // The value that a store puts into a buffer. An integer has to fit the element, narrow ones too. A comparison becomes a boolean for one.
+  // The value that a store puts into a buffer. An integer has to fit the element, narrow ones too. A comparison becomes a boolean for one,
+  // also through variables.
   ExprId stored(const ExprHandle& root, NameId buffer);
 
   // `wanted` is the type of an integer that has none.
@@ -126,6 +176,10 @@ class Expressions {
   // The same, or a Select of such.
   Made integer(const ExprData& data, DataType type);
   Made integer_select(const ExprData& data, DataType type);
+  // Tells the group of a variable, if it is in one, which type stands opposite.
+  void want(const ExprData& data, std::optional<DataType> own, DataType opposite);
+  // The same for operands that have to be of one type.
+  void want_alike(std::span<const ExprHandle> data, std::span<const Made> made);
   // An integer of a group, as a value of the group's type: the integer in every lane of a vector, and 0 or 1 as a truth.
   Made open_literal(const ExprData& data);
 

@@ -1,0 +1,160 @@
+"""Variables that hold comparisons and choices of integers keep what they mean until they are stored.
+
+Random kernels assign them in branches, loops and helpers, and store them to arrays of several types; Python runs the
+same source.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+import numpy as np
+
+import vyre
+from kernel_comparison import BACKENDS, LENGTH, Array, by_python, compile_source, kept_sources
+
+KINDS = {"low": "u1", "word": "u32", "byte": "u8", "sign": "i32", "wide": "u64"}
+DTYPES = {"u1": np.bool_, "u32": np.uint32, "u8": np.uint8, "i32": np.int32, "u64": np.uint64}
+HEAD = """\
+import vyre
+from vyre import In, Out, u32, i32
+
+def below(v, w):
+    if v == w:
+        return False
+    return v < w
+
+def chosen(v):
+    return 3 if v > 4 else 7
+
+def k(x: In[i32], n: In[u32], f: In[vyre.boolean], low: Out[vyre.boolean], word: Out[u32], byte: Out[vyre.u8],
+      sign: Out[i32], wide: Out[vyre.u64]):
+    i = vyre.gid(0)
+"""
+
+
+class Truths:
+    """One random kernel. Variables t0.. hold truths; s0.., w0.. and d0.. integers for `sign`, `word` and `wide`."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._lines = HEAD.splitlines()
+        self._loops = 0
+        self._names = {kind: [f"{kind}{k}" for k in range(2)] for kind in "tswd"}
+        for kind, names in self._names.items():
+            for name in names:
+                self._put(1, f"{name} = {self._truth(1, False) if kind == 't' else self._integer(kind, 0, False)}")
+        self._block(1, 0)
+        for kind, names in self._names.items():
+            for name in names:
+                self._store(1, kind, name)
+        self.text = "\n".join(self._lines) + "\n"
+
+    def _put(self, indent: int, text: str) -> None:
+        self._lines.append("    " * indent + text)
+
+    def _comparison(self) -> str:
+        r = self._random
+        sign, word = f"x[i] {r.choice(['<', '<=', '==', '!='])} {r.randint(-3, 6)}", f"n[i] > {r.randint(0, 6)}"
+        return r.choice([sign, sign, word, f"n[i] in (1, {r.randint(2, 6)})", f"below(n[i], {r.randint(1, 6)})"])
+
+    def _truth(self, depth: int = 0, reads: bool = True) -> str:
+        r = self._random
+        leaf = r.choice([self._comparison(), *([r.choice(self._names["t"])] * 2 if reads else [])])
+        if depth > 2 or r.random() < 0.4:
+            return leaf
+        left, right = self._truth(depth + 1, reads), self._truth(depth + 1, reads)
+        forms = [
+            "({0} and {1})",
+            "({0} or {1})",
+            "(not ({0}))",
+            "(({0}) & ({1}))",
+            "(({0}) ^ ({1}))",
+            "({0} if {2} else {1})",
+        ]
+        return r.choice(forms).format(left, right, self._comparison())
+
+    def _condition(self) -> str:
+        r = self._random
+        return r.choice([self._truth(1), self._truth(1), "f[i]", f"not {r.choice(self._names['t'])}"])
+
+    def _integer(self, kind: str, depth: int = 0, reads: bool = True) -> str:
+        r = self._random
+        if depth < 2 and r.random() < 0.6:
+            yes, no = self._integer(kind, depth + 1, False), self._integer(kind, depth + 1, False)
+            return f"({yes} if {self._condition() if reads else self._comparison()} else {no})"
+        if reads and r.random() < 0.2:
+            return r.choice(self._names[kind])
+        if depth == 0 and r.random() < 0.2:
+            return "chosen(n[i])"
+        return str(r.choice([0, 1, 2, 200, *([-1, -5] if kind == "s" else []), *([2**31] if kind == "d" else [])]))
+
+    def _store(self, indent: int, kind: str, name: str) -> None:
+        r = self._random
+        if kind == "t":
+            form = r.choice(["low[i] = {0}", "low[i] = {0}", "word[i] = {0}", "byte[i] = {0}", "word[i] = {0} + 1"])
+        else:
+            form = {"s": "sign[i] = {0}", "w": r.choice(["word[i] = {0}", "byte[i] = {0}"]), "d": "wide[i] = {0}"}[kind]
+        self._put(indent, form.format(name))
+
+    def _block(self, indent: int, depth: int) -> None:
+        for _ in range(self._random.randint(1, 4) + 2 * (depth == 0)):
+            self._statement(indent, depth)
+
+    def _statement(self, indent: int, depth: int) -> None:
+        r = self._random
+        kind = r.choice(["t", "t", *"tswd"])
+        form = r.choice(
+            ["assign"] * 4 + ["store"] * 2 + ["find"] + (["if"] * 2 + ["for", "while"] if depth < 3 else [])
+        )
+        if form == "assign":
+            value = self._truth() if kind == "t" else self._integer(kind)
+            self._put(indent, f"{r.choice(self._names[kind])} = {value}")
+        elif form == "find":
+            self._put(indent, f"if {self._condition()}:")
+            self._put(indent + 1, f"{r.choice(self._names['t'])} = {r.choice(['True', 'False'])}")
+        elif form == "store":
+            self._store(indent, kind, r.choice(self._names[kind]))
+        elif form == "if":
+            self._put(indent, f"if {self._condition()}:")
+            self._block(indent + 1, depth + 1)
+            if r.random() < 0.5:
+                self._put(indent, "else:")
+                self._block(indent + 1, depth + 1)
+        elif form == "for":
+            self._put(indent, f"for k{depth} in range({r.choice(['3', 'n[i] & 3'])}):")
+            self._block(indent + 1, depth + 1)
+        else:
+            self._loops += 1
+            count = f"turns{self._loops}"
+            self._put(indent, f"{count} = 0")
+            self._put(indent, f"while {self._condition()} and {count} < 3:")
+            self._put(indent + 1, f"{count} += 1")
+            self._block(indent + 1, depth + 1)
+
+
+def test_random_kernels_give_what_python_gives():
+    first = int(os.environ.get("VYRE_SEED", 0)) or random.SystemRandom().randrange(2**40)
+    print(f"VYRE_SEED={first}")
+    for seed in range(first, first + 40):
+        text = Truths(seed).text
+        r = random.Random(seed)
+        given = {
+            "x": Array((LENGTH,), "i32", [r.randint(-5, 8) for _ in range(LENGTH)]),
+            "n": Array((LENGTH,), "u32", [r.randint(0, 8) for _ in range(LENGTH)]),
+            "f": Array((LENGTH,), "u1", [r.randint(0, 1) for _ in range(LENGTH)]),
+            **{name: Array((LENGTH,), kind) for name, kind in KINDS.items()},
+        }
+        arrays = {name: np.array(each.data, DTYPES[each.kind]) for name, each in given.items()}
+        wanted = by_python(text, given)
+        with kept_sources():
+            kernel = vyre.kernel(compile_source(text, f"<truths {seed}>")["k"])
+            for backend in BACKENDS:
+                out = {name: arrays[name].copy() for name in KINDS}
+                try:
+                    kernel(**{**arrays, **out}, backend=backend)
+                except Exception as error:
+                    raise AssertionError(f"seed {seed} on {backend}:\n{text}") from error
+                for name in KINDS:
+                    assert out[name].tolist() == wanted[name], f"seed {seed} on {backend}, array {name}:\n{text}"
