@@ -20,8 +20,6 @@ using ir::BinOp;
 
 constexpr std::uint64_t kUnknownExtent = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMostIndices = std::uint64_t{1} << 32;
-// The most terms of a condition that are looked at. Operands may be shared, so a condition may have far more terms than expressions.
-constexpr std::size_t kMostConditions = 64;
 
 // Local ids and workgroup ids, a bit each.
 using Digits = std::uint8_t;

@@ -14,6 +14,9 @@ namespace vyre::advise {
 
 using namespace validate;
 
+// The most terms of a condition that are looked at. Operands may be shared, so a condition may have far more terms than expressions.
+inline constexpr std::size_t kMostConditions = 64;
+
 struct FoundNote {
   NodeId statement;
   ExprId expr;  // an expression of the statement; invalid for the statement itself
@@ -55,6 +58,18 @@ class ElementsOfGrid {
   ~ElementsOfGrid();
   void enter(NodeId statement);
   void finish();
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+// N007: loops whose end wraps around.
+class LoopEnds {
+ public:
+  explicit LoopEnds(NoteWalk& walk);
+  ~LoopEnds();
+  void enter(NodeId statement);
 
  private:
   class State;

@@ -27,6 +27,7 @@ void compare_with_zero(NoteWalk& walk, NodeId statement, ExprId id, const ir::Bi
 void collect(NoteWalk& walk) {
   RepeatedEffects repeated(walk);
   ElementsOfGrid elements(walk);
+  LoopEnds ends(walk);
   std::vector<bool> compared(walk.program.exprs().size());
   for (std::uint32_t index = 0; index < walk.program.nodes().size(); ++index) {
     const NodeId id{index};
@@ -39,6 +40,7 @@ void collect(NoteWalk& walk) {
     }
     repeated.enter(id);
     elements.enter(id);
+    ends.enter(id);
   }
   repeated.finish();
   elements.finish();

@@ -42,4 +42,6 @@ def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
         buffer = note.message.split("`")[1]
         atomic = re.search(r"Expr\.(atomic_\w+)\(", hint)
         hint = f"write {buffer}.{atomic[1]}(index, value) instead of this statement." if atomic else ""
+    elif note.rule == "N007":
+        hint = hint.replace("Expr.max", "vyre.max")
     return _core._diagnostic_from_state(note.rule, note.message.encode(), note.place, hint.encode())

@@ -306,6 +306,78 @@ def test_the_hint_of_a_plain_update_counts_every_invocation():
     assert program(bump("tile", 0), size=(64, 1, 1)).notes()[0].hint == ""  # not declared atomic
 
 
+N = Expr.load("x", 0)
+WRAPS = (
+    "vyre IR note: the loop ends at `x - {0}`, which wraps around to 2^32 - {0} or more where x is below {0}. "
+    "Fix: write max(x, {0}) in place of x."
+)
+
+
+def loop(end, first=0, variable="k"):
+    return Node.loop(
+        variable, first, end, [Node.store("out", 0, V(variable)), Node.if_(V(variable) > 8, [Node.break_()])]
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_noted"),
+    [
+        ([loop(N - 1)], True),
+        ([Node.let("m", N), Node.let("end", V("m") - 1), loop(V("end"))], True),
+        ([loop(Expr.buf_len("out") - 1, 1)], True),
+        ([loop(N - 0)], False),
+        ([loop(N - ID)], False),
+        ([loop(Expr.max(N, 1) - 1)], False),
+        ([loop(Expr.max(N, 1) - 2)], True),
+        ([loop((N | 4) // 2 - 2)], False),
+        ([loop(Expr.min(N - 1, 9))], False),
+        ([Node.if_(N > 0, [loop(N - 1)])], False),
+        ([Node.if_(N > 0, [loop(N - 2)])], True),
+        ([Node.if_(Expr.logical_and(ID < N, ID < 5), [loop(N - 1)])], False),
+        ([Node.if_(Expr.logical_or(ID < N, ID < 5), [loop(N - 1)])], True),
+        ([Node.if_(N == 0, [loop(N - 1)], [loop(N - 1, variable="j")])], True),
+        ([Node.if_(N == 0, [], [loop(N - 1)])], False),
+        ([Node.if_(N == 0, [Node.return_()]), loop(N - 1)], False),
+        ([Node.if_(N == 0, [Node.store("out", 1, 1)]), loop(N - 1)], True),
+        ([Node.if_(N == 0, [Node.return_()]), loop(N - 1), loop(N - 2, variable="j")], True),
+        ([Node.if_(N > 0, [Node.store("out", 1, 1)]), loop(N - 1)], True),
+        ([Node.let("some", Expr.logical_not(N == 0)), Node.if_(V("some"), [loop(N - 1)])], False),
+        ([Node.let("m", N - 1), Node.if_(V("m") < 100, [loop(V("m"))])], False),
+        ([Node.if_(ID < N, [loop(N - ID - 1)])], False),
+        ([Node.if_(ID <= N, [loop(N - ID - 1)])], True),
+        ([Node.loop("i", 2, N, [loop(V("i") - 2), loop(N - 3, variable="j")])], False),
+        ([Node.loop("i", 0, N, [loop(V("i") - 1)])], True),
+        ([Node.let("m", Expr.u32(3)), Node.if_(N > 0, [Node.assign("m", N)]), loop(V("m") - 1)], True),
+        (
+            [
+                Node.let("m", Expr.u32(3)),
+                Node.if_(V("m") > 0, [Node.loop("i", 0, 2, [loop(V("m") - 1), Node.assign("m", V("m") - 1)])]),
+            ],
+            True,
+        ),
+    ],
+)
+def test_a_loop_whose_end_wraps_is_noted_where_nothing_excludes_it(entry, is_noted):
+    assert ("N007" in rules(program(*entry, more=[SOURCE]))) == is_noted
+
+
+def test_the_fix_of_an_end_that_wraps_ends_the_loop():
+    def counts(end):
+        return program(Node.loop("k", 0, end, [Node.store("out", 1, V("k")), Node.if_(V("k") == 99, [Node.break_()])]))
+
+    n = Expr.load("out", 0)  # is 0
+    (note,) = counts(n - 3).notes()
+    assert (note.rule, note.message, note.place.path) == ("N007", WRAPS.format(3), "entry[0].to")
+    assert note.hint == "write Expr.max(x, 3) - 3 for the value x."
+    assert result(counts(n - 3))[1] == 99
+    fixed = counts(Expr.max(n, 3) - 3)
+    assert found(fixed) == []
+    assert result(fixed)[1] == 1
+    by_length = program(loop(Expr.buf_len("out") - 3))
+    assert rules(by_length) == rules(by_length, lengths={"out": 2}) == ["N007"]
+    assert rules(by_length, lengths={"out": 3}) == []
+
+
 def test_wrong_arguments_are_told():
     of = program(Node.store("out", ID, ID))
     message = (
@@ -367,6 +439,30 @@ def test_notes_about_a_kernel_mark_its_source():
     ]
     assert "\n    total[x[i]] += 1\n    ^" in str(noted[0]).replace("        ", "    ")
     assert [form.kind for form in told(noted._repr_html_())] == ["Diagnostics", "N005", "N003"]
+
+
+def test_the_end_of_a_kernels_loop_is_noted_in_its_words():
+    @vyre.kernel
+    def before(n: u32, out: Out[u32]):
+        for k in range(n - 1):
+            out[k] = n
+
+    (note,) = before.notes()
+    assert note.message == WRAPS.format(1)
+    assert note.hint == "write vyre.max(x, 1) - 1 for the value x."
+
+    @vyre.kernel
+    def guarded(n: u32, out: Out[u32]):
+        if n > 0:
+            for k in range(n - 1):
+                out[k] = n
+        while n > 2:
+            for k in range(n - 2):
+                out[k] = n
+        for k in range(vyre.max(n, 1) - 1):
+            out[k] = n
+
+    assert guarded.notes() == []
 
 
 @vyre.kernel

@@ -12,12 +12,12 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 132_822,
-    "lines of tests": 92_384,
+    "lines of code": 133_073,
+    "lines of tests": 92_481,
     "lines of records": 30_022,
-    "words of documents": 44_385,
-    "Fixes in the code": 608,
-    "Fixes in tests": 886,
+    "words of documents": 44_443,
+    "Fixes in the code": 609,
+    "Fixes in tests": 887,
     "files in the largest folder": 38,
 }
 

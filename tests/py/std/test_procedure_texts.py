@@ -33,6 +33,7 @@ def test_the_procedures_of_a_call_come_back_exactly_and_fit_the_least_devices(na
             inside = (vyre.BufferAccess.Workgroup, vyre.BufferAccess.Private)
             assert sum(each not in inside for each in accesses) <= 8
             assert math.prod(program.workgroup_size) <= 256
+            assert {note.rule for note in program.notes()} <= {"N005"}
 
 
 def test_every_kind_has_a_file():
