@@ -262,6 +262,8 @@ Expr(i32(-8) // 3))");
         return wrap(ir::expr::open_integer(given->number(), std::move(group), caller()));
       },
       py::arg("value"), py::arg("group"));
+  m.def(
+      "_taking_bools", [](PyExpr& logical) { return wrap(ir::expr::taking_bools(logical.handle)); }, py::arg("logical"));
   m.def("_expr_from_bytes", [](const py::bytes& data) { return wrap(unpickle_expr(data)); });
   // Makes the operators of a numpy scalar or array on the left return NotImplemented, so that Python calls those of Expr.
   expr.attr("__array_ufunc__") = py::none();

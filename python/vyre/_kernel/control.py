@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vyre import _core
 from vyre._core import Expr, Node
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.rewriting.syntax import is_added
@@ -144,7 +143,7 @@ class If:
         if then:
             self._tracer.emit(Node.if_(self._condition, then, otherwise))
         else:
-            self._tracer.emit(Node.if_(_core.logical_not(self._tracer.truth_of(self._condition)), otherwise))
+            self._tracer.emit(Node.if_(self._tracer.negated(self._condition), otherwise))
 
 
 class Never:

@@ -488,7 +488,10 @@ class Tracer(_core._Lets):
     # Conditions.
 
     def not_(self, value: Any) -> Any:
-        return _core.logical_not(self.truth_of(value)) if type(value) is Expr else not self._truth(value)
+        return self.negated(value) if type(value) is Expr else not self._truth(value)
+
+    def negated(self, value: Expr) -> Expr:
+        return _core._taking_bools(_core.logical_not(self.truth_of(value)))
 
     def and_(self, first: Any, *others: Callable[[], Any]) -> Any:
         return self.logical(first, others, is_and=True)
@@ -548,7 +551,7 @@ class Tracer(_core._Lets):
             else:
                 for node in nodes:
                     self.emit(node)
-                value = (_core.logical_and if is_and else _core.logical_or)(value, right)
+                value = _core._taking_bools((_core.logical_and if is_and else _core.logical_or)(value, right))
         return value
 
     def _aside(self, thunk: Callable[[], Any]) -> tuple[list[Node], Any, bool]:
@@ -691,7 +694,7 @@ class Tracer(_core._Lets):
     def test(self, loop: Loop, condition: Any) -> None:
         """The condition of a `while`, at the beginning of each turn."""
         if type(condition) is Expr:
-            self.effect(Node.if_(_core.logical_not(self.truth_of(condition)), [Node.break_()]))
+            self.effect(Node.if_(self.negated(condition), [Node.break_()]))
         elif self._truth(condition):
             loop.is_endless = True
         else:

@@ -1,8 +1,8 @@
 """Diagnostics about comparisons that the user did not write, told as what the source has.
 
-An array of several axes compares each index with its extent, so an index of a wrong type is reported as an operand of a
-comparison. A `range` over i32 compares and subtracts its bounds. Both are found again in the source, at the
-diagnostic's place.
+An array of several axes, and `get`, compare each index with its extent, so an index of a wrong type is reported as an
+operand of a comparison. A `range` over i32 compares and subtracts its bounds. Both are found again in the source, at
+the diagnostic's place.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _reworded(diagnostic: Any) -> Any:
     elif isinstance(written, ast.Call) and ast.unparse(written.func) == "range" and "`i32`" in diagnostic.message:
         rule, problem = "V015", "loop bound expression must be `u32`, got `i32`"
         fix = "count the turns from 0 in u32, and compute the i32 from the turn in the body"
-    elif types is not None and _has_axes(written):
+    elif types is not None and _compares_an_index(written):
         rule = "V027"
         problem = f"an index of `{ast.unparse(written)}` must be `u32`, got `{types[1] or types[2]}`"
         fix = "wrap it in vyre.u32(...)"
@@ -68,8 +68,9 @@ def _source_of(place: Any) -> ast.expr | None:
     return statement.target if isinstance(statement, ast.AugAssign) else getattr(statement, "value", None)
 
 
-def _has_axes(written: ast.expr) -> bool:
-    """Whether it is an access of an array with several axes: a[i, j], or an atomic at (i, j)."""
+def _compares_an_index(written: ast.expr) -> bool:
+    """Whether it is an access of an array with several axes, a[i, j] or an atomic at (i, j), or a.get(i)."""
     if isinstance(written, ast.Call):
-        return any(isinstance(each, ast.Tuple) for each in written.args[:2])
+        is_get = isinstance(written.func, ast.Attribute) and written.func.attr == "get"
+        return is_get or any(isinstance(each, ast.Tuple) for each in written.args[:2])
     return isinstance(written, ast.Subscript) and isinstance(written.slice, ast.Tuple)

@@ -81,6 +81,29 @@ def test_a_comparison_is_a_boolean_through_variables_too(target):
     assert found.tolist() == [x in range(8) or x == -3 for x in SIGNED.tolist()]
 
 
+def test_operators_of_booleans_are_conditions(target):
+    @vyre.kernel
+    def conditions(a: In[vyre.boolean], b: In[vyre.boolean], out: Out[u32], neither: Out[vyre.boolean]):
+        i = vyre.gid(0)
+        out[i] = 1 if not (a[i] & b[i]) else 0
+        one = a[i] ^ b[i]
+        if not one and not (a[i] == b[i]):
+            out[i] = 9
+        if (a[i] | b[i]) and not i == 0:
+            out[i] += 2
+        chosen = a[i] if i > 1 else b[i]
+        while not chosen:
+            out[i] += 4
+            break
+        neither[i] = not (a[i] | b[i])
+
+    a, b = np.array([1, 1, 0, 0], bool), np.array([1, 0, 1, 0], bool)
+    out, neither = conditions(a, b, **target)
+    i = np.arange(4)
+    assert out.tolist() == (~(a & b) + 2 * ((a | b) & (i > 0)) + 4 * ~np.where(i > 1, a, b)).tolist()
+    assert neither.tolist() == (~(a | b)).tolist()
+
+
 def test_a_variable_that_is_a_comparison_on_some_paths_alone_is_no_boolean():
     @vyre.kernel
     def compare(x: In[u32], low: Out[vyre.boolean], other: Out[vyre.boolean]):

@@ -141,6 +141,11 @@ ExprHandle infix(Infix op, std::vector<ExprHandle> operands, SourcePlace place) 
   return ExprHandle(data);
 }
 ExprHandle integer(Number number, SourcePlace place) { return ExprHandle(integer_data(number, place)); }
+ExprHandle taking_bools(ExprHandle logical) {
+  const_cast<ExprData&>(*logical).takes_bools = true;
+  return logical;
+}
+
 ExprHandle open_integer(Number number, std::string group, SourcePlace place) {
   ExprData* data = integer_data(number, place);
   data->name = std::move(group);

@@ -68,6 +68,7 @@ struct ExprData {
   bool has_expected = false;
   bool adapts = false;         // an integer of Python, or a Select of such: resolve() gives it the type that stands opposite
   bool negative = false;       // of such an integer, whose `bits` are its 64-bit two's complement; of a Select, one of its integers
+  bool takes_bools = false;    // an operator of truths that takes a Bool for one as well: resolve() makes it a U32
   std::optional<Infix> infix;  // an operator of Python: resolve() chooses the explicit ones
   SourcePlace place;
   std::uint64_t bits = 0;  // a literal's bits, an axis, a lane, the count of a Select's integers
@@ -103,6 +104,8 @@ ExprHandle integer(Number number, SourcePlace place = {});
 // An integer that a variable begins with before its type is known. All of a group have one type: that of the first value with a type
 // that is assigned to a variable which began so, else U32.
 ExprHandle open_integer(Number number, std::string group, SourcePlace place = {});
+// The logical operator, to whose only handle it is given, with operands that may be Bool.
+ExprHandle taking_bools(ExprHandle logical);
 ExprHandle u32(std::uint32_t value, SourcePlace place = {});
 ExprHandle i32(std::int32_t value, SourcePlace place = {});
 ExprHandle boolean(bool value, SourcePlace place = {});

@@ -220,12 +220,18 @@ Made Expressions::operation(const ExprData& data) {
   std::array<ExprId, 3> ids;
   for (std::size_t k = 0; k < op.arity; ++k) {
     made[k] = operand(data, k);
-    ids[k] = made[k].id;
+    ids[k] = data.takes_bools && made[k].type == DataType::Bool ? word_of(made[k].id, data.place) : made[k].id;
   }
-  Made result = of(builder_.add(application(op, ids), data.place), op.result, std::span(made).first(op.arity), keeps_truths(op));
+  const bool by_type = keeps_truths(op) || data.takes_bools;
+  Made result = of(builder_.add(application(op, ids), data.place), op.result, std::span(made).first(op.arity), by_type);
   result.truth = (op.laws & kTruth) != 0 || (keeps_truths(op) && made[0].truth && made[1].truth);
   result.holds_truth = result.truth || (keeps_truths(op) && made[0].holds_truth && made[1].holds_truth);
   return result;
+}
+
+ExprId Expressions::word_of(ExprId truth, SourcePlace place) {
+  const ExprId yes = builder_.add(Literal::u32(1), place), no = builder_.add(Literal::u32(0), place);
+  return builder_.add(Select{truth, yes, no}, place);
 }
 
 Made Expressions::select(const ExprData& data) {

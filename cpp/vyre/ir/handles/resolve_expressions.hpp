@@ -163,6 +163,8 @@ class Expressions {
   // An integer in one arm takes the type of the other.
   Made operation(const ExprData& data);
   Made select(const ExprData& data);
+  // A Bool as a U32.
+  ExprId word_of(ExprId truth, SourcePlace place);
   Made call(const ExprData& data);
   ExprId call(std::string_view id, const std::vector<ExprId>& arguments, SourcePlace place);
   const OpTable& operations();
