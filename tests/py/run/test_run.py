@@ -109,6 +109,20 @@ def test_a_timeout_is_typed_and_the_next_call_works():
     assert vyre.run(spin(10), {"out": 1}, 1, backend="reference", timeout=60)["out"].tolist() == [10]
 
 
+@pytest.mark.parametrize("backend", ["reference", "cpu"])
+def test_a_timeout_names_the_loops_that_may_take_long(backend):
+    @vyre.kernel
+    def wraps(x: vyre.InOut[vyre.u32], n: vyre.u32):
+        for k in range(4):
+            x[0] += k
+        for _ in range(n - 1):
+            x[0] ^= 1
+
+    first = wraps._function.__code__.co_firstlineno
+    with pytest.raises(vyre.DispatchTimeoutError, match=rf"; it loops at {__file__}:{first + 4}\. Fix: "):
+        wraps(np.zeros(1, np.uint32), 0, grid=1, timeout=0.2, backend=backend)
+
+
 def test_the_gil_is_released_while_work_runs():
     finished = threading.Event()
 
