@@ -34,9 +34,9 @@ void leave() {
   forget_all_prepared();  // a prepared program may keep a device open
 }
 
-// What later processes can reuse of what Python made, beside the pipelines. The file begins with its key.
+// What later processes can reuse of what Python recorded. The file begins with its key.
 run::KeptFile kept_file(const py::bytes& state, const std::string& key) {
-  return {std::nullopt, "recorded", run::KeptFile::hash_of(std::string(state) + key)};
+  return run::KeptFile::recording(run::KeptFile::hash_of(std::string(state) + key));
 }
 
 py::object read_kept(const py::bytes& state, const py::bytes& key) {

@@ -16,6 +16,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from vyre import _core
+from vyre._base import IMPORTED
 from vyre._base.by_value import ByValue
 from vyre._base.held import PACKAGE
 from vyre._core import Procedure
@@ -51,7 +52,10 @@ class _Written(pickle.Pickler):
 
 @functools.cache
 def _state_of_package() -> bytes:
-    """The files of the package as they are now, in an installed one and in one that is worked on."""
+    """The files of the package, in an installed one and in one that is worked on.
+
+    Raises: _Unkept where one has changed since it was imported, so that what is recorded is not what the files say.
+    """
     found = [sys.implementation.cache_tag or "", _core.__version__]
     folders = [PACKAGE]
     for folder in folders:
@@ -59,9 +63,11 @@ def _state_of_package() -> bytes:
             for each in sorted(entries, key=lambda each: each.name):
                 if each.is_dir():
                     folders += [each.path] * (each.name != "__pycache__")
-                    continue
-                state = each.stat()
-                found.append(f"{each.path} {state.st_mtime_ns} {state.st_size}")
+                elif each.is_file():
+                    state = each.stat()
+                    if state.st_ctime_ns > IMPORTED:
+                        raise _Unkept
+                    found.append(f"{each.path} {state.st_mtime_ns} {state.st_size}")
     return "\n".join(found).encode()
 
 
@@ -70,8 +76,9 @@ def key_on_disk(function: FunctionType, *values: Any) -> bytes | None:
     written = io.BytesIO()
     try:
         _Written(written, protocol=5).dump((function, values))
+        _state_of_package()
         return written.getvalue()
-    except (_Unkept, ValueError, TypeError, AttributeError, pickle.PicklingError, RecursionError):
+    except (_Unkept, OSError, ValueError, TypeError, AttributeError, pickle.PicklingError, RecursionError):
         return None
 
 

@@ -60,7 +60,7 @@ class Trail:
 # A value has no lines. Equal procedures are one value, so that one which was unpickled or read from text has the lines
 # of an equal one that this process has recorded. The last of equal ones is meant: a file may have changed between two.
 _RECORDED: WeakValueDictionary[Procedure, Recorded] = WeakValueDictionary()
-# The last ones live on without their functions until the operations that these become are registered.
+# The last ones live on until the operations that their functions become are registered.
 _LAST: deque[Recorded] = deque(maxlen=16)
 
 
@@ -72,11 +72,14 @@ def note(recorded: Recorded) -> Recorded:
 
 def record_all() -> None:
     """Record what came from the disk: its programs have places then, and are known by their kernels."""
-    waiting = [each for each in _RECORDED.values() if each.is_of_disk]
-    while waiting:
+    while waiting := [each for each in _noted() if each.is_of_disk]:
         for each in waiting:
             each.recorded_here()
-        waiting = [each for each in _RECORDED.values() if each.is_of_disk]
+
+
+def _noted() -> list[Recorded]:
+    # The references are copied at once, while other threads may record.
+    return [each for each in (reference() for reference in _RECORDED.valuerefs()) if each is not None]
 
 
 def trail_of(procedure: Procedure) -> Trail | None:
@@ -114,8 +117,10 @@ class Recorded:
 
     def recorded_here(self) -> Recorded:
         """An equal one, with the lines of its steps and of their programs."""
-        if self._again is not None:
-            self._here, self._again = self._again(), None
+        again = self._again
+        if again is not None:
+            self._here = again()
+            self._again = None
         return self._here or self
 
     @property

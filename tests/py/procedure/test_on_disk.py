@@ -53,7 +53,7 @@ def test_a_second_process_records_nothing_and_gives_the_same(tmp_path):
 @pytest.mark.parametrize("damage", [b"vyre pipeline 1\n", None])
 def test_a_damaged_file_is_recorded_anew(tmp_path, damage):
     first = process(tmp_path, CALLS)
-    for path in (tmp_path / "pipelines").iterdir():
+    for path in (tmp_path / "recordings").iterdir():
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         path.write_bytes(bytes(data) if damage is None else damage)
@@ -107,6 +107,8 @@ def kernel(x: vyre.InOut[vyre.u32]):
 
 def test_another_file_of_the_package_is_another_package(tmp_path, monkeypatch):
     monkeypatch.setattr(on_disk, "PACKAGE", str(tmp_path))
+    monkeypatch.setattr(on_disk, "IMPORTED", 2**63)
+    (tmp_path / ".#draft.py").symlink_to("nowhere")
     source = tmp_path / "std" / "sorting.py"
     source.parent.mkdir()
     states = []
@@ -116,6 +118,10 @@ def test_another_file_of_the_package_is_another_package(tmp_path, monkeypatch):
     os.utime(source, ns=(1, 1))
     states.append(on_disk._state_of_package.__wrapped__())
     assert len({*states}) == 3
+    # What is recorded from now on is of the file as it was.
+    monkeypatch.setattr(on_disk, "IMPORTED", source.stat().st_ctime_ns - 1)
+    monkeypatch.setattr(on_disk, "_state_of_package", on_disk._state_of_package.__wrapped__)
+    assert on_disk.key_on_disk(sorter(vyre.u32)._function) is None
 
 
 def test_an_operation_of_the_users_is_what_this_process_registered(tmp_path):

@@ -23,7 +23,7 @@ class CacheFolder {
   // Every entry begins with these 16 bytes.
   static constexpr std::string_view kMagic = "vyre pipeline 1\n";
   // Beyond this many entries, clean() removes those written longest ago.
-  static constexpr std::size_t kMaxEntries = 2000;
+  static constexpr std::size_t kMaxEntries = 1000;
 
   // How an entry is written before it gets its name: into a file without a name where the file system offers that (O_TMPFILE), otherwise
   // into one with a random name.

@@ -89,6 +89,13 @@ KeptFile::KeptFile(const std::optional<fs::path>& directory, const std::string& 
   if (below) folder_ = pipelines_below(*below);
 }
 
+KeptFile KeptFile::recording(const Hash& hash) {
+  KeptFile made;
+  made.key_ = fmt::format("std-{:016x}{:016x}", hash.first, hash.second);
+  if (const auto below = default_cache_directory()) made.folder_ = *below / "recordings";
+  return made;
+}
+
 std::vector<std::byte> KeptFile::read() const {
   if (!folder_) return {};
   const auto folder = CacheFolder::open(*folder_);

@@ -1,4 +1,4 @@
-// Stores the output of a driver's compiler in a file, so that later processes need not compile again.
+// Stores the output of a driver's compiler, or what Python recorded, in a file, so that later processes need not make it again.
 //
 // A file that is missing, cut short, damaged or of another key is ignored, and a file that cannot be written is no error. The checksum
 // protects drivers that trust the data they are given.
@@ -29,15 +29,19 @@ class KeptFile {
   };
   static Hash hash_of(std::string_view bytes);
 
-  // The file lies in `directory`, or in the user's cache directory without one. `device_key` names the driver and the device that the data
-  // is for.
+  // The file of a pipeline lies in `directory`, or in the user's cache directory without one. `device_key` names the driver and the device
+  // that the data is for.
   KeptFile(const std::optional<std::filesystem::path>& directory, const std::string& device_key, const Hash& hash);
+  // What Python recorded, in a folder of its own: many small files push out no pipelines.
+  static KeptFile recording(const Hash& hash);
 
   // The data that write() stored; empty if there is no usable file.
   std::vector<std::byte> read() const;
   void write(const std::vector<std::byte>& data) const;
 
  private:
+  KeptFile() = default;
+
   std::string key_;
   std::optional<std::filesystem::path> folder_;
 };
