@@ -51,6 +51,8 @@ class Graph {
 
   // Says that the call that was recorded last is one of a repetition itself, which runs in each turn.
   void always();
+  // Whether one of the calls from `first` on writes to the array.
+  bool writes(std::size_t first, const PyArray& array) const;
   // Replaces the calls from `first` on by `times` times these calls. They do nothing once the repetition of this state has ended.
   void repeat(std::size_t first, std::uint64_t times, const PyArray* state);
 

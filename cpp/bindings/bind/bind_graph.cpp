@@ -146,6 +146,18 @@ void Graph::always() {
   calls_.back().always = true;
 }
 
+bool Graph::writes(std::size_t first, const PyArray& array) const {
+  for (std::size_t k = first; k < calls_.size(); ++k) {
+    const run::Step& step = calls_[k].step;
+    for (std::size_t slot = 0; slot < step.slots.size(); ++slot) {
+      const run::StorageView& view = step.slots[slot];
+      const bool overlaps = view.offset < array.offset + array.bytes() && array.offset < view.offset + view.bytes;
+      if (step.recording->written()[slot] && view.storage == array.storage.get() && overlaps) return true;
+    }
+  }
+  return false;
+}
+
 void Graph::repeat(std::size_t first, std::uint64_t times, const PyArray* state) {
   VYRE_ASSERT(first <= calls_.size());
   std::vector<Call> turn(calls_.begin() + static_cast<std::ptrdiff_t>(first), calls_.end());
@@ -213,6 +225,7 @@ void bind_graph(py::module_& m) {
   graph.def("end", &Graph::end, py::arg("failed"));
   graph.def("replay", &Graph::replay, py::arg("times"));
   graph.def("always", &Graph::always);
+  graph.def("writes", &Graph::writes, py::arg("first"), py::arg("array"));
   graph.def("repeat", &Graph::repeat, py::arg("first"), py::arg("times"), py::arg("state").none(true));
   graph.def(
       "wait", [](const Graph& self, py::handle timeout) { self.wait(to_timeout(timeout, "Graph.wait")); }, py::arg("timeout"));

@@ -54,7 +54,7 @@ class Graph:
     at once on a GPU; the bytes are the same.
     """
 
-    __slots__ = ("_captured", "_core", "_has_ends", "_loops", "_states", "_taken", "_taking")
+    __slots__ = ("_captured", "_core", "_dropped", "_has_ends", "_loops", "_states", "_taken", "_taking")
 
     def __init__(self) -> None:
         self._core = _core._Graph()
@@ -63,6 +63,7 @@ class Graph:
         self._taken: list[Any] = []
         self._loops = 0  # over vyre.times that have begun and not ended
         self._has_ends = False  # whether an element ends one of them
+        self._dropped = 0  # loops of no turn, whose calls are not kept
         self._states: list[Array] = []  # of those around a call that an element ends
 
     def __enter__(self) -> Graph:
@@ -213,8 +214,12 @@ def graph() -> Graph:
     return Graph()
 
 
-def turns(count: Any, until: Any) -> Iterator[None]:
-    """The turns of a loop over ``vyre.times`` in the with-block of a graph: one, whose calls the graph repeats."""
+def turns(count: Any, until: Any, check_names: Callable[[], None]) -> Iterator[None]:
+    """The turns of a loop over ``vyre.times`` in the with-block of a graph: one, whose calls the graph repeats.
+
+    Args:
+        check_names: refuses names that are carried from turn to turn, after the first one.
+    """
     made, times = _OF_THREAD.graph, as_count(count)
     assert made is not None
     if times is None or not 0 <= times < 2**63:
@@ -223,21 +228,28 @@ def turns(count: Any, until: Any) -> Iterator[None]:
         got = f"shape {until.shape}" if isinstance(until, Array) else type_of(until)
         raise must_be("argument `until` of vyre.times in a graph", "a vyre.Array of one element", got)
     made._loops += 1
-    return _repeated(made, times, until)
+    return _repeated(made, times, until, check_names)
 
 
-def _repeated(made: Graph, times: int, until: Array | None) -> Iterator[None]:
+def _repeated(made: Graph, times: int, until: Array | None, check_names: Callable[[], None]) -> Iterator[None]:
     state = None if until is None else _state(made, until)
     first = len(made._core)
     if until is not None:
         element, mark = OF_DTYPE[dtype_name(until.dtype)], _core._empty([1], _WORD, until.backend, until.device)
         _core._turn_program(element)(until.reshape(1), mark, state, workgroups=1)  # type: ignore[arg-type]
         made._core.always()
-    before = len(made._core)
+    before, dropped = len(made._core), made._dropped
     yield None
-    if len(made._core) == before:
+    if len(made._core) == before and made._dropped == dropped:
         raise ArgumentError("a loop over vyre.times repeats no calls. Fix: write them in its body.")
+    check_names()
+    if until is not None and not made._core.writes(before, until):
+        raise ArgumentError(
+            "argument `until` of vyre.times is an array that no call of the loop writes. Fix: write it in the loop, or "
+            "leave until= out."
+        )
     made._core.repeat(first, times, state)
+    made._dropped += times == 0
     if state is not None:
         made._states.pop()
     made._loops -= 1

@@ -11,8 +11,9 @@ from vyre._base.calls import REFUSALS, explain_calls
 from vyre._base.refused import must_be
 from vyre._base.text import shown, type_of
 from vyre._base.types import TYPES
+from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
-from vyre._procedure.carried import refuse_carried_names, refuse_other_beginnings
+from vyre._procedure.carried import refuse_carried_names, refuse_other_beginnings, watched_turn
 from vyre._procedure.changed import Watched
 from vyre._procedure.leaving import refuse_left_blocks
 from vyre._procedure.recorder import ACTIVE, active, calling_line, place_text, recorder_of
@@ -179,9 +180,9 @@ def times(count: Size | int, *, until: Any = None) -> Iterator[Any]:
     >>> x.numpy()
     array([1], dtype=uint32)
     """
+    if graph.is_recording() and ACTIVE.recorder is None and not is_tracing():
+        return graph.turns(count, until, watched_turn())
     refuse_carried_names()
-    if graph.is_recording() and ACTIVE.recorder is None:
-        return graph.turns(count, until)
     recorder = recorder_of("vyre.times")
     if isinstance(count, ProcedureArray):
         raise ArgumentError(

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vyre._base import source as _source
-from vyre._procedure.functions import Function, called, calling_frame, function_of, named_blocks
+from vyre._procedure.functions import Function, body_of, called, calling_frame, function_of, named_blocks
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
     from types import CodeType
+    from typing import Any
 
 __all__ = [
     "Carried",
@@ -29,6 +30,7 @@ __all__ = [
     "names_read_in_blocks",
     "refuse_carried_names",
     "refuse_other_beginnings",
+    "watched_turn",
 ]
 
 _WITH_OWN_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
@@ -93,6 +95,31 @@ def refuse_carried_names() -> None:
     )
 
 
+def watched_turn() -> Callable[[], None]:
+    """A check that raises ArgumentError where a turn in a graph has bound a name anew that it read before.
+
+    A call in place binds none: names that mean the same object before and after the turn carry nothing.
+    """
+    frame = calling_frame()
+    names = [] if frame is None else [each for each in _all_carried_in(frame.f_code) if each.turn]
+
+    def values() -> list[Any]:
+        return [] if frame is None else [{**frame.f_globals, **frame.f_locals}.get(each.name) for each in names]
+
+    before = values()
+
+    def check() -> None:
+        for each, old, new in zip(names, before, values(), strict=True):
+            if new is not old:
+                raise ArgumentError(
+                    f"`{each.name}` is read at line {each.read} and assigned anew at line {each.assigned}, in a loop "
+                    "over vyre.times. A graph repeats the calls of one turn, so that each would read what was there "
+                    f"before the loop. Fix: write into one array in each turn, by out= or `{each.name}[:] = ...`."
+                )
+
+    return check
+
+
 def refuse_other_beginnings(block: str) -> None:
     """Raise ArgumentError when a turn of ``vyre.times``, or the block of a condition, begins in another way.
 
@@ -134,7 +161,13 @@ def _carried_in(code: CodeType) -> Carried | None:
     return None if function is None else next(iter(carried_names(function)), None)
 
 
-def carried_names(function: Function) -> list[Carried]:
+@functools.lru_cache(maxsize=256)
+def _all_carried_in(code: CodeType) -> list[Carried]:
+    body = body_of(code)
+    return [] if body is None else carried_names(body)
+
+
+def carried_names(function: Function | ast.Module) -> list[Carried]:
     """The names that a function carries, in the order of the blocks."""
     events, found = _events(function), []
     closes = _closes(events)
@@ -202,7 +235,7 @@ def _closes(events: list[_Event]) -> dict[int, int]:
     return closes
 
 
-def _events(function: Function) -> list[_Event]:
+def _events(function: Function | ast.Module) -> list[_Event]:
     """What happens to names in a function, in the order of a run in which all branches of Python are taken."""
     events: list[_Event] = []
     named = named_blocks(function, _BLOCKS)

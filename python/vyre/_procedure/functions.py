@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
     from types import CodeType, FrameType
 
-__all__ = ["Function", "called", "calling_frame", "function_of", "named_blocks"]
+__all__ = ["Function", "body_of", "called", "calling_frame", "function_of", "named_blocks"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OWN = str(Path(__file__).resolve().parents[1])
@@ -45,6 +45,11 @@ def function_of(code: CodeType) -> Function | None:
             if code.co_firstlineno in lines:
                 return node
     return None
+
+
+def body_of(code: CodeType) -> Function | ast.Module | None:
+    """The function of this code, or the file or cell that runs; None where Python keeps no source of it."""
+    return _tree(code.co_filename) if code.co_name == "<module>" else function_of(code)
 
 
 def _tree(file: str) -> ast.Module | None:

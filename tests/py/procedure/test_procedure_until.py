@@ -373,3 +373,65 @@ def test_a_loop_of_a_graph_is_written_whole():
         ended.replay(2)
     outer.replay()
     assert x.numpy()[0] == 3
+
+
+def test_an_element_that_no_call_of_a_graph_s_loop_writes_does_not_end_it():
+    def never(x, ends):
+        for _ in vyre.times(3, until=ends):
+            x += 1
+
+    assert cut({"backend": "cpu"}, never).startswith("argument `until` of vyre.times is an array that no call")
+
+
+CARRIED = {
+    "x = x + 1": "x",
+    "x, y = y, x; x += 1": "x",
+    "x += k; k *= 2": "k",
+    "y = x + 1; x += 1": None,
+    "x += k; z = x + 1": None,
+}
+
+
+@pytest.mark.parametrize("in_function", [False, True])
+@pytest.mark.parametrize("body", CARRIED)
+def test_names_that_a_graph_s_loop_carries_are_refused_in_scripts_and_functions(tmp_path, body, in_function):
+    lines = ["x, y = (vyre.zeros(2, dtype=vyre.u32, backend='cpu') for _ in range(2))", "k = 1"]
+    lines += ["with vyre.graph() as graph:", "    for _ in vyre.times(3):", f"        {body}", "graph.replay()"]
+    lines += ["found.append((x.numpy()[0], y.numpy()[0]))"]
+    head = ["def run():", *(f"    {line}" for line in lines), "run()"] if in_function else lines
+    path = tmp_path / "script.py"
+    path.write_text("\n".join(["import vyre", *head]), encoding="utf-8")
+    found = []
+
+    def run():
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), {"found": found, "__name__": "script"})
+
+    if CARRIED[body] is None:
+        run()
+        assert found == [(3, 3) if "y =" in body else (3, 0)]
+    else:
+        assert message(run, ArgumentError).startswith(f"`{CARRIED[body]}` is read at line")
+
+
+def test_a_kernel_with_a_loop_over_vyre_times_is_told_so_in_a_graph_too():
+    @vyre.kernel
+    def wrong(x: InOut[u32]):
+        for _ in vyre.times(3):
+            x[0] += 1
+
+    x = vyre.zeros(1, dtype=u32, backend="cpu")
+    alone = message(lambda: wrong(x, grid=1), vyre.KernelError)
+    with pytest.raises(vyre.KernelError) as error, vyre.graph():
+        wrong(x, grid=1)
+    assert str(error.value) == alone
+
+
+def test_an_inner_loop_of_a_graph_may_have_no_turn():
+    x = vyre.zeros(1, dtype=u32, backend="cpu")
+    with vyre.graph() as graph:
+        for _ in vyre.times(3):
+            for _ in vyre.times(0):
+                x += 1
+        x += 5
+    graph.replay()
+    assert x.numpy()[0] == 5
