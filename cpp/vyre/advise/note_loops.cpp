@@ -112,7 +112,7 @@ class LoopEnds::State {
     const auto by = ir::literal_u32(walk_.program.expr(difference->right));
     if (!by || least(difference->left) >= *by) return;
     const std::string text = std::to_string(*by);
-    walk_.found.push_back({id, loop.to, Note::N007, {text, text, text, text}, std::vector<std::string>{text, text}});
+    walk_.found.push_back({id, loop.to, Note::N007, {text, text, text, text}, std::vector<std::string>{text}});
   }
 
   // Takes the facts that hold where the condition is true, or false.
