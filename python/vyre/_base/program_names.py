@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
 
 from vyre import _core
 from vyre._core import Program
@@ -24,17 +26,24 @@ class Origin(NamedTuple):
 
 
 _origins: dict[str, Origin] = {}
+_noted: deque[tuple[ref[Program], Origin]] = deque(maxlen=_MOST)  # few processes ask, and hashes take time
 
 
 def of_function(program: Program, function: FunctionType) -> Program:
     """The program, which is remembered to be of a function; an equal one keeps its own. It breaks no rule."""
-    origin = Origin(function.__name__, function.__code__.co_filename, function.__code__.co_firstlineno)
-    _origins.setdefault(_core._profile_hash(program), origin)
-    if len(_origins) > _MOST:
-        _origins.pop(next(iter(_origins)), None)
+    _noted.append(
+        (ref(program), Origin(function.__name__, function.__code__.co_filename, function.__code__.co_firstlineno))
+    )
     return program
 
 
 def origin_of(digest: str) -> Origin | None:
     """The origin of a program by its hash in a profile."""
+    while _noted:
+        reference, origin = _noted.popleft()
+        program = reference()
+        if program is not None:
+            _origins.setdefault(_core._profile_hash(program), origin)
+    while len(_origins) > _MOST:
+        _origins.pop(next(iter(_origins)))
     return _origins.get(digest)
