@@ -64,6 +64,8 @@ def assign(array: Array, mask: Any, value: Any) -> None:
         raise must_be("what is assigned to elements that a mask selects", info.wanted, shown(value))
     if (array.backend, array.device) != (mask.backend, mask.device):
         raise other_device("an index by a mask", array, mask)
+    if array.dtype == bool:
+        mask = mask.copy()  # it may be the array itself
     program = _STORES.get(array.dtype)
     if program is None:
         program = _STORES.setdefault(array.dtype, _store(info))

@@ -62,3 +62,9 @@ def test_an_index_by_a_mask_in_a_graph_is_told_what_to_write():
 
 
 test_wrong_indices_are_told = wrong_calls("masks", globals())
+
+
+def test_a_boolean_array_may_be_its_own_mask(target):
+    mask = vyre.array(np.array([True, False, True]), **target)
+    mask[mask] = False
+    assert mask.numpy().tolist() == [False] * 3
