@@ -76,6 +76,10 @@ def arguments_of(
                     f"array `{each.name}` has {each.axes} axes, got a number of zero elements. "
                     f"Fix: give an array of {each.axes} axes."
                 )
+            if isinstance(value, bool) or value < 0:
+                raise vyre.ArgumentError(
+                    f"array `{each.name}` is given {value}, which is no number of elements. Fix: give an array."
+                )
             assert each.element is not None
             value = zeros(f"array `{each.name}`", value, each.element)
         elif value is None and each.has_default:

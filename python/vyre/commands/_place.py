@@ -27,8 +27,8 @@ def exit_statuses(well: str, fault: str, *more: str) -> str:
     return textwrap.fill(f"Exit status: {', '.join(cases)}.", 120)
 
 
-def add_place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here")
+def add_place(parser: argparse.ArgumentParser, otherwise: str = "the best one here") -> None:
+    parser.add_argument("--backend", metavar="NAME", help=f"one of `vyre backends`; otherwise {otherwise}")
     parser.add_argument("--device", metavar="NUMBER", type=int, help="one of `vyre devices`")
 
 

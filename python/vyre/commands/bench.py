@@ -67,7 +67,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("--seconds", metavar="S", type=_as_seconds, default=0.5, help="of calls, for each row (0.5)")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    add_place(parser)
+    add_place(parser, "every usable device and backend")
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -107,6 +107,11 @@ def run(chosen: argparse.Namespace) -> int:
     sizes = chosen.size or _SIZES
     if grid is not None and not chosen.size:  # the file has the arrays too
         sizes = [(math.prod(grid) * math.prod(target.workgroup_size),)]
+    shapes = [value.shape for value in given.values() if hasattr(value, "shape")]
+    if shapes and grid is None:  # what is not given is like the largest that is
+        if chosen.size and not {*chosen.size} <= {*shapes}:
+            raise vyre.ArgumentError("--size is no shape of the arrays of --input. Fix: leave --size out.")
+        sizes = chosen.size or [max(shapes, key=math.prod)]
     rows: list[Measured] = []
     with steps("bench", len(sizes) * (2 * len(places) + bool(chosen.numpy)), quiet=chosen.quiet) as progress:
         for size in sizes:
