@@ -487,6 +487,7 @@ _get.__doc__ = f"""{_part.__doc__}
 A mask gives the elements, or rows, where it is True, once the device has told how many they are; ``a[mask] = 0`` stores
 a number there, without waiting.
 
+>>> import vyre
 >>> b = vyre.arange(4, backend="cpu")
 >>> b[b > 1].numpy()
 array([2, 3], dtype=uint32)

@@ -76,7 +76,8 @@ def of_half(x: In[u32]):
 def test_the_library_is_not_reported_but_what_it_is_given_is():
     assert distinct.check(X).reports == ()
     (report,) = of_half.check(X).reports
-    assert (report.check, report.step.array, report.step.index) == ("uninitialised-read", "half", 3)
+    # Four elements are loaded at once, and the last of the first four is not written.
+    assert (report.check, report.step.array, report.step.index) == ("uninitialised-read", "half", 0)
     assert report.step.place.callers == ((str(HERE), line_of("# of what is written in part")),)
 
 
