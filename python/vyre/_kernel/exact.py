@@ -47,8 +47,8 @@ def axes_beyond(
     if is_given and not beyond and all(count == 1 for count in asked[1:] if isinstance(count, int)):
         return ()
     tails = tails_of(traced)
-    if is_given:
-        _refuse_more_axes(kernel, "grid", asked, tails.axes)
+    if is_given and any(isinstance(count, int) and count > 1 for count in asked[tails.axes :]):
+        raise _more_axes(kernel, asked, tails.axes)
     if not is_given:
         _check_reaches(kernel, tails, shapes, asked, difference)
 
@@ -71,17 +71,12 @@ def axes_beyond(
     return ()
 
 
-def axes_of_resident(kernel: Kernel, traced: Traced, most: Any) -> tuple[int, ...]:
+def axes_of_resident(kernel: Kernel, traced: Traced) -> tuple[int, ...]:
     """The axes along which a call would do something beyond a resident grid, whose counts no call knows.
 
-    Args:
-        most: the most that they may be, as `at_most=` says it.
-
-    Raises: ArgumentError for a kernel with a barrier that does not compare its index, and for more axes than it asks
-        about.
+    Raises: ArgumentError for a kernel with a barrier that does not compare its index.
     """
     tails, size = tails_of(traced), traced.program.workgroup_size
-    _refuse_more_axes(kernel, "at_most", most if isinstance(most, (tuple, list)) else (most,), tails.axes)
     axes = tuple(axis for axis in range(3) if size[axis] > 1)
     if not tails.waits:
         return axes
@@ -107,15 +102,13 @@ def _check_reaches(
                 raise _short_grid(kernel, arrays[0], shapes, asked)
 
 
-def _refuse_more_axes(kernel: Kernel, argument: str, asked: Sequence[Any], axes: int) -> None:
-    """Refuse a grid with more axes than the kernel asks about."""
-    if not any(isinstance(count, int) and count > 1 for count in asked[axes:]):
-        return
+def _more_axes(kernel: Kernel, asked: Sequence[Any], axes: int) -> ArgumentError:
+    """The error for a grid with more axes than the kernel asks about."""
     asks = " and ".join(f"vyre.gid({axis})" for axis in range(axes))
     counts = "one count" if axes == 1 else f"{axes} counts, x first"
     grid = shown(tuple(asked))
-    raise ArgumentError(
-        f"argument `{argument}` of kernel `{kernel.__name__}` is {grid}, and the kernel asks for {asks} alone: "
+    return ArgumentError(
+        f"argument `grid` of kernel `{kernel.__name__}` is {grid}, and the kernel asks for {asks} alone: "
         f"all along another axis would do the same. Fix: give {counts}."
     )
 

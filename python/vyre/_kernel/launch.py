@@ -112,7 +112,7 @@ class Launch:
             self.workgroups = self._data_grid("workgroups", workgroups, at_most)
         elif isinstance(self.grid, Array):
             self.workgroups = self._data_grid("grid", self.grid, at_most)
-            axes = () if kernel._is_of_std else axes_of_resident(kernel, traced, at_most)
+            axes = () if kernel._is_of_std else axes_of_resident(kernel, traced)
             if axes:
                 self.traced = guarded(traced, len(kernel._arrays), axes, is_resident=True)
                 self.most = (*at_most, 1, 1)[:3] if isinstance(at_most, (tuple, list)) else (at_most, 1, 1)

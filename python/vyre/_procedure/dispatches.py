@@ -46,7 +46,7 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     is_resident = counts is not None and options.get("grid") is not None
     axes: tuple[int, ...] = ()
     if is_resident and not kernel._is_of_std:
-        axes = axes_of_resident(kernel, traced, options["at_most"])
+        axes = axes_of_resident(kernel, traced)
     if asked is not None and options.get("workgroups") is None and not kernel._is_of_std:
         shapes = {name: array._shape for name, array in arrays.items()}
 

@@ -301,15 +301,6 @@ def test_more_axes_than_the_kernel_asks_about_are_refused(in_procedure):
     ):
         recorded(X, zero()) if in_procedure else kernel(X, zero(), grid=(4, 256))
     assert kernel(X, zero(), grid=(4, 1, 1))[0] == [4]
-    x, n, counts = (vyre.array(np.asarray(each, np.uint32), backend="cpu") for each in (X, zero(), [4, 1, 1]))
-    with refused(
-        vyre.ArgumentError,
-        "argument `at_most` of kernel `below` is (4, 256), "
-        "and the kernel asks for vyre.gid(0) alone: all along another axis would do the same",
-        "give one count",
-    ):
-        kernel(x, n, grid=counts, at_most=(4, 256))
-    assert kernel(x, n, grid=counts, at_most=4)[0].numpy() == [4]
 
 
 def add_up(mine, n):
