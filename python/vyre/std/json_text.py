@@ -215,7 +215,6 @@ def _finish(found: In[u32], starts: In[u32], ends: Out[u32]) -> None:
 
 @cache
 def _marked(form: Form) -> Any:
-    @vouched
     @vyre.procedure(name="std.json_structure_mark")
     def marked(
         words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32

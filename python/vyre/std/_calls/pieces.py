@@ -12,7 +12,6 @@ from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre._procedure.vouched import vouched
 from vyre.std._calls.batches import Batch
 from vyre.std._calls.chunks import Form, chunk_of
 from vyre.std._calls.octets import load
@@ -134,7 +133,6 @@ def _finish(found: In[u32], starts: In[u32], ends: Out[u32]) -> None:
 
 @cache
 def _measured(name: str, pieces: Pieces, form: Form) -> Any:
-    @vouched
     @vyre.procedure(name=f"std.{name}_measure")
     def measured(
         words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32

@@ -11,6 +11,7 @@ from typing import Any
 
 import vyre
 from vyre import In, Out, u32, vec4u32
+from vyre._procedure.vouched import vouched
 from vyre.std._scanning.operators import Operator, value_of
 from vyre.std._scanning.reductions import LANES, ROW_TILE, by_rows, ordered, reduce_rows, strided
 from vyre.std._scanning.row_scans import scan_rows
@@ -140,6 +141,7 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
                 with vyre.otherwise():
                     _scanned(op, 1, kernel, inner, x, y)
 
+    @vouched
     @vyre.procedure(name=f"std.scan.{form}_{op.name}_{op.element.name.lower()}")
     def scan(x: In[element]) -> vyre.ProcedureArray:
         n = x.length

@@ -6,7 +6,6 @@ from typing import Any
 
 import vyre
 from vyre import In, Out, u32, vec4u32
-from vyre._procedure.vouched import vouched
 from vyre.std._calls.offsets import offsets_of
 from vyre.std._searching.automaton import FOUND, NONE
 
@@ -98,7 +97,6 @@ def write_matches(
                     pattern = chains[2 * pattern]
 
 
-@vouched
 @vyre.procedure(name="std.find.count")
 def counted(
     text: In[vec4u32], classes: In[u32], table: In[u32], n: u32, piece: u32, lead: u32, stride: u32
