@@ -158,3 +158,19 @@ def test_random_kernels_give_what_python_gives():
                     raise AssertionError(f"seed {seed} on {backend}:\n{text}") from error
                 for name in KINDS:
                     assert out[name].tolist() == wanted[name], f"seed {seed} on {backend}, array {name}:\n{text}"
+
+
+def test_a_boolean_of_an_array_and_a_comparison_are_truths_alike():
+    @vyre.kernel
+    def mixed(f: vyre.In[vyre.boolean], x: vyre.In[vyre.u32], out: vyre.Out[vyre.boolean, 2]):
+        i = vyre.gid(0)
+        if i < len(f):
+            out[0, i] = f[i] and x[i] > 1
+            out[1, i] = x[i] > 1 or f[i]
+            out[2, i] = f[i] if x[i] > 2 else x[i] == 0
+
+    f, x = np.arange(8) % 2 == 0, np.array([0, 0, 1, 1, 2, 2, 3, 3], np.uint32)
+    wanted = [f & (x > 1), (x > 1) | f, np.where(x > 2, f, x == 0)]
+    for backend in BACKENDS:
+        out = mixed(f, x, np.zeros((3, 8), bool), grid=8, backend=backend)
+        assert (out == wanted).all()

@@ -12,11 +12,11 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 133_113,
-    "lines of tests": 92_529,
+    "lines of code": 133_229,
+    "lines of tests": 92_611,
     "lines of records": 30_022,
-    "words of documents": 44_443,
-    "Fixes in the code": 610,
+    "words of documents": 44_477,
+    "Fixes in the code": 614,
     "Fixes in tests": 888,
     "files in the largest folder": 38,
 }

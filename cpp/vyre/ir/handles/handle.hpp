@@ -68,7 +68,7 @@ struct ExprData {
   bool has_expected = false;
   bool adapts = false;         // an integer of Python, or a Select of such: resolve() gives it the type that stands opposite
   bool negative = false;       // of such an integer, whose `bits` are its 64-bit two's complement; of a Select, one of its integers
-  bool takes_bools = false;    // an operator of truths that takes a Bool for one as well: resolve() makes it a U32
+  bool takes_bools = false;    // takes a Bool for a truth as well: resolve() makes one the other
   std::optional<Infix> infix;  // an operator of Python: resolve() chooses the explicit ones
   SourcePlace place;
   std::uint64_t bits = 0;  // a literal's bits, an axis, a lane, the count of a Select's integers

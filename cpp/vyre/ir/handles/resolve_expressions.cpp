@@ -239,8 +239,15 @@ Made Expressions::select(const ExprData& data) {
   const bool first_adapts = data.operands[1]->adapts;
   const Made known_arm = operand(data, first_adapts ? 2 : 1);
   const Made other_arm = operand(data, first_adapts ? 1 : 2, known_arm.type);
-  const Made& yes = first_adapts ? other_arm : known_arm;
-  const Made& no = first_adapts ? known_arm : other_arm;
+  Made yes = first_adapts ? other_arm : known_arm;
+  Made no = first_adapts ? known_arm : other_arm;
+  if (data.takes_bools && yes.type != no.type) {
+    for (auto [arm, other] : {std::pair(&yes, &no), std::pair(&no, &yes)}) {
+      if (arm->type != kU32 || !arm->holds_truth || other->type != DataType::Bool) continue;
+      arm->id = builder_.add(Cast{DataType::Bool, arm->id}, data.place);
+      arm->type = DataType::Bool;
+    }
+  }
   const std::optional<DataType> type = yes.type == no.type ? yes.type : std::nullopt;
   if (!type) want_alike(std::span(data.operands).subspan(1), std::array{yes, no});
   Made made{.id = builder_.add(Select{condition.id, yes.id, no.id}, data.place), .type = type};
