@@ -19,6 +19,7 @@ LEFT_OUT = {
     "fuzz.sweep": "starts processes, and runs as many programs as it is told",
     **dict.fromkeys(LISTS, "is made by Python's list; its methods are called"),
     "fuzz.Log": "writes where it is told",
+    "Graph.__enter__": "records what is called after it",
     "_core._fuzz_sweep": "runs as many programs as it is told",
     "_core._fuzz_sweep_checked": "runs as many programs as it is told",
     "_core._fuzz_reduce": "asks as often as it is told; fuzz.reduce calls it",

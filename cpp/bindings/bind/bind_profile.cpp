@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "bindings/bindings.hpp"
-#include "bindings/program.hpp"
 #include "bindings/construct.hpp"
 #include "bindings/convert/convert.hpp"
+#include "bindings/program.hpp"
 #include "bindings/waiting.hpp"
 #include "bindings/without_gil.hpp"
 #include "vyre/run/profile.hpp"
@@ -112,7 +112,8 @@ void bind_profile(py::module_& m) {
   def_no_pickle(type, "a profile that still records");
   type.def("end", [](const PyProfile& self) { while_waiting({}, [&](const run::RunOptions& options) { self.profile->end(options); }); });
   type.def("report", report);
-  m.def("_profile_hash", [](const PyProgram& program) { return hash_text(valid(program)); }, py::arg("program"));
+  m.def(
+      "_profile_hash", [](const PyProgram& program) { return hash_text(valid(program)); }, py::arg("program"));
   m.def(
       "_profile", [](std::size_t most_events) { return std::make_unique<PyProfile>(most_events); }, py::arg("most_events"));
 }

@@ -483,17 +483,21 @@ def _set(array: Array, key: Any, values: Any) -> None:
     assign(array, key, values)
 
 
-_get.__doc__ = f"""{_part.__doc__}
-A mask gives the elements, or rows, where it is True, once the device has told how many they are; ``a[mask] = 0`` stores
-a number there, without waiting.
+_get.__doc__ = """array[a:b]: a view of these rows, which shares the array's memory; array[k]: a row, or an element.
+
+A mask gives a copy of the elements, or rows, where it is True, once the device has told how many they are;
+array[mask] = 0 stores a number there, without waiting.
 
 >>> import vyre
->>> b = vyre.arange(4, backend="cpu")
->>> b[b > 1].numpy()
-array([2, 3], dtype=uint32)
->>> b[b > 1] = 9
->>> b.numpy()
-array([0, 1, 9, 9], dtype=uint32)
+>>> a = vyre.empty(4, backend="cpu")
+>>> a[1:3][:] = [5, 6]
+>>> a.numpy()
+array([0, 5, 6, 0], dtype=uint32)
+>>> a[a > 5].numpy()
+array([6], dtype=uint32)
+>>> a[a > 5] = 9
+>>> a.numpy()
+array([0, 5, 9, 0], dtype=uint32)
 """
 
 

@@ -594,9 +594,7 @@ class Tracer(_core._Lets):
                     _core.select(condition, self.operand(a, "an arm"), self.operand(b, "an arm"))
                     for a, b in zip(first, second, strict=True)
                 )
-            return _core._taking_bools(
-                _core.select(condition, self.operand(first, _ARM), self.operand(second, _ARM))
-            )
+            return _core._taking_bools(_core.select(condition, self.operand(first, _ARM), self.operand(second, _ARM)))
         before: list[Node] = []
         value = join(self, "chosen", None, [(nodes, first), (others, second)], before)
         for node in before:
