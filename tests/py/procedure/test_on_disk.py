@@ -79,7 +79,8 @@ def test_steps_have_the_lines_of_the_recording(tmp_path):
     assert process(tmp_path, script) == first
 
 
-def test_keys_differ_where_what_is_recorded_differs():
+def test_keys_differ_where_what_is_recorded_differs(monkeypatch):
+    monkeypatch.setattr(on_disk, "IMPORTED", 2**63)
     keys = [
         on_disk.key_on_disk(sorter(element, value)._function, exact)
         for element in (vyre.u32, vyre.u64)
@@ -90,7 +91,9 @@ def test_keys_differ_where_what_is_recorded_differs():
     assert len({*keys}) == len(keys)
 
 
-def test_what_a_user_wrote_has_no_key():
+def test_what_a_user_wrote_has_no_key(monkeypatch):
+    monkeypatch.setattr(on_disk, "IMPORTED", 2**63)
+
     def factor():
         return 3
 
