@@ -97,8 +97,8 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
     try {
       prepared(checked, key, waiting)->run(arrays.views(), grid, waiting);
     } catch (const DispatchTimeoutError& error) {
-      throw in_loops(error,
-                     program.program);  // the device still works, and the next call, perhaps with more time, can use the prepared program
+      // The device still works, and the next call, perhaps with more time, can use the prepared program.
+      throw in_loops(error, program.program);
     } catch (const DeviceError&) {
       forget_prepared(key);  // the prepared program may belong to a lost device
       throw;

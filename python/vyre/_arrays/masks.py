@@ -57,10 +57,9 @@ def assign(array: Array, mask: Any, value: Any) -> None:
     number = number_of(info.element, value)
     if number is None:
         if isinstance(value, Array):
-            raise ArgumentError(
-                "elements that a mask selects are assigned a vyre.Array. "
-                "Fix: write a = vyre.std.where(mask, values, a), for values of the shape of `a`."
-            )
+            whole = "write a = vyre.std.where(mask, values, a), for values of the shape of `a`"
+            fix = whole if mask.ndim == array.ndim else "write the rows in a kernel"
+            raise ArgumentError(f"elements that a mask selects are assigned a vyre.Array. Fix: {fix}.")
         raise must_be("what is assigned to elements that a mask selects", info.wanted, shown(value))
     if (array.backend, array.device) != (mask.backend, mask.device):
         raise other_device("an index by a mask", array, mask)

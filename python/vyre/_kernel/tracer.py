@@ -88,9 +88,8 @@ class Tracer(_core._Lets):
         self.debugs: int | None = None  # the effects before the vyre.debug statement that is traced
         self.needs_size: str | None = None  # the first function called that depends on the workgroup's size
         self.slots: dict[str, str] = {}  # the Python variable of each slot
-        self.naming: str | None = (
-            None  # the variable of the assignment whose value is computed, if that may make an array
-        )
+        # The variable of the assignment whose value is computed, if that may make an array.
+        self.naming: str | None = None
         self.starts: list[tuple[str, int]] = []  # each variable that begins with a negative integer, and the integer
         self.booleans: dict[int, Expr] = {}  # kept alive for their ids
         self.boolean_slots: set[str] = set()

@@ -509,7 +509,7 @@ struct Flattener::Frame {
   struct Turns {
     StepId opener;
     std::uint64_t turn, count;
-    // Of one that an element ends:
+    // A repetition that an element ends has these as well.
     std::optional<FlatSteps::Part> outer = std::nullopt;  // by what the steps behind it are live
     std::vector<ArrayId> exchanged = {};                  // the arrays that its swaps name
     std::map<std::uint32_t, std::vector<Address>> lay{};  // by the mark of a turn, where these arrays lay when it began
