@@ -5,7 +5,8 @@ check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that foll
 literal in several lanes, it sets the second and later ones too late, if a loop that follows stores the same vector.
 Of two constants that a branch sets a variable to, it may keep the first. It makes one instruction of two minima or
 maxima, be they selects, and loses the minus of an operand. It takes the unsigned maximum of 0 and a signed minimum of
-0 for 0. It takes the sign of ``x >> 1`` for 0 where it knows that of ``x`` to be 1.
+0 for 0. It takes the sign of ``x >> 1`` for 0 where it knows that of ``x`` to be 1. Where it unrolls a loop that is
+left behind an inner branch, some invocations come to what stands behind the exit.
 """
 
 from __future__ import annotations
@@ -365,6 +366,29 @@ def test_a_vector_of_literals_that_a_loop_stores_again_is_stored_whole(target, w
     assert found.tolist() == [lanes, lanes, [0] * len(lanes)]
 
 
+# What invocation 1 leaves, and invocation 0 goes through: (statements, x of invocation 0)
+LEFT_EARLY = {
+    "loop b in 0..2 {\n  if v {\n    break\n  }\n  x = x * 5\n}": 25,
+    "loop b in 0..3 {\n  if v == 1 {\n    break\n  }\n  x = max(x, 2) + b\n}": 5,
+    "if v < 1 {\n  x = 7\n} else {\n  if x & 1 {\n    y = 3\n  }\n}": 7,
+    "if v {\n  break\n}\nx = rotl(x, 4)": 16,
+}
+
+
+@pytest.mark.parametrize("left", LEFT_EARLY)
+@pytest.mark.parametrize("behind", ["y = y ^ 4", "x = x ^ 4\ny = y ^ 4", "y = x ^ 4\nx = y * 3"])
+@pytest.mark.parametrize("chosen", ["given[0]", "len(given) == 2", "given[1] < 3"])
+def test_what_stands_behind_the_exit_of_a_loop_runs_for_no_invocation_that_left(target, left, behind, chosen):
+    program = vyre.parse(
+        "vyre 1\nworkgroup_size 2 1 1\nbuffer out: read_write vec2<u32> binding 0\nbuffer given: read u32 binding 1\n\n"
+        f"let v = lid.x\nlet x = 1\nlet y = 3\nloop a in 0..2 {{\nif {chosen} {{\n{left}\nbreak\n}}\n{behind}\n}}\n"
+        "out[v] = pack(vec2<u32>, x, y)\n"
+    )
+    arrays = {"out": np.zeros((2, 2), np.uint32), "given": np.array([1, 2], np.uint32)}
+    found = vyre.run(program, arrays, workgroups=1, **target)["out"]
+    assert found.tolist() == [[LEFT_EARLY[left], 3], [1, 3]]
+
+
 def lowered(body, target, *, of="u32", size="1 1 1", **options):
     buffers = f"buffer out: read_write {of} binding 0\nbuffer given: read u32 binding 1\n"
     return vyre.lower(vyre.parse(f"vyre 1\nworkgroup_size {size}\n{buffers}\n{body}"), target=target, **options)
@@ -528,3 +552,22 @@ def test_spirv_returns_from_no_loop():
     inside, behind = text.split(f" {merge} = OpLabel")
     assert "OpReturn" not in inside
     assert behind.count("OpReturn\n") == 3
+
+
+def test_spirv_unrolls_no_loop_that_is_left_behind_a_branch():
+    def hints(body):
+        return re.findall(r"OpLoopMerge %\d+ %\d+ (\w+)", lowered(body, "spirv-asm", optimize=False))
+
+    leaves = "if given[1] {\nbreak\n}\n"
+    inner = f"loop b in 0..given[0] {{\n{leaves}out[b] = 1\n}}\n"
+
+    def outer(statements):
+        return f"loop a in 0..given[0] {{\n{statements}\nout[a] = 2\n}}\n"
+
+    assert hints(inner) == ["None"]
+    assert hints(outer(inner + leaves)) == ["None", "None"]
+    assert hints(outer(f"if given[2] {{\n{inner}}} else {{\nbreak\n}}")) == ["None", "None"]
+    assert hints(outer(f"if given[2] {{\n{inner}break\n}}")) == ["DontUnroll", "None"]
+    assert hints(outer(f"if given[2] {{\nif given[3] {{\nreturn\n}}\n{leaves}}}")) == ["DontUnroll"]
+    assert hints(outer(f"if given[2] {{\n{inner.replace('break', 'return')}}}")) == ["DontUnroll", "None"]
+    assert hints(outer(inner.replace("break", "return"))) == ["None", "None"]

@@ -78,7 +78,8 @@ void Emitter::begin_loop(std::uint32_t at) {
   label(region.header);
   put(spv::OpPhi, {uint(), region.turn, first == 0 ? bits(code.a) : constant(0), before, region.next_turn, region.next});
   const Word more = result(spv::OpULessThan, boolean(), {region.turn, region.end});
-  put(spv::OpLoopMerge, {region.merge, region.next, spv::LoopControlMaskNone});
+  const bool as_written = !branched_exits_.empty() && branched_exits_[at];
+  put(spv::OpLoopMerge, {region.merge, region.next, as_written ? spv::LoopControlDontUnrollMask : spv::LoopControlMaskNone});
   put(spv::OpBranchConditional, {more, body, region.merge});
   label(body);
   define(at, first == 0 ? region.turn : result(spv::OpIAdd, uint(), {first, region.turn}));

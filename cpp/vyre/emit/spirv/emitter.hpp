@@ -10,6 +10,7 @@
 
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
+#include "vyre/emit/branched_exits.hpp"
 #include "vyre/emit/chosen_values.hpp"
 #include "vyre/emit/joined_extremes.hpp"
 #include "vyre/emit/known_inversions.hpp"
@@ -164,6 +165,7 @@ class Emitter {
   const std::vector<bool> joined_extremes_ = emit::joined_extremes(kernel_, opcodes_);
   const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty() || !joined_extremes_.empty();
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
+  const std::vector<bool> branched_exits_ = emit::loops_with_branched_exits(kernel_, opcodes_);
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended
 
