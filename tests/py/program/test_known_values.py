@@ -366,27 +366,33 @@ def test_a_vector_of_literals_that_a_loop_stores_again_is_stored_whole(target, w
     assert found.tolist() == [lanes, lanes, [0] * len(lanes)]
 
 
-# What invocation 1 leaves, and invocation 0 goes through: (statements, x of invocation 0)
+# Statements with v, the invocation, and n, which is 1; and x and y of invocation v behind them.
 LEFT_EARLY = {
-    "loop b in 0..2 {\n  if v {\n    break\n  }\n  x = x * 5\n}": 25,
-    "loop b in 0..3 {\n  if v == 1 {\n    break\n  }\n  x = max(x, 2) + b\n}": 5,
-    "if v < 1 {\n  x = 7\n} else {\n  if x & 1 {\n    y = 3\n  }\n}": 7,
-    "if v {\n  break\n}\nx = rotl(x, 4)": 16,
+    "loop a in 0..2 {; if n == 1 {; loop b in 0..2 {; if v {; break; }; x = x * 5; }; break; }; y = y ^ 2147483649; "
+    "y = x ^ 2147483649; }": lambda v: (0, 3),
+    "x = x + 1; loop a in 0..2 {; y = y * 5; if n == 1 {; loop b in 0..2 {; if v {; x = b + v; break; }; x = x + v; "
+    "x = x + 4294967295; }; break; }; y = max(y, 1); }": lambda v: (v if v else BITS - 1, 15),
+    "loop a in 0..2 {; if n < 3 {; x = max(v, 2); loop b in 0..2 {; if v < 1 {; x = mulhi(b, 5); break; }; y = y * 5; "
+    "}; break; }; y = x + 0; }; x = x + v; x = x ^ 7": lambda v: ((max(v, 2) + v) ^ 7, 75) if v else (7, 3),
+    "loop a in 0..2 {; y = y ^ 7; if n {; x = a ^ 7; loop b in 0..2 {; if v {; y = y + v; break; }; x = max(x, 1); }; "
+    "y = v + 2; break; } else {; y = x * 5; }; y = v * 5; x = x ^ 4; }; y = v + 0": lambda v: (7, v),
 }
 
 
-@pytest.mark.parametrize("left", LEFT_EARLY)
-@pytest.mark.parametrize("behind", ["y = y ^ 4", "x = x ^ 4\ny = y ^ 4", "y = x ^ 4\nx = y * 3"])
-@pytest.mark.parametrize("chosen", ["given[0]", "len(given) == 2", "given[1] < 3"])
-def test_what_stands_behind_the_exit_of_a_loop_runs_for_no_invocation_that_left(target, left, behind, chosen):
+@pytest.mark.parametrize("statements", LEFT_EARLY)
+@pytest.mark.parametrize("invocations", [2, 33])
+@pytest.mark.parametrize("n", ["len(bytes)", "lane(pair[0], 1)", "number[0]"])
+def test_what_stands_behind_the_exit_of_a_loop_runs_for_no_invocation_that_left(target, statements, invocations, n):
+    body = f"let v = lid.x; let n = {n}; let x = 0; let y = 3; {statements}; out[v] = x ^ rotl(y, 5)"
     program = vyre.parse(
-        "vyre 1\nworkgroup_size 2 1 1\nbuffer out: read_write vec2<u32> binding 0\nbuffer given: read u32 binding 1\n\n"
-        f"let v = lid.x\nlet x = 1\nlet y = 3\nloop a in 0..2 {{\nif {chosen} {{\n{left}\nbreak\n}}\n{behind}\n}}\n"
-        "out[v] = pack(vec2<u32>, x, y)\n"
+        f"vyre 1\nworkgroup_size {invocations} 1 1\nbuffer out: read_write u32 binding 0\n"
+        "buffer pair: uniform vec2<u32> binding 1\nbuffer bytes: read bytes binding 2\n"
+        "buffer number: uniform u32 binding 3\n\n" + body.replace("; ", "\n") + "\n"
     )
-    arrays = {"out": np.zeros((2, 2), np.uint32), "given": np.array([1, 2], np.uint32)}
-    found = vyre.run(program, arrays, workgroups=1, **target)["out"]
-    assert found.tolist() == [[LEFT_EARLY[left], 3], [1, 3]]
+    arrays = {"out": np.zeros(invocations, np.uint32), "pair": np.array([[0, 1]], np.uint32)}
+    arrays |= {"bytes": np.zeros(1, np.uint8), "number": np.ones(1, np.uint32)}
+    expected = [x ^ y << 5 for x, y in map(LEFT_EARLY[statements], range(invocations))]
+    assert vyre.run(program, arrays, workgroups=1, **target)["out"].tolist() == expected
 
 
 def lowered(body, target, *, of="u32", size="1 1 1", **options):
