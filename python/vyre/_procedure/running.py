@@ -14,7 +14,7 @@ from vyre._arrays.graph import is_recording
 from vyre._base.refused import BESIDE_RESIDENT, must_be, no_place, not_resident, other_device
 from vyre._base.text import type_of
 from vyre._base.types import NUMPY
-from vyre._core import Array, DataType
+from vyre._core import Array
 from vyre._default import check_place, place
 from vyre._kernel.arguments import check_apart
 from vyre._procedure.arguments import argument_of, outs_of
@@ -112,12 +112,9 @@ def launch_of(function: ProcedureFunction, made: Recorded, args: tuple[Any, ...]
     """
     parameters: list[tuple[Any, int | None]] = []
     for each in function._parameters:
-        if each.is_array and each.element is not DataType.Bool:
-            parameters.append((each.element, each.axes))
-        elif each.kind == "scalar" and each.element is not DataType.Bool:
-            parameters.append((each.element, None))
-        else:
+        if not each.is_array and each.kind != "scalar":
             return None
+        parameters.append((each.element, each.axes if each.is_array else None))
     if len(args) != len(parameters) or not any(isinstance(each, Array) for each in args):
         return None
     return _core._procedure_launch(made.core, parameters, _core._procedure_results(made.core), function._operation)

@@ -13,7 +13,7 @@ NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
     "lines of code": 133_307,
-    "lines of tests": 92_664,
+    "lines of tests": 92_689,
     "lines of records": 30_022,
     "words of documents": 44_477,
     "Fixes in the code": 614,

@@ -141,6 +141,31 @@ def test_a_procedure_refuses_what_it_refused_before(place):
             scaled(data, 1, data)
 
 
+def test_a_call_with_booleans_is_checked_once(place, monkeypatch):
+    @vyre.kernel
+    def where(m: In[vyre.boolean], other: vyre.boolean, x: In[u32], y: Out[u32]):
+        i = vyre.gid(0)
+        y[i] = x[i] if m[i] != other else 0
+
+    @vyre.procedure
+    def kept(m: In[vyre.boolean], x: In[u32], other: vyre.boolean):
+        y = vyre.scratch(u32, x.length)
+        where(m, other, x, y)
+        return y
+
+    x = numbers(18, 40)
+    m = x % 3 == 0
+    masks, values = vyre.array(m, **place), vyre.array(x, **place)
+    kept(masks, values, False)
+    with monkeypatch.context() as patched:
+        patched.setattr("vyre._procedure.procedure.run", None)
+        for other in (False, True, np.bool_(True)):
+            assert (kept(masks, values, other).numpy() == np.where(m ^ other, x, 0)).all()
+    for wrong in ((masks, values, 2), (values, values, True), (masks, masks, True)):
+        with pytest.raises(BindingError, match="must be"):
+            kept(*wrong)
+
+
 @vyre.kernel
 def times(x: In[u32], k: i32, y: Out[u32]):
     i = vyre.gid(0)
