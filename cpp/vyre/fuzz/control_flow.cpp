@@ -63,6 +63,10 @@ void Generator::branch() {
       return;
     }
     if (!random_.chance(8)) statements(1 + random_.below(5));
+    if (exits_ && !ended_ && !loops_.empty() && level_ < 5 && exit_random_.chance(70)) {
+      loop();
+      leave_loop();
+    }
     if (grows_ && !ended_ && !loops_.empty() && later_random_.chance(30)) leave_loop();
     if (!ended_ && random_.chance(10)) leave();
   });
@@ -130,7 +134,7 @@ void Generator::loop() {
   // By a `while` that ends at different rounds, or by a Break under a divergent condition, only some invocations leave the loop.
   using Breaks = OpenLoop::Breaks;
   Breaks breaks = !grows_ || later_random_.chance(50) ? Breaks::None : later_random_.chance(50) ? Breaks::OfAll : Breaks::OfSome;
-  if (until.valid() && !writer_.of(until).uniform) breaks = Breaks::OfSome;
+  if (exits_ || (until.valid() && !writer_.of(until).uniform)) breaks = Breaks::OfSome;
   const NameId name = writer_.to().name(fresh_name());
   if (until.valid()) {
     // Read anew in each round, it may be another value then.
@@ -145,8 +149,14 @@ void Generator::loop() {
     for (const Memory& memory : memory_) loop.phases.push_back(memory.phase);
     loops_.push_back(std::move(loop));
     variables_.push_back({name, DataType::U32, false, same, level_});
+    ExprId ends;
     if (until.valid()) {
-      writer_.to().if_(writer_.binary(BinOp::Ge, writer_.var(name, DataType::U32, same, true), until));
+      ends = writer_.binary(BinOp::Ge, writer_.var(name, DataType::U32, same, true), until);
+    } else if (exits_ && exit_random_.chance(60)) {
+      spend(ends = condition(2));
+    }
+    if (ends.valid()) {
+      writer_.to().if_(ends);
       writer_.to().break_();
       writer_.to().end();
     }

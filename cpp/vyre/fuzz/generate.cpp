@@ -22,6 +22,8 @@ Generator::Generator(const Random& random, std::uint64_t seed, const Options& op
       grows_(later_random_.chance(50)),
       narrow_random_(seed ^ 0x9AE16A3B2F90404F),
       narrows_(narrow_random_.chance(30)),
+      exit_random_(seed ^ 0xC2B2AE3D27D4EB4F),
+      exits_(grows_ && exit_random_.chance(30)),
       options_(options),
       seed_(seed),
       clean_(options.clean || options.plant.has_value()),

@@ -132,6 +132,9 @@ class Generator {
   // Chooses narrow elements in the same way.
   Random narrow_random_;
   bool narrows_;  // some buffers have them
+  // Chooses, in the same way, loops that are left behind another one, which only some of their invocations leave early.
+  Random exit_random_;
+  bool exits_;
   Options options_;
   std::uint64_t seed_;
   bool clean_;

@@ -12,7 +12,7 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 133_304,
+    "lines of code": 133_319,
     "lines of tests": 92_681,
     "lines of records": 30_022,
     "words of documents": 44_477,
