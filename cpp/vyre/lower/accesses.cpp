@@ -186,6 +186,7 @@ class Storing {
 
 ValueId guarded_load(Writer& writer, const Memory& memory, ValueId index, ValueId bound) {
   const ValueId in = in_range(writer, index, bound);
+  if (writer.literal(in) == 0u) return writer.zero(load_of(memory, index).lanes);
   const ValueId safe = writer.literal(index) == 0u ? index : writer.once(Opcode::Select, in, index, writer.constant(0));
   const ValueId value = load_at(writer, memory, safe);
   const std::uint8_t lanes = load_of(memory, safe).lanes;
@@ -194,6 +195,7 @@ ValueId guarded_load(Writer& writer, const Memory& memory, ValueId index, ValueI
 
 void guarded_store(Writer& writer, const Memory& memory, ValueId index, ValueId bound, ValueId value) {
   const ValueId in = in_range(writer, index, bound);
+  if (writer.literal(in) == 0u) return;
   const Storing storing(writer, memory, index, value);
   // Later code may reuse the values that are computed for the store, so only the store itself stands in the If.
   writer.begin_unit();
@@ -205,6 +207,7 @@ void guarded_store(Writer& writer, const Memory& memory, ValueId index, ValueId 
 
 ValueId guarded_atomic(Writer& writer, const Instruction& atomic, ValueId bound) {
   const ValueId in = in_range(writer, atomic.a, bound);
+  if (writer.literal(in) == 0u) return writer.constant(0);
   const std::uint32_t before = writer.variable(1);
   writer.begin_unit();
   writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.constant(0)});

@@ -87,7 +87,7 @@ Range Bounds::computed(const Instruction& it) const {
   }
 }
 
-void Bounds::added(ValueId id, bool in_unit) {
+void Bounds::added(ValueId id, bool in_unit, const std::optional<Range>& known) {
   const Instruction& it = at(id);
   if (it.op == Opcode::WriteVariable) {
     const Range range = in_unit ? Range{} : this->range(it.a);
@@ -98,7 +98,7 @@ void Bounds::added(ValueId id, bool in_unit) {
     slot(id) = variable(it.imm).range;
     variable(it.imm).read = id;
   } else if (it.lanes == 1) {
-    const Range range = computed(it);
+    const Range range = known ? *known : computed(it);
     if (range != Range{}) slot(id) = range;
   }
 }

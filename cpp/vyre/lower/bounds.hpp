@@ -38,8 +38,9 @@ class Bounds {
   void enable() { enabled_ = true; }
   bool enabled() const { return enabled_; }
 
-  // Reports that the writer has added an instruction. In a unit, a write may stand inside a guard and not happen.
-  void added(ValueId id, bool in_unit);
+  // Reports that the writer has added an instruction, with its range if that is computed already. In a unit, a write may stand inside a
+  // guard and not happen.
+  void added(ValueId id, bool in_unit, const std::optional<Range>& range);
   // Report the regions of Writer.
   void open_region();
   void next_branch();
@@ -47,6 +48,8 @@ class Bounds {
   // Reports at the head of a loop which variables its body writes.
   void changes_in_loop(std::span<const LoopChange> changes);
 
+  // The range of the result of an instruction at this position.
+  Range computed(const Instruction& it) const;
   // Narrows what is known of a value, until the end of the region.
   void narrow(ValueId id, const Range& range);
   Range range(ValueId id) const;
@@ -82,7 +85,6 @@ class Bounds {
   };
 
   bool is_part_of(ValueId part, ValueId whole) const;
-  Range computed(const Instruction& it) const;
   Range selected(const Instruction& it) const;
   Range& slot(ValueId id);
   Variable& variable(std::uint32_t index);

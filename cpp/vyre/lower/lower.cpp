@@ -124,12 +124,15 @@ class Lowering {
     ValueId value;
     ir::DataType type = ir::DataType::U32;
   };
-  enum class Opener : std::uint8_t { If, Else, Loop, Block };
+  // Of a Decided If, whose condition is a literal, only the branch that is taken is there.
+  enum class Opener : std::uint8_t { If, Else, Loop, Block, Decided };
   struct Open {
     Opener opener;
     std::size_t assumptions = 0;  // the number of assumptions that hold outside it
     ValueId condition{};          // of an If
     bool then_dead = false;       // of an Else: a Return or a Break ended the branch before it
+    bool holds = false;           // of a Decided: the branch before an Else is taken
+    bool has_else = false;        // of a Decided
   };
 
   // The End of an If, Loop or Block; invalid for other statements.
@@ -359,15 +362,26 @@ void Lowering::statement(NodeId id) {
         }
       },
       [&](const ir::If& it) {
+        if (const auto known = writer_.literal(value(it.condition)); known && writer_.bounds().enabled()) {
+          open_.push_back({.opener = Opener::Decided, .holds = *known != 0});
+          dead_ = *known == 0;
+          return;
+        }
         writer_.add({.op = Opcode::If, .a = value(it.condition)});
         writer_.open_region();
         open_.push_back({.opener = Opener::If, .assumptions = writer_.assumptions(), .condition = value(it.condition)});
         assume(writer_, value(it.condition));
       },
       [&](const ir::Else&) {
+        Open& open = open_.back();
+        if (open.opener == Opener::Decided) {
+          if (open.holds) open.then_dead = dead_;
+          dead_ = open.holds;
+          open.has_else = true;
+          return;
+        }
         writer_.add({.op = Opcode::Else});
         writer_.next_branch();
-        Open& open = open_.back();
         open.opener = Opener::Else;
         open.then_dead = dead_;
         dead_ = false;
@@ -397,6 +411,10 @@ void Lowering::statement(NodeId id) {
 void Lowering::end() {
   const Open open = open_.back();
   open_.pop_back();
+  if (open.opener == Opener::Decided) {
+    if (open.holds == open.has_else) dead_ = open.holds && open.then_dead;
+    return;
+  }
   if (open.opener == Opener::Block) return;  // after a Return or a Break in a block, the code behind the block is dead too
   writer_.add({.op = open.opener == Opener::Loop ? Opcode::EndLoop : Opcode::EndIf});
   writer_.close_region();

@@ -114,6 +114,30 @@ std::uint32_t reversed(std::uint32_t bits) {
   return result;
 }
 
+// 1 where the comparison is true of all values of both ranges, 0 where it is of none.
+Range decided(bool always, bool never) { return always ? Range::only(1) : never ? Range::only(0) : Range::at_most(1); }
+
+Range compared(Opcode op, const Range& a, const Range& b) {
+  const bool apart = a.greatest < b.least || b.greatest < a.least;
+  const bool alike = a.least == a.greatest && b.least == b.greatest && a.least == b.least;
+  switch (op) {
+    case Opcode::Eq:
+      return decided(alike, apart);
+    case Opcode::Ne:
+      return decided(apart, alike);
+    case Opcode::Lt:
+      return decided(a.greatest < b.least, a.least >= b.greatest);
+    case Opcode::Le:
+      return decided(a.greatest <= b.least, a.least > b.greatest);
+    case Opcode::SLt:
+      return is_positive(a) && is_positive(b) ? compared(Opcode::Lt, a, b) : Range::at_most(1);
+    case Opcode::SLe:
+      return is_positive(a) && is_positive(b) ? compared(Opcode::Le, a, b) : Range::at_most(1);
+    default:
+      return Range::at_most(1);
+  }
+}
+
 }  // namespace
 
 Range Range::between(std::uint32_t least, std::uint32_t greatest) { return {least, greatest, filled(greatest)}; }
@@ -134,7 +158,7 @@ bool sum_wraps(const Range& range, std::uint32_t by) {
 }
 
 Range range_of(Opcode op, const Range& a, const Range& b, const Range& c) {
-  if (is_comparison(op)) return Range::at_most(1);
+  if (is_comparison(op)) return compared(op, a, b);
   switch (op) {
     case Opcode::Add:
       return sum(a, b);

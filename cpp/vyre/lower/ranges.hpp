@@ -18,6 +18,7 @@ struct Range {
   // Any value that has no other bits than these.
   static Range of_bits(std::uint32_t bits) { return {0, bits, bits}; }
 
+  bool is_single() const { return least == greatest; }
   bool contains(std::uint32_t value) const { return value >= least && value <= greatest && (value & ~ones) == 0; }
 };
 

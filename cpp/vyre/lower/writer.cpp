@@ -78,12 +78,12 @@ void Writer::close_region() {
   end_region();
 }
 
-ValueId Writer::append(const Instruction& instruction, const Context& context) {
+ValueId Writer::append(const Instruction& instruction, const Context& context, const std::optional<Range>& range) {
   VYRE_ASSERT(code_.size() < kLeaf);
   code_.push_back(instruction);
   contexts_.push_back(context);
   const ValueId id{size() - 1};
-  if (bounds_.enabled()) bounds_.added(id, unit_ != kNone);
+  if (bounds_.enabled()) bounds_.added(id, unit_ != kNone, range);
   return id;
 }
 
@@ -116,14 +116,45 @@ void Writer::resize_known(std::size_t slots) {
   }
 }
 
+ValueId Writer::known_result(const Instruction& it, const Range& result) {
+  if (result.is_single()) return constant(result.least);
+  if (!it.b.valid()) return {};
+  const Range a = bounds_.range(it.a), b = bounds_.range(it.b);
+  // Whether no bit that may be set is cleared.
+  const auto kept_by = [&](const Range& of, const Range& mask) { return mask.is_single() && (of.ones & ~mask.least) == 0; };
+  switch (it.op) {
+    case Opcode::And:
+      return kept_by(a, b) ? it.a : kept_by(b, a) ? it.b : ValueId{};
+    case Opcode::Or:
+    case Opcode::Xor:
+    case Opcode::Add:
+      return b.greatest == 0 ? it.a : a.greatest == 0 ? it.b : ValueId{};
+    case Opcode::Min:
+      return a.greatest <= b.least ? it.a : b.greatest <= a.least ? it.b : ValueId{};
+    case Opcode::Max:
+      return a.least >= b.greatest ? it.a : b.least >= a.greatest ? it.b : ValueId{};
+    case Opcode::Mod:
+      return a.greatest < b.least ? it.a : ValueId{};
+    case Opcode::Select:
+      return a.least > 0 ? it.b : a.greatest == 0 ? it.c : ValueId{};
+    default:
+      return {};
+  }
+}
+
 ValueId Writer::add(const Instruction& instruction) {
+  std::optional<Range> range;
+  if (bounds_.enabled() && instruction.lanes == 1 && (is_lanewise(instruction.op) || instruction.op == Opcode::Select)) {
+    range = bounds_.computed(instruction);
+    if (const ValueId known = known_result(instruction, *range); known.valid()) return known;
+  }
   Context context{.region = open_.back(), .unit = unit_ == kNone ? size() : unit_, .barriers = barriers_};
   context.fixed = unit_ != kNone || has_effect(instruction.op);
-  if (shape_.order == Order::AsWritten) return append(instruction, context);
+  if (shape_.order == Order::AsWritten) return append(instruction, context, range);
   if (instruction.op == Opcode::WriteVariable) ++versions_[instruction.imm];
   if (instruction.op == Opcode::Barrier) ++barriers_;
   // Loads of writable memory are never merged: the program decides how many there are.
-  if (context.fixed || reads_writable_memory(instruction)) return append(instruction, context);
+  if (context.fixed || reads_writable_memory(instruction)) return append(instruction, context, range);
   if (instruction.op == Opcode::ReadVariable) {
     // A value that was read before a loop cannot be reused in it, because a later statement of the loop may write the variable.
     context.version = versions_[instruction.imm];
@@ -139,7 +170,7 @@ ValueId Writer::add(const Instruction& instruction) {
     return ValueId{slot};
   }
   slot = size();
-  return append(instruction, context);
+  return append(instruction, context, range);
 }
 
 ValueId Writer::once(Opcode op, ValueId a, ValueId b, ValueId c) {

@@ -117,7 +117,10 @@ class Writer {
   };
   std::uint32_t size() const { return static_cast<std::uint32_t>(code_.size()); }
 
-  ValueId append(const Instruction& instruction, const Context& context);
+  // The value that ranges show an instruction to have, whose result has this range: a literal, or one of its operands. Invalid where they
+  // show none.
+  ValueId known_result(const Instruction& it, const Range& result);
+  ValueId append(const Instruction& instruction, const Context& context, const std::optional<Range>& range);
   // Returns the slot of known_ that holds the value, or the empty slot where the value belongs.
   std::uint32_t& slot_of(const Instruction& instruction, const Context& context);
   void resize_known(std::size_t slots);

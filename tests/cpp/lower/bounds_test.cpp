@@ -1,4 +1,5 @@
-// Random code is written by a Writer and then run: at every place where a range was asked for, it contains the value that is there.
+// Random code is written by a Writer and then run: at every place where a range was asked for, it contains the value that is there, and
+// what the writer gives in place of an instruction has its value.
 #include "vyre/lower/bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -26,6 +27,7 @@ constexpr std::uint32_t kVariables = 3;
 struct Event {
   ValueId id;
   std::optional<Range> expected{};
+  std::optional<lower::Instruction> meant{};  // what the writer took the value for
 };
 
 class RandomCode {
@@ -58,6 +60,12 @@ class RandomCode {
         ASSERT_TRUE(event.expected->contains(found)) << found << " is not in [" << event.expected->least << ", " << event.expected->greatest
                                                      << "] with bits " << event.expected->ones << ", event " << at;
         checked += *event.expected != Range{};
+        continue;
+      }
+      if (event.meant) {
+        const std::optional<std::uint32_t> wanted = result(*event.meant);
+        if (!wanted) return;
+        ASSERT_EQ(operand(event.id), *wanted) << "event " << at;
         continue;
       }
       const lower::Instruction& it = writer_.at(event.id);
@@ -105,13 +113,11 @@ class RandomCode {
         case Opcode::ReadVariable:
           values_[event.id.index] = variables_[it.imm];
           break;
-        case Opcode::Select:
-          values_[event.id.index] = operand(it.a) != 0 ? operand(it.b) : operand(it.c);
-          break;
-        default:
-          // An operand that the opcode is not defined for ends the run.
-          if (!test::is_defined(it.op, operand(it.a), it.b.valid() ? operand(it.b) : 0)) return;
-          values_[event.id.index] = test::lanewise(it.op, operand(it.a), it.b.valid() ? operand(it.b) : 0);
+        default: {
+          const std::optional<std::uint32_t> made = result(it);
+          if (!made) return;
+          values_[event.id.index] = *made;
+        }
       }
     }
   }
@@ -129,7 +135,7 @@ class RandomCode {
   std::size_t skip(std::size_t from, bool to_else) const {
     std::size_t depth = 0;
     for (std::size_t at = from + 1;; ++at) {
-      if (events_[at].expected) continue;
+      if (events_[at].expected || events_[at].meant) continue;
       const Opcode op = writer_.at(events_[at].id).op;
       if (depth == 0 && (op == Opcode::EndIf || op == Opcode::EndLoop || (to_else && op == Opcode::Else))) return at;
       if (op == Opcode::If || op == Opcode::Loop) ++depth;
@@ -151,12 +157,20 @@ class RandomCode {
     }
   }
 
+  // Nothing for operands that the opcode is not defined for, which ends the run.
+  std::optional<std::uint32_t> result(const lower::Instruction& it) const {
+    const std::uint32_t a = operand(it.a), b = it.b.valid() ? operand(it.b) : 0;
+    if (it.op == Opcode::Select) return a != 0 ? b : operand(it.c);
+    return test::is_defined(it.op, a, b) ? std::optional(test::lanewise(it.op, a, b)) : std::nullopt;
+  }
+
   ValueId add(const lower::Instruction& instruction) {
     const ValueId id = writer_.add(instruction);
-    // In canonical order an equal value may have been made before; what is read twice is the same.
-    if (events_.empty() || lower::is_leaf(id) || id.index >= next_) {
+    if (!lower::is_leaf(id) && (events_.empty() || id.index >= next_)) {
       events_.push_back({id});
       next_ = id.index + 1;
+    } else if (lower::is_lanewise(instruction.op) || instruction.op == Opcode::Select) {
+      events_.push_back({.id = id, .meant = instruction});
     }
     return id;
   }

@@ -455,7 +455,7 @@ def test_spirv_hides_only_inverted_values_that_a_branch_could_tell():
         text = lowered(f"let x = wid.z\n{body}", "spirv-asm")
         return bool(re.search(r"(%\d+) = OpIAdd .*\n +%\d+ = OpNot %\d+ \1\n", text))
 
-    around = "if x {\n  barrier\n  if logical_or(x, wid.y) {\n    return\n  }\n}\n"
+    around = "if x {\n  barrier\n  if logical_or(given[0], wid.y) {\n    return\n  }\n}\n"
     assert hides(around + "out[0] = bitnot(x)\n")
     assert hides("let v = bitnot(x)\nif x {\n  barrier\n  v = 0\n}\nout[0] = v\n")
     assert hides("let v = x\nif given[0] {\n  v = given[1]\n}\nif x {\n  barrier\n}\nout[0] = bitnot(v)\n")
