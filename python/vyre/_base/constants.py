@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,9 @@ def told_apart(value: Any) -> Any:
     if isinstance(value, _FLOATS):
         return kind, repr(value)
     hash(value)
-    if dataclasses.is_dataclass(value):
+    if hasattr(kind, "__dataclass_fields__"):
+        import dataclasses
+
         parts = [getattr(value, each.name) for each in dataclasses.fields(value) if each.compare]
         try:
             return kind, value, *map(told_apart, parts)

@@ -465,6 +465,7 @@ def kind_in_a_procedure(c: vyre.const, held: vyre.const):
         (lambda c: ((5, c), 5), lambda c: c[0][1]),
         (lambda c: frozenset({c}), lambda c: next(iter(c))),
         (Setting, lambda c: c.value),
+        (lambda c: (Setting, c), lambda c: c[1]),
     ],
 )
 def test_constants_that_are_equal_have_programs_of_their_types(made, held):
