@@ -206,7 +206,7 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this k
 
 def _names_of_std() -> list[str] | None:
     """The names of vyre.std; None in a kernel, which calls none of them."""
-    from vyre._kernel.tracer import is_tracing
+    from vyre._kernel.recording import is_tracing
 
     return None if is_tracing() else importlib.import_module("vyre.std").__all__
 

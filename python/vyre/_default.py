@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vyre import _core
 from vyre._base.calls import explain_calls
-from vyre._base.refused import must_be
+from vyre._base.refused import must_be, must_be_one_of
 from vyre._base.text import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
     from typing import Any
 
     from vyre._devices import Device
 
-__all__ = ["CHECKS", "check_place", "default_device", "place"]
+__all__ = ["CHECKS", "check_backend", "check_place", "default_device", "place"]
 
 
 class _Place(NamedTuple):
@@ -52,8 +53,6 @@ def place(backend: str | None, device: int | Device | None) -> tuple[str | None,
 
 def _from_environment() -> _Place:
     global _in_environment
-    from vyre._devices import check_backend
-
     backend, device = _BACKEND or None, None
     if backend is not None:
         check_backend(backend, "environment variable `VYRE_BACKEND`")
@@ -146,6 +145,18 @@ def default_device(backend: str | Device | None = None, device: int | Device | N
     name: Any = backend  # the core refuses what is no name
     check_place(name, device, "vyre.default_device")
     return DefaultDevice(_Place(name, device))
+
+
+def check_backend(backend: object, where: str, also: Sequence[str] = ()) -> None:
+    """Refuse a value that names no backend. The core asks it too.
+
+    Args:
+        also: what else may stand there, for the message.
+
+    Raises: ArgumentError.
+    """
+    if not isinstance(backend, str) or backend not in _core._tables["backends"]:
+        raise must_be_one_of(where, [*_core._available(), *_core._unavailable(), *also], backend)
 
 
 def check_place(backend: Any, device: Any, owner: str) -> None:

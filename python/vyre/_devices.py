@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._base.calls import explain_calls
-from vyre._base.refused import must_be_one_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from vyre._default import check_backend
 
 __all__ = ["Backends", "Device", "backends", "devices"]
 
@@ -87,18 +83,6 @@ class Devices(list[Device]):
         from vyre._html.machines import devices
 
         return devices(self)
-
-
-def check_backend(backend: object, where: str, also: Sequence[str] = ()) -> None:
-    """Refuse a value that names no backend. The core asks it too.
-
-    Args:
-        also: what else may stand there, for the message.
-
-    Raises: ArgumentError.
-    """
-    if not isinstance(backend, str) or backend not in _core._tables["backends"]:
-        raise must_be_one_of(where, [*backends(), *_core._unavailable(), *also], backend)
 
 
 def devices(backend: str | None = None) -> list[Device]:

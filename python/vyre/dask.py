@@ -37,8 +37,8 @@ from vyre._base.calls import explain_calls
 from vyre._base.pickler import copied
 from vyre._base.text import shown
 from vyre._core import Array
-from vyre._default import default_device
-from vyre._devices import backends, check_backend, devices
+from vyre._default import check_backend, default_device
+from vyre._devices import backends, devices
 from vyre._kernel.call import host_call
 from vyre._kernel.kernel import Kernel, Specialized
 from vyre._kernel.smaller import in_halves

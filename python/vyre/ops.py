@@ -101,7 +101,7 @@ def invoke(id: str, /, *args: Any, **kwargs: Any) -> Any:
     array([5, 5, 5], dtype=uint32)
     """
     from vyre._kernel.mistakes import Mistake
-    from vyre._kernel.tracer import is_tracing
+    from vyre._kernel.recording import is_tracing
 
     if is_tracing():
         raise Mistake(

@@ -26,9 +26,9 @@ from vyre._default import place
 from vyre._kernel.arguments import check_apart
 from vyre._kernel.launch import DataGrid, Launch, given_and_options, traced_for
 from vyre._kernel.mistakes import Mistake
+from vyre._kernel.recording import is_tracing
 from vyre._kernel.smaller import in_halves
 from vyre._kernel.trace import RECORDS, Traced
-from vyre._kernel.tracer import is_tracing
 from vyre._kernel.wider import widened
 from vyre.errors import BindingError, CapabilityError
 

@@ -10,9 +10,9 @@ from vyre._base.calls import explain_calls
 from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._core import Expr, Node
-from vyre._kernel import tracer
 from vyre._kernel.functions import atomic
 from vyre._kernel.mistakes import Mistake
+from vyre._kernel.recording import TRACING
 from vyre._kernel.tracer import current
 from vyre.errors import ArgumentError
 
@@ -39,7 +39,7 @@ def gid(axis: int = 0) -> u32:
     Expr(invocation_id(1))
     """
     found = _axis(axis, "vyre.gid")
-    active = tracer._ACTIVE.tracer
+    active = TRACING.tracer
     if active is not None:
         active.id_axes.add(found)
     return _u32(Expr.invocation_id(found))
@@ -132,7 +132,7 @@ def atomic_load(buffer: str | SharedArray[u32], index: Any) -> u32:
     >>> vyre.atomic_load("flags", 0)
     Expr(atomic_or(flags, 0, 0))
     """
-    active = tracer._ACTIVE.tracer
+    active = TRACING.tracer
     if active is not None:
         return cast("u32", atomic("load")(active, buffer, index))
     return cast("u32", _core.atomic_or(cast("str", buffer), index, 0))
@@ -145,7 +145,7 @@ def atomic_store(buffer: str | SharedArray[u32], index: Any, value: Any) -> u32:
     >>> vyre.atomic_store("flags", 0, 1)
     Expr(atomic_exchange(flags, 0, 1))
     """
-    active = tracer._ACTIVE.tracer
+    active = TRACING.tracer
     if active is not None:
         return cast("u32", atomic("store")(active, buffer, index, value))
     return cast("u32", _core.atomic_exchange(cast("str", buffer), index, value))
@@ -194,7 +194,7 @@ def _axis(axis: Any, function: str) -> int:
 
 
 def _depends(function: str) -> None:
-    active = tracer._ACTIVE.tracer
+    active = TRACING.tracer
     if active is not None:
         active.needs_size = active.needs_size or function
 

@@ -4,6 +4,9 @@ The source is checked when the function is decorated, rewritten at the first cal
 values of the constants; the last 64 programs are kept as long as what they captured stays the same. The base class, in
 C++, answers calls that it has seen before. ``_call`` takes all others: it runs the plan (plans.py) of the last call
 like it, or makes one. Calls that are too unusual for a plan are made in full (call.py).
+
+What rewrites, traces and calls is imported by the methods that need it: most kernels of the library are only defined,
+because what its procedures recorded is on the disk.
 """
 
 from __future__ import annotations
@@ -24,17 +27,9 @@ from vyre._base.held import is_of_std
 from vyre._base.refused import must_be, wrong_call
 from vyre._base.text import shown, type_of
 from vyre._kernel.arguments import call_text
-from vyre._kernel.call import call, checked_call
-from vyre._kernel.launch import Launch, given_and_options, traced_for
 from vyre._kernel.mistakes import Mistake, Spot, kernel_error
-from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
-from vyre._kernel.plans import Plan, signature
-from vyre._kernel.recording import OPEN, RECORDING
-from vyre._kernel.rewriting.rewrite import Definition, Rewritten
-from vyre._kernel.tails import tails_of
-from vyre._kernel.trace import Traced, trace
-from vyre._kernel.tracer import is_tracing
+from vyre._kernel.recording import OPEN, RECORDING, is_tracing
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -49,7 +44,10 @@ if TYPE_CHECKING:
     from vyre._kernel.explain import Explanation
     from vyre._kernel.lines import Marks
     from vyre._kernel.parameters import Parameter
+    from vyre._kernel.plans import Plan
     from vyre._kernel.recorder import Recorder
+    from vyre._kernel.rewriting.rewrite import Definition, Rewritten
+    from vyre._kernel.trace import Traced
 
 __all__ = ["Kernel", "kernel"]
 
@@ -86,6 +84,8 @@ class Kernel(_core._KernelCalls, ByValue):
 
     @functools.cached_property
     def _definition(self) -> Definition:
+        from vyre._kernel.rewriting.rewrite import Definition
+
         return Definition(self._function, is_kernel=True)
 
     @property
@@ -239,6 +239,9 @@ class Kernel(_core._KernelCalls, ByValue):
         >>> count.notes()[0].hint
         'write total.atomic_add(index, value) instead of this statement.'
         """
+        from vyre._kernel.launch import Launch, given_and_options, traced_for
+        from vyre._kernel.notes import notes_of
+
         if not args and not kwargs:
             return notes_of(self.program)
         given, options = given_and_options(self, args, kwargs)
@@ -279,6 +282,8 @@ class Kernel(_core._KernelCalls, ByValue):
         >>> [report.check for report in result.reports]
         ['race']
         """
+        from vyre._kernel.call import checked_call
+
         return checked_call(
             self,
             args,
@@ -303,6 +308,9 @@ class Kernel(_core._KernelCalls, ByValue):
     def _traced_anew(
         self, rewritten: Rewritten, constants: Mapping[str, Any], recorder: Recorder | Marks | None = None
     ) -> Traced:
+        from vyre._kernel.tails import tails_of
+        from vyre._kernel.trace import trace
+
         known = {number: table for tables in list(self._copies) for number, table in tables.items()}
         made = trace(rewritten, self._parameters, constants, self._workgroup_size, known, recorder)
         if made.copied:
@@ -321,6 +329,9 @@ class Kernel(_core._KernelCalls, ByValue):
         seen = OPEN.seen
         if seen is not None and not is_tracing():
             return seen._call(self, args, dict(kwargs))
+        from vyre._kernel.call import call
+        from vyre._kernel.plans import Plan, signature
+
         key = None if is_tracing() else signature(self, args, kwargs)
         if key is None:
             return call(self, args, kwargs)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import collections.abc
 import inspect
 import typing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +18,7 @@ from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import OF_DTYPE, SCALARS, TYPES
 from vyre._core import DataType, Expr
-from vyre._kernel.mistakes import FRACTIONS, Mistake, Spot
-from vyre._kernel.rewriting.refuse import spot_at
-from vyre._kernel.rewriting.source import definition_of
-from vyre._kernel.values import ABSENT
+from vyre._kernel.mistakes import ABSENT, FRACTIONS, Mistake, Spot
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -38,8 +34,7 @@ _FORMS = (
 )
 
 
-@dataclass(frozen=True)
-class ArrayType:
+class ArrayType(NamedTuple):
     """The annotation of an array: its role, element type and number of axes."""
 
     role: str
@@ -120,9 +115,8 @@ class const:
     """
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A kernel's parameter. (Without this line Python 3.10 would write one, and fails at the default of `default`.)"""
+class Parameter(NamedTuple):
+    """A kernel's parameter."""
 
     name: str
     kind: str  # "In", "Out", "InOut", "scalar" or "const"
@@ -174,6 +168,9 @@ def parameters_of(function: Callable[..., Any], *, returns: bool = False) -> lis
 
 def _spot(function: Callable[..., Any], name: str) -> Spot | None:
     """Where a parameter stands in the source."""
+    from vyre._kernel.rewriting.refuse import spot_at
+    from vyre._kernel.rewriting.source import definition_of
+
     tree, file = definition_of(function)  # type: ignore[arg-type]
     written = tree.args
     for each in [*written.posonlyargs, *written.args, *written.kwonlyargs, written.vararg, written.kwarg]:

@@ -1,4 +1,7 @@
-"""The state of a thread in which calls of kernels are not run, such as a procedure whose body records them."""
+"""The state of a thread in which calls of kernels are not run, such as a procedure whose body records them.
+
+What asks for it needs none of the modules that trace and record, which a process seldom imports.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vyre._kernel.debugs import Debugging
+    from vyre._kernel.tracer import Tracer
 
-__all__ = ["OPEN", "RECORDING", "LeavesCalls"]
+__all__ = ["OPEN", "RECORDING", "TRACING", "LeavesCalls", "is_tracing"]
 
 
 class LeavesCalls(threading.local):
@@ -41,5 +45,17 @@ class _Open(LeavesCalls):
     seen: Debugging | None = None
 
 
+class _Tracing(LeavesCalls):
+    """The tracer of the kernel that this thread traces."""
+
+    BIT = 4
+    tracer: Tracer | None = None
+
+
 RECORDING = _Recording()
 OPEN = _Open()
+TRACING = _Tracing()
+
+
+def is_tracing() -> bool:
+    return TRACING.tracer is not None

@@ -23,16 +23,16 @@ from vyre._core import DataType, Expr, Node
 from vyre._kernel.arrays import KernelArray, zero_of
 from vyre._kernel.control import If, Known, Loop, Never, Region
 from vyre._kernel.functions import CHANGING, METHODS, OPERATORS, REPLACED, check_takes_values
-from vyre._kernel.mistakes import Mistake
+from vyre._kernel.mistakes import ABSENT, Mistake
 from vyre._kernel.ranges import bounds_of, turns_of
-from vyre._kernel.recording import LeavesCalls
+from vyre._kernel.recording import TRACING
 from vyre._kernel.slots import join, new_slot
-from vyre._kernel.values import ABSENT, FOREVER, Undefined, float_mistake, giving, is_known_later, is_number
+from vyre._kernel.values import FOREVER, Undefined, float_mistake, giving, is_known_later, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Tracer", "current", "element_of", "is_tracing"]
+__all__ = ["Tracer", "current", "element_of"]
 
 _MOST_PRIVATE_BYTES = 16384  # of an invocation (V037)
 # The attribute of a function that carries out statements which call it.
@@ -40,28 +40,14 @@ AS_STATEMENT = "_as_statement"
 _ARM = "an arm of `if ... else`"
 
 
-class _Active(LeavesCalls):
-    """The tracer of the kernel that this thread traces."""
-
-    BIT = 4
-    tracer: Tracer | None = None
-
-
-_ACTIVE = _Active()
-
-
 def current(function: str, fix: str = "call it in a function under @vyre.kernel") -> Tracer:
     """The tracer of the kernel that is being traced, or an error that names the function that needs one."""
-    tracer = _ACTIVE.tracer
+    tracer = TRACING.tracer
     if tracer is None:
         from vyre.errors import ArgumentError
 
         raise ArgumentError(f"{function} was called outside of a kernel. Fix: {fix}.")
     return tracer
-
-
-def is_tracing() -> bool:
-    return _ACTIVE.tracer is not None
 
 
 class Tracer(_core._Lets):
@@ -100,15 +86,15 @@ class Tracer(_core._Lets):
         self.copied: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # those that this trace reads
 
     def __enter__(self) -> Tracer:
-        if _ACTIVE.tracer is not None:
+        if TRACING.tracer is not None:
             raise Mistake(
                 "K004", "a kernel is called while another one is traced", "write the shared part as a plain function"
             )
-        _ACTIVE.tracer = self
+        TRACING.tracer = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        _ACTIVE.tracer = None
+        TRACING.tracer = None
 
     # Names and values.
 

@@ -16,8 +16,8 @@ from vyre._kernel.arrays import KernelArray
 from vyre._kernel.call import call
 from vyre._kernel.debugs import invocation_of
 from vyre._kernel.recorder import Areas, record_kernel
+from vyre._kernel.recording import is_tracing
 from vyre._kernel.rewriting.syntax import is_added
-from vyre._kernel.tracer import is_tracing
 from vyre._kernel.values import is_number
 from vyre.errors import ArgumentError
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._base.types import HAS_FLOATS
 from vyre._core import Expr
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.mistakes import FRACTIONS, Mistake
@@ -14,10 +13,8 @@ from vyre._kernel.mistakes import FRACTIONS, Mistake
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ABSENT", "FOREVER", "Undefined", "described", "float_mistake", "giving", "is_known_later", "is_number"]
+__all__ = ["FOREVER", "Undefined", "described", "float_mistake", "giving", "is_known_later", "is_number"]
 
-# The classes of numbers that no type of programs holds.
-ABSENT: tuple[type, ...] = () if HAS_FLOATS else (float, np.floating)
 FOREVER = 0xFFFFFFFF  # turns of a `while`
 
 

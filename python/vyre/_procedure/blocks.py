@@ -11,7 +11,7 @@ from vyre._base.calls import REFUSALS, explain_calls
 from vyre._base.refused import must_be
 from vyre._base.text import shown, type_of
 from vyre._base.types import TYPES
-from vyre._kernel.tracer import is_tracing
+from vyre._kernel.recording import is_tracing
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.carried import refuse_carried_names, refuse_other_beginnings, watched_turn
 from vyre._procedure.changed import Watched

@@ -23,10 +23,8 @@ from vyre._base.text import shown, type_of
 from vyre._core import DataType, Procedure
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.parameters import parameters_of
-from vyre._kernel.recording import RECORDING
-from vyre._kernel.tracer import is_tracing
+from vyre._kernel.recording import RECORDING, is_tracing
 from vyre._procedure.arrays import ProcedureArray
-from vyre._procedure.dispatches import record_kernel
 from vyre._procedure.invocations import invoke
 from vyre._procedure.on_disk import keep, key_on_disk, loaded
 from vyre._procedure.recorded import Recorded, note
@@ -153,6 +151,8 @@ class ProcedureFunction(ByValue):
             )
 
     def _record(self, constants: dict[str, Any], is_exact: bool = False) -> Recorded:
+        from vyre._procedure.dispatches import record_kernel  # which imports all that traces kernels
+
         recorder = Recorder(self.name, self, ACTIVE.recorder, is_exact)
         recorder.known = tuple(self._copies)
         self._refuse_deep(recorder)

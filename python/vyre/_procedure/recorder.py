@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vyre import _core
 from vyre._base import source as _source
+from vyre._base.held import PACKAGE, is_of_std
 from vyre._base.refused import must_be, must_have
 from vyre._base.text import type_of
 from vyre._base.types import OF_DTYPE
 from vyre._core import Array
-from vyre._kernel.tracer import is_tracing
+from vyre._kernel.recording import is_tracing
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorded import ArrayDecl, Trail, line_text
 from vyre._procedure.sizes import Home, Size
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ACTIVE", "Recorder", "active", "calling_line", "place_text", "recorder_of"]
 
 # The private modules of the package, and the one that calls registered procedures: no procedure is written in one.
-_OURS = str(Path(__file__).parents[1] / "_"), str(Path(__file__).parents[1] / "ops.py")
-_LIBRARY = str(Path(__file__).parents[1] / "std" / "_").removesuffix("_")
+_OURS = f"{PACKAGE}_", f"{PACKAGE}ops.py"
 RECORDING = "_record"  # the method that runs the body of a procedure
 
 
@@ -47,7 +46,7 @@ def calling_line() -> tuple[str, int] | None:
     inside: tuple[str, int] | None = None
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(_LIBRARY):
+        if is_of_std(file):
             inside = inside or (file, frame.f_lineno)
         elif not file.startswith((*_OURS, contextlib.__file__)):
             return file, frame.f_lineno

@@ -15,7 +15,7 @@ from vyre._base.refused import BESIDE_RESIDENT, must_be, no_place, not_resident,
 from vyre._base.text import type_of
 from vyre._base.types import NUMPY
 from vyre._core import Array
-from vyre._default import check_place, place
+from vyre._default import check_backend, check_place, place
 from vyre._kernel.arguments import check_apart
 from vyre._procedure.arguments import argument_of, outs_of
 from vyre.errors import ArgumentError, BindingError
@@ -124,8 +124,6 @@ def _place(function: ProcedureFunction, options: dict[str, Any]) -> tuple[Any, A
     """The backend and the device that a call with numpy arrays names, or the default ones."""
     backend = options.get("backend")
     if backend is not None:
-        from vyre._devices import check_backend
-
         check_backend(backend, f"argument `backend` of procedure `{function.name}`")
     device = options.get("device")
     if device is not None:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from vyre import _run
 from vyre._arrays.graph import is_recording
 from vyre._kernel.kernel import Kernel
-from vyre._kernel.recording import RECORDING
-from vyre._kernel.tracer import is_tracing
+from vyre._kernel.recording import RECORDING, is_tracing
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.recorder import active
 

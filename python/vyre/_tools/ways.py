@@ -16,8 +16,8 @@ from vyre import _core
 from vyre._arrays import inputs as _inputs
 from vyre._base.refused import must_be, must_be_one_of
 from vyre._base.text import shown, type_of
-from vyre._default import place
-from vyre._devices import Device, check_backend
+from vyre._default import check_backend, place
+from vyre._devices import Device
 from vyre._tools.divergence import OutputDifference
 from vyre.errors import ArgumentError, BindingError, VyreError
 

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre._devices import check_backend
+from vyre._default import check_backend
 
 if TYPE_CHECKING:
     import argparse

@@ -19,7 +19,7 @@ import numpy as np
 import vyre
 from vyre import _core
 from vyre._base.refused import must_be, no_place
-from vyre._devices import check_backend
+from vyre._default import check_backend
 from vyre.conformance.case import Arrays, Case, hash_arrays
 from vyre.conformance.families import barriers
 from vyre.errors import ArgumentError, CapabilityError, DeviceError, LoweringError, ValidationError, VyreError

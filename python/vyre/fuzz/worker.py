@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre import _core
 from vyre._base.refused import no_place
-from vyre._devices import check_backend
+from vyre._default import check_backend
 from vyre.fuzz.case import Case
 from vyre.fuzz.compare import IN_PYTHON, Judgement, Way, judge
 from vyre.fuzz.settings import Settings

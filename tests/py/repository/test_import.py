@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
-import inspect
-import pkgutil
 import subprocess
 import sys
 
@@ -110,17 +106,3 @@ def test_an_unknown_name_says_what_to_write():
     )
     with pytest.raises(AttributeError, match=r"^module 'vyre' has no attribute '__nonsense__'$"):
         vyre.__nonsense__  # noqa: B018
-
-
-def test_dataclasses_that_default_to_no_parameter_have_docstrings():
-    """Python 3.10 writes a missing one from a signature, which has no such default: importing would fail there."""
-    found = []
-    for package in ("vyre._kernel", "vyre._procedure"):
-        for row in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
-            module = importlib.import_module(row.name)
-            found += [value for value in vars(module).values() if dataclasses.is_dataclass(value)]
-    empty = [
-        kind for kind in found if any(field.default is inspect.Parameter.empty for field in dataclasses.fields(kind))
-    ]
-    assert empty
-    assert [kind for kind in empty if kind.__doc__.startswith(f"{kind.__name__}(")] == []

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+import vyre
 from vyre import _core
 from vyre._arrays.dlpack import numpy_of
 from vyre._arrays.given import check_array
 from vyre._base.refused import BESIDE_RESIDENT, IN_PROCEDURE, must_be, must_have, no_place, not_ascending, other_device
 from vyre._base.text import as_count, shown, type_of
 from vyre._core import Array
-from vyre._default import place
-from vyre._devices import Device, check_backend
+from vyre._default import check_backend, place
 from vyre._procedure.arrays import ProcedureArray
-from vyre._procedure.blocks import require
 from vyre._procedure.recorder import Recorder, active
 from vyre._procedure.sizes import known_difference
 from vyre.errors import ArgumentError, BindingError, VyreError
 from vyre.std._calls.declared import STEPS, At, argument, name_of
 from vyre.std._calls.recorded import RecordedArray, recorded
+
+if TYPE_CHECKING:
+    from vyre import Device
 
 __all__ = [
     "Place",
@@ -138,7 +140,7 @@ def refuse_empty(x: Any, where: str) -> None:
     if is_empty(x):
         raise error
     if not isinstance(x.shape[0], int):
-        require(x.shape[0] > 0, str(error))
+        vyre.require(x.shape[0] > 0, str(error))
 
 
 def refuse_descent(x: np.ndarray, where: str) -> None:
@@ -153,7 +155,7 @@ def refuse_other_length(x: Any, axis: int, extent: int, where: str, wanted: str)
     with an ArgumentError where a procedure is planned for its arrays."""
     error = must_have(where, wanted, f"shape {x.shape}", BindingError)
     if not isinstance(x.shape[axis], int):
-        require(x.shape[axis] == extent, str(error))
+        vyre.require(x.shape[axis] == extent, str(error))
     elif x.shape[axis] != extent:
         raise error
 
@@ -169,7 +171,7 @@ def refuse_unlike(a: Any, where: str, b: Any, of: str, axis_of_a: int = 0, axis_
     error = must_have(where, f"one for each of the {lengths[1]} {of}", lengths[0], BindingError)
     difference = known_difference(*lengths)
     if difference is None:
-        require(lengths[0] == lengths[1], str(error))
+        vyre.require(lengths[0] == lengths[1], str(error))
     elif difference != 0:
         raise error
 
