@@ -8,7 +8,6 @@ one. Names that begin with `_` are asked by Python and other packages, and give 
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vyre import _core
@@ -126,6 +125,8 @@ def refuse_name(vyre: ModuleType, name: str, names_of_std: Callable[[], Sequence
         names = names_of_std()
         if names is not None:
             fix = f"vyre.std.{name}" if name in names else _OF_MODULE.get(name)
+        from importlib.util import find_spec
+
         if fix is None and find_spec(f"vyre.{name}") is not None:
             fix = f"`import vyre.{name}` above it"
     _refuse(vyre, name, "module `vyre`", "module 'vyre'", "vyre", fix)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dis
 import functools
-import importlib.util
 import re
 import sys
 from collections import Counter
@@ -366,7 +365,9 @@ def _text(names: tuple[str, ...]) -> str:
 
 def _module(function: FunctionType, name: str) -> str:
     package = function.__globals__.get("__package__") or ""
-    return importlib.util.resolve_name(name, package) if name[0] == "." else name
+    from importlib.util import resolve_name
+
+    return resolve_name(name, package) if name[0] == "." else name
 
 
 def _look_up(function: FunctionType, names: tuple[str, ...]) -> Any:

@@ -11,12 +11,10 @@ import enum
 import functools
 import os
 import sys
-import sysconfig
 import weakref
 from array import array
 from collections import deque
 from operator import is_
-from pathlib import Path
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -63,9 +61,9 @@ MISSING = object()
 INSTALLED = ("site-packages", "dist-packages")
 _PLAIN = (int, str, bytes, float, complex, np.generic)
 SIMPLE: frozenset[type] = frozenset([bool, bytes, complex, float, int, str, type(None)])
-_STANDARD = sysconfig.get_path("stdlib") + os.sep
-_NUMPY_FOLDER = str(Path(np.__file__).parent) + os.sep
-PACKAGE = str(Path(__file__).parent.parent) + os.sep
+# Folders, each with a separator at its end.
+_STANDARD, _NUMPY_FOLDER, _BASE = (f"{os.path.split(file)[0]}{os.sep}" for file in (os.__file__, np.__file__, __file__))
+PACKAGE = _BASE.removesuffix(f"_base{os.sep}")
 _BY_REFERENCE = (np.ndarray, _core.Array)  # they are not kept for having been seen
 # The packages whose objects are no values, and change as they like.
 _OF_THE_MACHINE = frozenset(
@@ -222,7 +220,7 @@ def is_library(file: str) -> bool:
         return not file.startswith((f"{PACKAGE}demo{os.sep}", f"{PACKAGE}std{os.sep}"))
     if file.startswith(_NUMPY_FOLDER):
         return True
-    return file.startswith(_STANDARD) and "site-packages" not in Path(file).parts
+    return file.startswith(_STANDARD) and f"{os.sep}site-packages{os.sep}" not in file
 
 
 def is_of_std(file: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import signal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +16,8 @@ def is_of_signal_handler(error: BaseException) -> bool:
 
     Python calls a handler between any two instructions of the main thread, so its frame may stand behind any other.
     """
+    import signal  # it makes three enumerations, which few processes need
+
     handlers = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()}
     trace = error.__traceback__
     while trace is not None:

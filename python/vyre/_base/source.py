@@ -7,11 +7,11 @@ another machine, and the file may have changed since it ran. The source of a fun
 from __future__ import annotations
 
 import linecache
+import os
 import re
 import stat
 import sys
 import unicodedata
-from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -82,6 +82,8 @@ def _is_source(file: str) -> bool:
     # Only regular files are read, because others may have no end.
     if not file.endswith((".py", ".pyw")):
         return False
+    from pathlib import Path  # it takes milliseconds to import
+
     found = Path(file).stat()
     return stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST_FILE
 
@@ -100,7 +102,7 @@ def describe(place: Place, columns: bool = True) -> str:
 def file_name(file: str) -> str:
     """What a sentence calls a file: ``kernel.py``, or ``Cell In[3]`` in a notebook."""
     number = cell(file)
-    return f"Cell In[{number}]" if number else Path(file).name
+    return f"Cell In[{number}]" if number else os.path.split(file)[1]
 
 
 def cell(file: str) -> str:

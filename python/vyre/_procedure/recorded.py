@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -34,7 +33,6 @@ def line_text(line: Line) -> str:
     return _source.describe(place, columns=False)
 
 
-@dataclass(eq=False)
 class ArrayDecl:
     """An array of a procedure. The role is input, in_out, output, scratch or table."""
 
@@ -42,19 +40,22 @@ class ArrayDecl:
     name: str
     element: DataType
     axes: int
-    index: int = -1  # the core's number of it, while it is recorded
+    index: int  # the core's number of it, while it is recorded
+
+    def __init__(self, role: str, name: str, element: DataType, axes: int, index: int = -1) -> None:
+        self.role, self.name, self.element, self.axes, self.index = role, name, element, axes, index
 
 
-@dataclass(eq=False)
 class Trail:
     """Where the steps and arrays of a procedure come from, by the core's numbers of them."""
 
-    steps: list[Line] = field(default_factory=list)
-    arrays: list[Line] = field(default_factory=list)
-    invoked: dict[int, Recorded] = field(default_factory=dict)  # by the step
-    # The kernels that were called, the values of their constants, and the axes along which they are kept to a grid, and
-    # whether that is resident.
-    kernels: dict[Program, tuple[Kernel, dict[str, Any], tuple[tuple[int, ...], bool]]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.steps: list[Line] = []
+        self.arrays: list[Line] = []
+        self.invoked: dict[int, Recorded] = {}  # by the step
+        # The kernels that were called, the values of their constants, and the axes along which they are kept to a grid,
+        # and whether that is resident.
+        self.kernels: dict[Program, tuple[Kernel, dict[str, Any], tuple[tuple[int, ...], bool]]] = {}
 
 
 # A value has no lines. Equal procedures are one value, so that one which was unpickled or read from text has the lines
