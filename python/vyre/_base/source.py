@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _LARGEST_FILE = 4 << 20
 _LONGEST_LINE = 100
-_OLD_CELL = re.compile(r"<ipython-input-(\d+)-[0-9a-f]+>")
+_OLD_CELL = r"<ipython-input-(\d+)-[0-9a-f]+>"
 
 # The lines of a function's file as they were when it was first read: the file may change afterwards.
 _NOTED: WeakKeyDictionary[CodeType, list[str]] = WeakKeyDictionary()
@@ -116,7 +116,7 @@ def cell(file: str) -> str:
     if named is not None:
         found = re.fullmatch(r"In\[(\d+)\]", named[1])
         return found[1] if found else ""
-    found = _OLD_CELL.fullmatch(file)
+    found = re.fullmatch(_OLD_CELL, file)
     return found[1] if found else ""
 
 

@@ -28,7 +28,7 @@ Spots = dict[tuple[str, "str | int"], Spot]
 """Where a Python variable is assigned: by its name, and the variable of the Program or the integer that it is given."""
 
 _TYPE_OF_AN_ASSIGNMENT = "V028"
-_STEP = re.compile(r"(\w+)\[(\d+)\]")
+_STEP = r"(\w+)\[(\d+)\]"
 
 
 def note_lets(tracer: Tracer, is_traced: Callable[[object], bool]) -> Spots:
@@ -81,7 +81,7 @@ def _assigned(program: Program, path: str) -> tuple[str, str] | None:
     """The variable that the Assign at a path assigns, and the one that it takes its value from."""
     exprs, statements = parts_of(program)
     found = None
-    for which, number in _STEP.findall(path):
+    for which, number in re.findall(_STEP, path):
         if which not in ("entry", "then", "body", "otherwise"):
             return None
         if found is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from vyre import _core
@@ -20,13 +19,11 @@ class Expression(NamedTuple):
     value: int  # of a literal; the axis or the lane
 
 
-@dataclass
 class Statement:
-    kind: str  # as in `Assign`
-    name: str
-    exprs: tuple[int, ...]
-    body: list[Statement] = field(default_factory=list)
-    otherwise: list[Statement] = field(default_factory=list)
+    def __init__(self, kind: str, name: str, exprs: tuple[int, ...]) -> None:
+        self.kind, self.name, self.exprs = kind, name, exprs  # the kind as in `Assign`
+        self.body: list[Statement] = []
+        self.otherwise: list[Statement] = []
 
 
 class Parts(NamedTuple):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["in_halves", "reads_ids_of_workgroups"]
 
 # Matches the ids in the text of a program that depend on the workgroup's size.
-_IDS = re.compile(r"\b[lw]id\.[xyz]\b")
+_IDS = r"\b[lw]id\.[xyz]\b"
 # The names of the limits of a workgroup's size in messages: Vulkan's, and CUDA's.
 _LIMITS = ("maxComputeWorkGroupInvocations", "maxComputeWorkGroupSize", "max threads per block", "max block dimension")
 
@@ -45,4 +45,4 @@ def in_halves(traced: Traced, workgroups: Any, error: CapabilityError, label: st
 
 def reads_ids_of_workgroups(program: Program) -> bool:
     """Whether the bytes may depend on the workgroup size although the kernel names none."""
-    return _IDS.search(program.to_text()) is not None
+    return re.search(_IDS, program.to_text()) is not None

@@ -8,10 +8,8 @@ of the index and the grid around the whole kernel.
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vyre._base.program_names import of_function
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre._kernel.arrays import NOWHERE
 from vyre._kernel.parts import parts_of
@@ -274,15 +272,7 @@ def guarded(traced: Traced, arrays: int, axes: tuple[int, ...], *, is_resident: 
         kept = [Expr.invocation_id(axis) < end for axis, end in zip(axes, ends, strict=True)]
         body = [Node.if_(functools.reduce(Expr.logical_and, kept), program.entry)]
         kept_to = Program(_with(program.buffers, arrays, added), program.workgroup_size, body)
-        traced.guarded[key] = replace(
-            traced,
-            program=of_function(kept_to, traced.function),
-            layout=layout,
-            halves=None,
-            wider=None,
-            guarded={},
-            tails=None,
-        )
+        traced.guarded[key] = traced.with_program(kept_to, layout)
     return traced.guarded[key]
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import builtins
 import functools
 import re
-from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -54,23 +53,45 @@ _MOST_INLINED = 200
 _BY_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)  # they have no binding
 
 
-@dataclass
 class Traced:
-    function: FunctionType
-    program: Program
-    tables: dict[str, np.ndarray]  # in the order of their bindings
-    layout: list[Word]  # of PARAMS
-    captured: Captures
-    inlined: dict[FunctionType, int] = field(default_factory=dict)  # each helper, and how often
-    seen: Callable[[Any], None] | None = None  # takes the words of RECORDS after a run
-    kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
-    is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
-    halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
-    wider: Traced | None = None  # the same in wide workgroups, once a call has them; the trace itself where none may
-    tails: Tails | None = None  # what it does beyond a grid, once a call has asked
-    guarded: dict[Any, Traced] = field(default_factory=dict)  # the same, but without effect beyond a grid; see tails.py
-    # The captured arrays that are tables, by their ids, each with its copy.
-    copied: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    """A kernel's Program, and what its calls need beside that.
+
+    Args:
+        tables: in the order of their bindings.
+        layout: of PARAMS.
+        inlined: each helper, and how often.
+        copied: the captured arrays that are tables, by their ids, each with its copy.
+        is_size_chosen: whether the kernel names no workgroup size, so that its bytes do not depend on one.
+    """
+
+    def __init__(
+        self,
+        function: FunctionType,
+        program: Program,
+        tables: dict[str, np.ndarray],
+        layout: list[Word],
+        captured: Captures,
+        inlined: dict[FunctionType, int],
+        copied: dict[int, tuple[np.ndarray, np.ndarray]],
+        is_size_chosen: bool,
+    ) -> None:
+        self.function, self.program, self.tables, self.layout = function, program, tables, layout
+        self.captured, self.inlined, self.copied, self.is_size_chosen = captured, inlined, copied, is_size_chosen
+        self.seen: Callable[[Any], None] | None = None  # takes the words of RECORDS after a run
+        self.kept: dict[Any, Any] = {}  # words and tables on devices, the oldest first
+        self.halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
+        # The same in wide workgroups, once a call has them; the trace itself where none may.
+        self.wider: Traced | None = None
+        self.tails: Tails | None = None  # what it does beyond a grid, once a call has asked
+        self.guarded: dict[Any, Traced] = {}  # the same, but without effect beyond a grid; see tails.py
+
+    def with_program(self, program: Program, layout: list[Word] | None = None) -> Traced:
+        """The same of a program that does the same in another way."""
+        layout = self.layout if layout is None else layout
+        of_kernel = self.captured, self.inlined, self.copied, self.is_size_chosen
+        made = Traced(self.function, of_function(program, self.function), self.tables, layout, *of_kernel)
+        made.seen, made.kept = self.seen, self.kept
+        return made
 
 
 def trace(
@@ -137,7 +158,7 @@ def trace(
         words,
         inliner.captured(taken),
         inliner.inlined,
-        copied=tracer.copied,
+        tracer.copied,
         is_size_chosen=workgroup_size is None,
     )
 
@@ -191,7 +212,7 @@ def _barrier_hint(hint: str) -> str:
     return ""
 
 
-_TOO_SMALL = re.compile(r"(.*)literal (-\d+) does not fit (`u\d+` \(0 to \d+\))")
+_TOO_SMALL = r"(.*)literal (-\d+) does not fit (`u\d+` \(0 to \d+\))"
 
 
 def _in_words_of_kernels(diagnostics: Sequence[Any], tracer: Tracer, spots: Callable[[], Spots]) -> list[Any]:
@@ -214,7 +235,7 @@ def _in_words_of_kernels(diagnostics: Sequence[Any], tracer: Tracer, spots: Call
         if each.rule in ("V016", "V020"):  # the operations that there are, and how one that is a procedure is called
             hint = each.hint
         message = re.sub(r"variable `(\w+)`", lambda found: f"variable `{slots.get(found[1], found[1])}`", each.message)
-        small = _TOO_SMALL.match(message)
+        small = re.match(_TOO_SMALL, message)
         begins = re.search(r"Fix: begin variable `(\w+)`", message)
         if small is not None and begins is not None:
             hint = f"write {begins[1]} = vyre.i32(...) where it begins."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["in_user_terms"]
 
-_INDEX = re.compile(r"operator `<` (?:has operands `(\w+)` and `u32`|is not defined on `(\w+)`)")
+_INDEX = r"operator `<` (?:has operands `(\w+)` and `u32`|is not defined on `(\w+)`)"
 
 
 def in_user_terms(diagnostics: Sequence[Any]) -> list[Any]:
@@ -29,7 +29,7 @@ def in_user_terms(diagnostics: Sequence[Any]) -> list[Any]:
 
 
 def _reworded(diagnostic: Any) -> Any:
-    written, types = _source_of(diagnostic.place), _INDEX.search(diagnostic.message)
+    written, types = _source_of(diagnostic.place), re.search(_INDEX, diagnostic.message)
     if written is None:
         return diagnostic
     if diagnostic.rule == "V030":

@@ -9,10 +9,8 @@ whose workgroups along x come in fours runs in the wide ones with the same bytes
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vyre._base.program_names import of_function
 from vyre._core import Program
 from vyre._kernel.smaller import reads_ids_of_workgroups
 
@@ -38,8 +36,7 @@ def widened(traced: Traced, workgroups: tuple[int, ...]) -> tuple[Traced, tuple[
         if reads_ids_of_workgroups(program):
             traced.wider = traced
         else:
-            wide = of_function(Program(program.buffers, _WIDE, program.entry), traced.function)
-            traced.wider = replace(traced, program=wide, halves=None)
+            traced.wider = traced.with_program(Program(program.buffers, _WIDE, program.entry))
     if traced.wider is traced:
         return traced, workgroups
     return traced.wider, (x // _RATIO, y, z * _RATIO)

@@ -9,7 +9,6 @@ Every node keeps its line and columns, so the places of statements and of errors
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -28,16 +27,18 @@ if TYPE_CHECKING:
 __all__ = ["Definition", "Rewritten"]
 
 
-@dataclass(frozen=True)
 class Rewritten:
-    """A function that takes its parameters and a Tracer."""
+    """A function that takes its parameters and a Tracer.
 
-    name: str
-    code: CodeType
-    original: FunctionType
-    spot: Spot
-    # The global and free names that it reads, each with the attributes that are read of it: whether as a whole, where.
-    captured: dict[tuple[str, ...], tuple[bool, Spot]]
+    Args:
+        captured: the global and free names that it reads, each with the attributes that are read of it: whether as a
+            whole, where.
+    """
+
+    def __init__(
+        self, code: CodeType, original: FunctionType, spot: Spot, captured: dict[tuple[str, ...], tuple[bool, Spot]]
+    ) -> None:
+        self.code, self.original, self.spot, self.captured = code, original, spot, captured
 
     def bound(self, tracer: Any) -> Callable[..., Any]:
         """The function for one trace."""
@@ -114,7 +115,7 @@ class Definition:
             if names[0] not in local
         }
         made = _compiled(tree, self._file, code.co_freevars)
-        return Rewritten(self._function.__name__, made, self._function, self._spot, captured)
+        return Rewritten(made, self._function, self._spot, captured)
 
 
 def _too_deep(function: FunctionType, spot: Spot) -> Mistake:
