@@ -4,9 +4,7 @@ The source is checked when the function is decorated, rewritten at the first cal
 values of the constants; the last 64 programs are kept as long as what they captured stays the same. The base class, in
 C++, answers calls that it has seen before. ``_call`` takes all others: it runs the plan (plans.py) of the last call
 like it, or makes one. Calls that are too unusual for a plan are made in full (call.py).
-
-What rewrites, traces and calls is imported by the methods that need it: most kernels of the library are only defined,
-because what its procedures recorded is on the disk.
+Methods import what rewrites, traces and calls: most kernels of the library are only defined (_procedure/on_disk.py).
 """
 
 from __future__ import annotations

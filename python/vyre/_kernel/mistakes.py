@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from vyre import _core
-from vyre._base.types import HAS_FLOATS
 from vyre.errors import ArgumentError, KernelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, TracebackType
 
-__all__ = ["ABSENT", "FRACTIONS", "RULES", "Mistake", "Spot", "kernel_error", "spot_at_instruction", "spot_of"]
+__all__ = ["FRACTIONS", "RULES", "Mistake", "Spot", "kernel_error", "spot_at_instruction", "spot_of"]
 
 # rule: what `vyre.explain` says about it. The rules of the IR (V001 and on) keep their ids in kernels.
 RULES = {
@@ -38,9 +35,7 @@ RULES = {
     "K010": "What a kernel takes by name is compared at each call, so it holds a limited number of values.",
 }
 
-# The classes of numbers that no type of programs holds, and what to write instead.
-ABSENT: tuple[type, ...] = () if HAS_FLOATS else (float, np.floating)
-FRACTIONS = "x * p // q is x times the fraction p / q"
+FRACTIONS = "x * p // q is x times the fraction p / q"  # in a Fix, as long as there are no floats
 
 
 class Spot:

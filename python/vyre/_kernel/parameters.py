@@ -16,9 +16,9 @@ import numpy as np
 from vyre._base.interrupts import is_of_signal_handler
 from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
-from vyre._base.types import OF_DTYPE, SCALARS, TYPES
+from vyre._base.types import HAS_FLOATS, OF_DTYPE, SCALARS, TYPES
 from vyre._core import DataType, Expr
-from vyre._kernel.mistakes import ABSENT, FRACTIONS, Mistake, Spot
+from vyre._kernel.mistakes import FRACTIONS, Mistake, Spot
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["In", "InOut", "Out", "Parameter", "const", "parameters_of"]
 
+# The classes of numbers that no type of programs holds.
+ABSENT: tuple[type, ...] = () if HAS_FLOATS else (float, np.floating)
 MOST_AXES = 3
 RESERVED = ("grid", "workgroups", "at_most", "out", "backend", "device", "optimize", "timeout")
 SCALAR_NAMES = " or ".join(", ".join(TYPES[each].spelled for each in SCALARS).rsplit(", ", 1))

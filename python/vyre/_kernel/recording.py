@@ -1,7 +1,4 @@
-"""The state of a thread in which calls of kernels are not run, such as a procedure whose body records them.
-
-What asks for it needs none of the modules that trace and record, which a process seldom imports.
-"""
+"""The state of a thread in which calls of kernels are not run, such as a procedure whose body records them."""
 
 from __future__ import annotations
 

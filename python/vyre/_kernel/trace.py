@@ -54,26 +54,18 @@ _BY_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)  # they have no 
 
 
 class Traced:
-    """A kernel's Program, and what its calls need beside that.
-
-    Args:
-        tables: in the order of their bindings.
-        layout: of PARAMS.
-        inlined: each helper, and how often.
-        copied: the captured arrays that are tables, by their ids, each with its copy.
-        is_size_chosen: whether the kernel names no workgroup size, so that its bytes do not depend on one.
-    """
+    """A kernel's Program, and what its calls need beside that."""
 
     def __init__(
         self,
         function: FunctionType,
         program: Program,
-        tables: dict[str, np.ndarray],
-        layout: list[Word],
+        tables: dict[str, np.ndarray],  # in the order of their bindings
+        layout: list[Word],  # of PARAMS
         captured: Captures,
-        inlined: dict[FunctionType, int],
-        copied: dict[int, tuple[np.ndarray, np.ndarray]],
-        is_size_chosen: bool,
+        inlined: dict[FunctionType, int],  # each helper, and how often
+        copied: dict[int, tuple[np.ndarray, np.ndarray]],  # the captured tables by their ids, each with its copy
+        is_size_chosen: bool,  # the kernel names no workgroup size, and its bytes do not depend on one
     ) -> None:
         self.function, self.program, self.tables, self.layout = function, program, tables, layout
         self.captured, self.inlined, self.copied, self.is_size_chosen = captured, inlined, copied, is_size_chosen
@@ -87,9 +79,8 @@ class Traced:
 
     def with_program(self, program: Program, layout: list[Word] | None = None) -> Traced:
         """The same of a program that does the same in another way."""
-        layout = self.layout if layout is None else layout
-        of_kernel = self.captured, self.inlined, self.copied, self.is_size_chosen
-        made = Traced(self.function, of_function(program, self.function), self.tables, layout, *of_kernel)
+        of_kernel = layout or self.layout, self.captured, self.inlined, self.copied, self.is_size_chosen
+        made = Traced(self.function, of_function(program, self.function), self.tables, *of_kernel)
         made.seen, made.kept = self.seen, self.kept
         return made
 

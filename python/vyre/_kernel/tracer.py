@@ -23,7 +23,8 @@ from vyre._core import DataType, Expr, Node
 from vyre._kernel.arrays import KernelArray, zero_of
 from vyre._kernel.control import If, Known, Loop, Never, Region
 from vyre._kernel.functions import CHANGING, METHODS, OPERATORS, REPLACED, check_takes_values
-from vyre._kernel.mistakes import ABSENT, Mistake
+from vyre._kernel.mistakes import Mistake
+from vyre._kernel.parameters import ABSENT
 from vyre._kernel.ranges import bounds_of, turns_of
 from vyre._kernel.recording import TRACING
 from vyre._kernel.slots import join, new_slot

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from vyre._procedure.sizes import known_difference
 from vyre.errors import ArgumentError, BindingError, VyreError
 from vyre.std._calls.declared import STEPS, At, argument, name_of
 from vyre.std._calls.recorded import RecordedArray, recorded
-
-if TYPE_CHECKING:
-    from vyre import Device
 
 __all__ = [
     "Place",
@@ -59,7 +56,7 @@ class Place(NamedTuple):
     """
 
     backend: str | None
-    device: int | Device | None
+    device: int | vyre.Device | None
     on_host: bool
     is_step: bool = False
 
