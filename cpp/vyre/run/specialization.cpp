@@ -33,12 +33,11 @@ std::uint64_t invocations_of(Grid grid, const ir::WorkgroupSize& workgroup_size)
 }  // namespace
 
 Specialization::Specialization(const validate::ValidProgram& program, const Optimize& options)
-    : everywhere_(options.everywhere), workgroup_size_(program.program().workgroup_size()) {
+    : everywhere_(options.everywhere), workgroup_size_(program.program().workgroup_size()), program_(program) {
   const auto is_uniform = [](const ir::BufferDecl& buffer) { return buffer.access == ir::BufferAccess::Uniform; };
   if (!options.specialization || std::ranges::none_of(program.program().buffers(), is_uniform)) return;
   program_ = lower::prepare(program, options);
-  elements_ = transform::deciding_elements(*program_);
-  if (elements_.empty()) program_.reset();
+  elements_ = transform::deciding_elements(program_);
   for (const transform::UniformElement& element : elements_) {
     const std::uint32_t lanes = ir::lanes(element.type);
     parts_.push_back({element.slot, std::uint64_t{element.index} * lanes * 4, lanes, element.type == ir::DataType::Bool});
@@ -100,7 +99,7 @@ validate::ValidProgram Specialization::program(std::size_t number) const {
     std::copy_n(from, part.lanes, values.emplace_back().lanes.begin());
     from += part.lanes;
   }
-  return transform::specialize(*program_, elements_, values);
+  return transform::specialize(program_, elements_, values);
 }
 
 }  // namespace vyre::run

@@ -23,7 +23,7 @@ class Specialization {
   static constexpr std::size_t kMost = 4;
   using Words = std::vector<std::uint32_t>;
 
-  // Throws LoweringError.
+  // Prepares the program, unless specialization is off or the program has no words. Throws LoweringError.
   Specialization(const validate::ValidProgram& program, const Optimize& options);
 
   // An element that decides something.
@@ -44,6 +44,8 @@ class Specialization {
   // Counts `calls` calls of `grid` with these words. Returns the number, below kMost, of the kernel for these words once they have come in
   // four calls and `enough` invocations in all. Returns nothing before that, and if kMost other sets of words came often enough first.
   std::optional<std::size_t> choose(const Words& words, Grid grid, std::uint64_t calls, std::uint64_t enough);
+  // The program to compile for any words. Where it is prepared, lowering it has little left to do.
+  const validate::ValidProgram& program() const { return program_; }
   // The program to compile for a number that choose() gave.
   validate::ValidProgram program(std::size_t number) const;
 
@@ -55,7 +57,7 @@ class Specialization {
 
   const bool everywhere_;
   const ir::WorkgroupSize workgroup_size_;
-  std::optional<validate::ValidProgram> program_;
+  validate::ValidProgram program_;
   std::vector<transform::UniformElement> elements_;
   std::vector<Part> parts_;
   std::size_t word_count_ = 0;

@@ -15,6 +15,7 @@
 #include "support/run_program.hpp"
 #include "support/words.hpp"
 #include "vyre/ir/ops.hpp"
+#include "vyre/lower/lower.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/storage.hpp"
@@ -107,6 +108,18 @@ TEST(Specialization, is_of_programs_whose_words_decide_and_may_be_switched_off) 
   EXPECT_TRUE(Specialization(rounds_program(), off).parts().empty());
   const validate::ValidProgram plain = valid(Sample().uniform("u").out("data").add(store("data", gid(0), load("u", u32(0)))).make());
   EXPECT_TRUE(Specialization(plain, {}).parts().empty());
+}
+
+TEST(Specialization, has_a_program_that_needs_no_more_preparing) {
+  const validate::ValidProgram given =
+      valid(Sample().uniform("u").out("data").add(store("data", gid(0), load("u", u32(2) + u32(3)))).make());
+  const Specialization specialization(given, {});
+  const validate::ValidProgram& program = specialization.program();
+  EXPECT_NE(program.program().hash(), given.program().hash());
+  EXPECT_EQ(&lower::prepare(program, {}).program(), &program.program()) << "programs that are not changed are shared";
+  Optimize off;
+  off.specialization = false;
+  EXPECT_EQ(&Specialization(given, off).program().program(), &given.program());
 }
 
 TEST(Specialization, chooses_words_that_came_four_times_with_enough_invocations) {

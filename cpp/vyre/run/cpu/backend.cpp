@@ -214,8 +214,8 @@ class CpuExecutable : public Executable {
         memories_(memories),
         nodes_(memories_.nodes ? *memories_.nodes : nodes_of_this_process()),
         options_(options),
-        plain_(compiled(program)),
-        specialization_(program, options) {}
+        specialization_(program, options),
+        plain_(compiled(specialization_.program())) {}
 
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
     check_in_order(options, "cpu");
@@ -400,8 +400,8 @@ class CpuExecutable : public Executable {
   const Memories memories_;
   const Nodes& nodes_;
   const Optimize options_;
-  const std::unique_ptr<Compiled> plain_;
   Specialization specialization_;
+  const std::unique_ptr<Compiled> plain_;
   std::array<Special, Specialization::kMost> special_;
 };
 
