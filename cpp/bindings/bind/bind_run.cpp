@@ -19,6 +19,7 @@
 #include "vyre/run/checks/checks.hpp"
 #include "vyre/run/files/driver_files.hpp"
 #include "vyre/run/gpu/kept_file.hpp"
+#include "vyre/run/loops.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
 
@@ -53,23 +54,6 @@ void keep(const py::bytes& state, const py::bytes& key, const py::bytes& value) 
   kept_file(state, wanted).write({data, data + text.size()});
 }
 
-// The error of a call that took too long, with up to two loops that may take long.
-DispatchTimeoutError in_loops(const DispatchTimeoutError& error, const ir::Program& program) {
-  constexpr std::uint64_t kManyTurns = 1u << 16;
-  std::string places;
-  int told = 0;
-  for (std::uint32_t index = 0; index < program.nodes().size() && told < 2; ++index) {
-    const auto* loop = std::get_if<ir::Loop>(&program.node(NodeId{index}));
-    const ir::SourcePlace place = program.place(NodeId{index});
-    if (loop == nullptr || !place.known()) continue;
-    const auto* turns = std::get_if<ir::Literal>(&program.expr(loop->to));
-    if (turns != nullptr && turns->low < kManyTurns) continue;
-    places += fmt::format("{}{}:{}", told++ == 0 ? "; it loops at " : " and ", ir::file_name(place.file), place.line);
-  }
-  std::string text = error.what();
-  return DispatchTimeoutError(text.insert(std::min(text.find(". Fix: "), text.size()), places));
-}
-
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
                      py::handle timeout, py::handle schedule, py::handle optimize, const std::string& function) {
   Graph::refuse(function.c_str());
@@ -95,10 +79,9 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
     checked = run::with_passes(checked, *place.backend, wanted);
     const PreparedKey key{checked.program(), checked.hash(), place.backend, place.device, wanted.value_or(run::Optimize())};
     try {
-      prepared(checked, key, waiting)->run(arrays.views(), grid, waiting);
-    } catch (const DispatchTimeoutError& error) {
-      // The device still works, and the next call, perhaps with more time, can use the prepared program.
-      throw in_loops(error, program.program);
+      run::naming_loops(program.program, [&] { prepared(checked, key, waiting)->run(arrays.views(), grid, waiting); });
+    } catch (const DispatchTimeoutError&) {
+      throw;  // the device still works, and the next call, perhaps with more time, can use the prepared program
     } catch (const DeviceError&) {
       forget_prepared(key);  // the prepared program may belong to a lost device
       throw;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,7 @@
 #include "vyre/ir/procedures/procedure.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks/checks.hpp"
+#include "vyre/run/deadline.hpp"
 #include "vyre/run/procedures/frame_numbers.hpp"
 #include "vyre/run/procedures/procedure.hpp"
 #include "vyre/run/registry.hpp"
@@ -185,13 +187,16 @@ std::vector<run::Shape> output_shapes(const ir::Procedure& procedure, const std:
 }
 
 // Runs one dispatch on the reference with checks. `arrays` has the bytes of its arrays, and `written` the marks of CheckOptions::written
-// (None for an array whose bytes are all written). The run changes both in place.
+// (None for an array whose bytes are all written). The run changes both in place. Of the time-out, which is for all steps of a call,
+// `spent` seconds are over.
 py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::vector<std::optional<Bytes>> written,
-                     const std::array<std::uint32_t, 3>& grid, py::handle timeout, py::handle schedule, py::handle checks,
+                     const std::array<std::uint32_t, 3>& grid, py::handle timeout, double spent, py::handle schedule, py::handle checks,
                      py::handle max_reports, const std::string& function) {
   const auto where = [&](const char* argument) { return fmt::format("argument `{}` of {}", argument, function); };
   run::RunOptions options;
   options.timeout = to_timeout(timeout, function);
+  using Clock = std::chrono::steady_clock;
+  options.start = Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(spent));
   options.schedule = to_schedule(schedule, where("schedule"));
   run::CheckOptions wanted = to_checks(checks, where("checks"));
   wanted.max_findings = to_max_reports(max_reports, where("max_reports"));
@@ -209,6 +214,7 @@ py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::v
   }
   run::Findings findings;
   while_waiting(options, [&](const run::RunOptions& waiting) {
+    run::deadline_of(waiting).check(Awaited::Reference);
     findings = run::check(valid, views, {grid[0], grid[1], grid[2]}, waiting, wanted);
   });
   return py::make_tuple(described(valid.program(), findings.list), findings.complete, names_of(wanted),
@@ -282,7 +288,7 @@ void bind_flat_steps(py::module_& m) {
     return py::make_tuple(names_of(wanted), run::schedule_text(to_schedule(schedule, where("schedule"))));
   });
   m.def("_check_step", check_step, py::arg("program"), py::arg("arrays"), py::arg("written"), py::arg("grid"), py::arg("timeout"),
-        py::arg("schedule"), py::arg("checks"), py::arg("max_reports"), py::arg("function"));
+        py::arg("spent"), py::arg("schedule"), py::arg("checks"), py::arg("max_reports"), py::arg("function"));
   m.def("_run_steps", run_steps, py::arg("procedure"), py::arg("shapes"), py::arg("given"), py::arg("numbers"), py::arg("backend"),
         py::arg("device"), py::arg("optimize"), py::arg("timeout"), py::arg("count"), py::arg("kept"), py::arg("function"));
 }

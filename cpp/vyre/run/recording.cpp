@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vyre/run/ends.hpp"
+#include "vyre/run/loops.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::run {
@@ -29,6 +30,13 @@ std::vector<bool> written_slots(const CallsToRecord& calls) {
     }
   }
   return result;
+}
+
+std::shared_ptr<const std::string> loops_of(const CallsToRecord& calls) {
+  std::vector<const ir::Program*> programs;
+  for (const CallToRecord& call : calls.calls) programs.push_back(&call.program->program());
+  std::string loops = long_loops(programs);
+  return loops.empty() ? nullptr : std::make_shared<const std::string>(std::move(loops));
 }
 
 // The calls of steps. Equal steps share their calls.
@@ -145,7 +153,19 @@ class Joiner {
 
 }  // namespace
 
-Recording::Recording(CallsToRecord calls) : calls_(with_turn(std::move(calls))), written_(written_slots(calls_)) {}
+Recording::Recording(CallsToRecord calls)
+    : calls_(with_turn(std::move(calls))), written_(written_slots(calls_)), loops_(loops_of(calls_)) {}
+
+void Recording::submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+                       std::uint64_t times) {
+  if (!loops_) return submit_recorded(slots, words, options, times);
+  for (const StorageView& slot : slots) slot.storage->used_in(loops_);
+  try {
+    submit_recorded(slots, words, options, times);
+  } catch (const DispatchTimeoutError& error) {
+    throw in_loops(error, *loops_);
+  }
+}
 
 std::shared_ptr<Recording> record_call(Backend& backend, CallToRecord call, std::span<const StorageView> views, const RunOptions& waiting) {
   CallsToRecord calls;

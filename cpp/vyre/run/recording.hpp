@@ -88,8 +88,7 @@ class Recording {
   // usually returns before they are done. If the host runs them, it returns when they are done. An interruption ends it between two
   // repetitions, or between two calls. Throws DeviceError or a type derived from it; after a throw, the contents of the written slots are
   // unspecified.
-  virtual void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
-                      std::uint64_t times = 1) = 0;
+  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options, std::uint64_t times = 1);
   // Does the same, without words, for a single call that is short (Executable::is_short) and need not wait for another call. Otherwise
   // does nothing and returns false.
   virtual bool submit_at_once(std::span<const StorageView> /*slots*/) { return false; }
@@ -103,8 +102,14 @@ class Recording {
   const std::vector<bool>& written() const { return written_; }
 
  protected:
+  virtual void submit_recorded(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+                               std::uint64_t times) = 0;
+
   const CallsToRecord calls_;
   const std::vector<bool> written_;
+
+ private:
+  const std::shared_ptr<const std::string> loops_;  // of all calls (long_loops); null if there are none
 };
 
 // Records one call, with a slot for each of its views. A grid of nothing runs nothing. Everything else is as for Backend::record.

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <utility>
 
+#include "vyre/run/loops.hpp"
+
 namespace vyre::run {
 
 std::uint64_t new_memory_id() {
@@ -26,6 +28,17 @@ void Storage::forget_failure() noexcept {
   const std::lock_guard lock(mutex_);
   failed_ = false;
   failure_ = nullptr;
+}
+
+void Storage::used_in(std::shared_ptr<const std::string> loops) noexcept {
+  const std::lock_guard lock(mutex_);
+  in_loops_ = loops != nullptr;
+  loops_ = std::move(loops);
+}
+
+void Storage::tell_loops(const DispatchTimeoutError& error) const {
+  const std::lock_guard lock(mutex_);
+  throw in_loops(error, loops_ ? *loops_ : std::string());
 }
 
 }  // namespace vyre::run

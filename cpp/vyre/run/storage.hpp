@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
+#include <string>
 
 #include "vyre/base/fork.hpp"
 #include "vyre/run/backend.hpp"
@@ -44,13 +46,29 @@ class Storage {
   void rethrow_failure() const;
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
 
+  // Reports that a call is submitted that uses this storage and has these loops (long_loops), or that all such calls are done.
+  void used_in(std::shared_ptr<const std::string> loops) noexcept;
+
  protected:
   void forget_failure() noexcept;
+  // Calls `wait`, which returns once the calls before it are done. If that takes too long, the error names the loops of the last one.
+  template <class Wait>
+  void wait_for_calls(const Wait& wait) {
+    try {
+      wait();
+    } catch (const DispatchTimeoutError& error) {
+      tell_loops(error);
+    }
+    if (in_loops_) used_in(nullptr);
+  }
 
  private:
-  std::atomic<bool> failed_ = false;
-  mutable ForkSafeMutex mutex_;
+  [[noreturn]] void tell_loops(const DispatchTimeoutError& error) const;
+
+  std::atomic<bool> failed_ = false, in_loops_ = false;
+  mutable ForkSafeMutex mutex_;  // guards what follows
   std::exception_ptr failure_;
+  std::shared_ptr<const std::string> loops_;
 };
 
 // A part of a storage, for one bound buffer of a call, or for its grid: see data_grid.hpp.

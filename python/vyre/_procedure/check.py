@@ -25,7 +25,7 @@ from vyre._base.refused import must_be
 from vyre._base.text import as_count, shown
 from vyre._base.types import TYPES
 from vyre._procedure.flat import Part, text_of_line
-from vyre.errors import BindingError, DispatchTimeoutError
+from vyre.errors import BindingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -99,7 +99,13 @@ class Memory:
             marks[to.offset : to.offset + to.bytes] = source
 
     def run(
-        self, step: FlatStep, schedule: str | None, timeout: float | None, owner: str, checks: Any = _NOTHING
+        self,
+        step: FlatStep,
+        schedule: str | None,
+        owner: str,
+        checks: Any = _NOTHING,
+        timeout: float | None = None,
+        spent: float = 0.0,
     ) -> Any:
         """Do a step; what a dispatch was found to do wrong: (findings, complete, names of checks, schedule)."""
         if step.kind != "dispatch" or not self.is_live(step):
@@ -109,7 +115,7 @@ class Memory:
         assert step.program is not None
         try:
             return _core._check_step(
-                step.program, arrays, written, self.groups(step), timeout, schedule, checks, _MOST_REPORTS, owner
+                step.program, arrays, written, self.groups(step), timeout, spent, schedule, checks, _MOST_REPORTS, owner
             )
         except BindingError as error:
             raise BindingError(f"{step.told}: {error}") from None  # as the call says it
@@ -128,17 +134,8 @@ class _Checked:
         self.complete = True
         self.seen: dict[Any, int] = {}
 
-    def left(self) -> float | None:
-        """Seconds that are left of the call's time."""
-        if self.timeout is None:
-            return None
-        left = self.timeout - (time.monotonic() - self.start)
-        if left <= 0:
-            raise DispatchTimeoutError(
-                f"{self.owner} ran longer than its timeout of {self.timeout:g} seconds. "
-                "Fix: check smaller arrays, or give more time."
-            )
-        return left
+    def step(self, memory: Memory, step: FlatStep, schedule: str | None, checks: Any = _NOTHING) -> Any:
+        return memory.run(step, schedule, self.owner, checks, self.timeout, time.monotonic() - self.start)
 
     def run(self) -> tuple[tuple[str, ...], str]:
         # An empty procedure has names too.
@@ -146,7 +143,7 @@ class _Checked:
         for step in self.call.steps:
             if step.counts is not None and _UNINITIALISED in names:
                 self.note_grid(step)
-            found, complete, *_ = self.memory.run(step, self.schedule, self.left(), self.owner, self.checks)
+            found, complete, *_ = self.step(self.memory, step, self.schedule, self.checks)
             self.complete = self.complete and complete
             for row in found:
                 report = self.located(step, report_of(row))
@@ -254,7 +251,7 @@ class _Checked:
                 continue
             memory = Memory(self.call)
             for step in self.call.steps:
-                memory.run(step, other, self.left(), self.owner)
+                self.step(memory, step, other)
             for name, index, element, _ in self.call.results:
                 differs = np.flatnonzero(self.memory.bytes[index] != memory.bytes[index])
                 if len(differs):

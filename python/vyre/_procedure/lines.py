@@ -49,7 +49,7 @@ def lines_of_call(
     for step in call.steps:
         called = None if step.program is None else kernels.get(step.program)
         if called is None:
-            memory.run(step, None, None, owner)
+            memory.run(step, None, owner)
             continue
         kernel, constants, (axes, is_resident) = called
         made, marks = marked(kernel, constants)
@@ -58,7 +58,7 @@ def lines_of_call(
         arrays, written = memory.bound(step)
         words = np.zeros(max(len(marks.lines), 1), np.uint32)
         arrays, written = [*arrays, words.view(np.uint8)], [*written, None]
-        _core._check_step(made.program, arrays, written, memory.groups(step), None, None, _NOTHING, 1, owner)
+        _core._check_step(made.program, arrays, written, memory.groups(step), None, 0, None, _NOTHING, 1, owner)
         found |= marks.seen(words)
     return found
 

@@ -80,7 +80,7 @@ class _Comparison:
         """What the reference has after some steps, with what is written then."""
         memory = Memory(self.call)
         for step in self.call.steps[:count]:
-            memory.run(step, None, None, _OWNER)
+            memory.run(step, None, _OWNER)
         return memory
 
     def used(self, count: int) -> list[int]:
@@ -175,7 +175,7 @@ def _alone(call: Call, count: int, ways: dict[str, Any], timeout: float | None) 
         return None, "The step is no dispatch. Fix: report the procedure with its text."
     memory = Memory(call)
     for before in call.steps[: count - 1]:
-        memory.run(before, None, None, _OWNER)
+        memory.run(before, None, _OWNER)
     assert step.program is not None
     found = bisected(step.program, inputs_of(step, memory), memory.groups(step), dict(ways), timeout)
     if found is None:

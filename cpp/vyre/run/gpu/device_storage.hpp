@@ -32,7 +32,7 @@ class DeviceStorage : public Storage {
   std::uint64_t bytes() const final { return bytes_; }
   void wait(const RunOptions& options) final {
     check_reachable();
-    device_->stream().wait(last_use_, Waiting(options));
+    wait_for_calls([&] { device_->stream().wait(last_use_, Waiting(options)); });
     rethrow_failure();
   }
 

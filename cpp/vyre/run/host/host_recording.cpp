@@ -8,6 +8,7 @@
 #include "vyre/run/data_grid.hpp"
 #include "vyre/run/deadline.hpp"
 #include "vyre/run/host/host_storage.hpp"
+#include "vyre/run/loops.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/validate/validate.hpp"
 
@@ -22,8 +23,19 @@ class HostRecording final : public Recording {
         single_(calls_.order.size() == 1 && calls_.turns.empty() ? &calls_.calls[calls_.order.front()] : nullptr),
         words_(calls_.words_bytes) {}
 
-  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
-              std::uint64_t times) override {
+  bool submit_at_once(std::span<const StorageView> slots) override {
+    if (single_ == nullptr || profiling() || single_->counts() != nullptr || !single_->executable->is_short(single_->grid)) return false;
+    const HostAccess access(slots, written_);
+    if (!access.holds()) return false;
+    RunOptions in_place;
+    in_place.in_place = true;
+    run_calls(access, slots, in_place, nullptr);
+    return true;
+  }
+
+ private:
+  void submit_recorded(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+                       std::uint64_t times) override {
     if (calls_.order.empty()) return;
     RunOptions steps = options;
     steps.in_place = true;
@@ -40,17 +52,6 @@ class HostRecording final : public Recording {
     }
   }
 
-  bool submit_at_once(std::span<const StorageView> slots) override {
-    if (single_ == nullptr || profiling() || single_->counts() != nullptr || !single_->executable->is_short(single_->grid)) return false;
-    const HostAccess access(slots, written_);
-    if (!access.holds()) return false;
-    RunOptions in_place;
-    in_place.in_place = true;
-    run_calls(access, slots, in_place, nullptr);
-    return true;
-  }
-
- private:
   // Looks at the deadline between two calls, unless it is null.
   void run_calls(const HostAccess& access, std::span<const StorageView> slots, const RunOptions& options, const Deadline* deadline) {
     try {
@@ -82,7 +83,7 @@ class HostRecording final : public Recording {
         grid = grid_of_counts(memory, counted_by(array.role, call.program->program().workgroup_size()), grid);
       }
     }
-    call.executable->run({buffers.begin(), next}, grid, options);
+    naming_loops(call.program->program(), [&] { call.executable->run({buffers.begin(), next}, grid, options); });
   }
 
   const Awaited awaited_;

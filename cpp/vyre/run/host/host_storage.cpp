@@ -33,7 +33,8 @@ void HostStorage::write(std::uint64_t offset, std::span<const std::byte> from, c
   VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
   Span span("upload");
   if (span) span.work().bytes = from.size();
-  const auto lock = busy_.write(options);
+  SharedAccess::Writing lock;
+  wait_for_calls([&] { lock = busy_.write(options); });
   look_for_a_lost_writer();
   host_copy(data_.data() + offset, from.data(), from.size());
   if (from.size() == bytes_) forget_failure();
@@ -43,14 +44,16 @@ void HostStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunO
   VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
   Span span("download");
   if (span) span.work().bytes = to.size();
-  const auto lock = busy_.read(options);
+  SharedAccess::Reading lock;
+  wait_for_calls([&] { lock = busy_.read(options); });
   look_for_a_lost_writer();
   rethrow_failure();
   host_copy(to.data(), data_.data() + offset, to.size());
 }
 
 void HostStorage::wait(const RunOptions& options) {
-  const auto lock = busy_.read(options);
+  SharedAccess::Reading lock;
+  wait_for_calls([&] { lock = busy_.read(options); });
   look_for_a_lost_writer();
   rethrow_failure();
 }

@@ -11,6 +11,7 @@
 #include "vyre/base/refused.hpp"
 #include "vyre/run/checks/checked.hpp"
 #include "vyre/run/checks/checks.hpp"
+#include "vyre/run/loops.hpp"
 #include "vyre/run/reference/checker.hpp"
 #include "vyre/run/reference/dispatch.hpp"
 #include "vyre/run/reference/order.hpp"
@@ -126,7 +127,7 @@ Findings check(const validate::ValidProgram& program, std::span<const BufferView
   }
   reference::check_grid(grid);
   try {
-    return reference::check(program, buffers, grid, options, checks);
+    return naming_loops(program.program(), [&] { return reference::check(program, buffers, grid, options, checks); });
   } catch (const std::bad_alloc&) {
     throw no_memory("the host", "checked execution, which remembers 56 bytes for each element of writable memory");
   }

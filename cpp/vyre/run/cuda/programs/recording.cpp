@@ -134,8 +134,8 @@ void CudaRecording::check_usable(std::span<const StorageView> slots) const {
   }
 }
 
-void CudaRecording::submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
-                           std::uint64_t times) {
+void CudaRecording::submit_recorded(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+                                    std::uint64_t times) {
   check_usable(slots);
   if (calls_.order.empty()) return;
   std::optional<RunOptions> made;

@@ -23,13 +23,13 @@ class CudaRecording final : public Recording {
   CudaRecording(CallsToRecord calls, std::vector<KernelSource::Ready> ready, std::span<const StorageView> expected);
   ~CudaRecording() override;
 
-  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
-              std::uint64_t times) override;
   bool usable() const override { return !device_->context().unusable(); }
   // Counts the graphs that were made.
   std::uint64_t times_recorded() const override { return times_recorded_; }
 
  private:
+  void submit_recorded(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+                       std::uint64_t times) override;
   // The graph for one set of slots; null if the set came only once so far, or if a graph does not pay.
   struct Kept {
     std::vector<CUdeviceptr> slots;

@@ -312,8 +312,8 @@ VulkanRecording::Bound& VulkanRecording::rebind(std::size_t index, std::span<con
   return *bound_.back();
 }
 
-void VulkanRecording::submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
-                             std::uint64_t times) {
+void VulkanRecording::submit_recorded(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+                                      std::uint64_t times) {
   check_usable(slots);
   if (calls_.order.empty()) return;
   std::optional<RunOptions> made;

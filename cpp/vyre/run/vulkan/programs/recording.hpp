@@ -33,12 +33,12 @@ class VulkanRecording final : public Recording {
   VulkanRecording(CallsToRecord calls, std::vector<Prepared> prepared, const RunOptions& waiting, std::span<const StorageView> expected);
   ~VulkanRecording() override;
 
-  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
-              std::uint64_t times) override;
   bool usable() const override { return !device_->context().unusable(); }
   std::uint64_t times_recorded() const override { return times_recorded_; }
 
  private:
+  void submit_recorded(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options,
+                       std::uint64_t times) override;
   class Words;
   // The calls, bound to the arrays and the words of one or more submissions.
   class Bound;

@@ -1,0 +1,29 @@
+// What the error of a call that took too long says: which loops of its programs may take long.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "vyre/base/error.hpp"
+#include "vyre/ir/fwd.hpp"
+
+namespace vyre::run {
+
+// The places of up to two loops of these programs that may take long, as a part of a message; empty if there are none.
+std::string long_loops(std::span<const ir::Program* const> programs);
+
+// The error with such a text, unless it has one already.
+DispatchTimeoutError in_loops(const DispatchTimeoutError& error, const std::string& loops);
+
+// Calls `work`, which runs the program.
+template <class Work>
+auto naming_loops(const ir::Program& program, const Work& work) {
+  try {
+    return work();
+  } catch (const DispatchTimeoutError& error) {
+    const ir::Program* const programs[] = {&program};
+    throw in_loops(error, long_loops(programs));
+  }
+}
+
+}  // namespace vyre::run
