@@ -232,6 +232,7 @@ void bind_graph(py::module_& m) {
   graph.def("describe", &Graph::describe);
   graph.def("__len__", &Graph::size);
   // What a repetition in a graph calls before its first turn, and before each one: see vyre/run/ends.hpp.
+  m.attr("_tables")["going_on"] = py::tuple(py::cast(run::kGoingOn));
   m.def("_begin_program", [] { return PyProgram(run::begin_program()->program()); });
   m.def("_turn_program", [](ir::DataType element) { return PyProgram(run::turn_program(element)->program()); });
 }

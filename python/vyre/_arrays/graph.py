@@ -257,7 +257,7 @@ def _repeated(made: Graph, times: int, until: Array | None, check_names: Callabl
 
 def _state(made: Graph, until: Array) -> Array:
     """The state of a loop that an element ends, after the call that begins it: see vyre/run/ends.hpp."""
-    going_on = np.array([*[2**32 - 1] * 3, 0], np.uint32)
+    going_on = np.array(_core._tables["going_on"], np.uint32)
     outer = made._states[-1] if made._states else _core._array(going_on, until.backend, until.device)
     state = _core._empty([4], _WORD, until.backend, until.device)
     _core._begin_program()(outer, state, workgroups=1)

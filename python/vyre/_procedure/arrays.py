@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ProcedureArray"]
 
+_UNTIL = "a loop ends by an element that a kernel writes with `for _ in vyre.times(n, until=array[0:1]):`"
 # Attributes of arrays whose elements are known.
 _OF_ELEMENTS = ("item", "numpy", "tobytes", "tolist")
 # Attributes that numpy's arrays have beside those, and what a Fix tells to write instead.
@@ -119,7 +120,7 @@ class ProcedureArray:
         if not isinstance(key, slice):
             raise ArgumentError(
                 f"an array in a procedure is indexed with {shown(key)}, and its elements are unknown until the "
-                "procedure runs. Fix: read elements in a kernel; array[a:b] is a part of the array."
+                f"procedure runs. Fix: read elements in a kernel; array[a:b] is a part of the array, and {_UNTIL}."
             )
         first = 0 if key.start is None else self._bound(key.start, "begin")
         last = self._shape[0] if key.stop is None else self._bound(key.stop, "end")
@@ -165,15 +166,21 @@ class ProcedureArray:
     def __bool__(self) -> NoReturn:
         raise ArgumentError(
             f"the array `{self._decl.name}` decides a branch of Python, and its elements are unknown until the "
-            "procedure runs. Fix: decide in a kernel, or by a size with vyre.when; a loop ends by an element with "
-            "`for _ in vyre.times(n, until=array):`."
+            f"procedure runs. Fix: decide in a kernel, or by a size with vyre.when; {_UNTIL}."
         )
 
     def _refuse_operator(self, *_: Any) -> NoReturn:
         raise ArgumentError(
             f"the array `{self._decl.name}` of a procedure has no operators, because its elements are unknown until "
-            "the procedure runs. Fix: compute in a kernel, and call the kernel here."
+            f"the procedure runs. Fix: compute in a kernel, and call the kernel here; {_UNTIL}."
         )
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Size) or as_count(other) is not None:
+            self._refuse_operator()
+        return self is other
+
+    __hash__ = object.__hash__
 
     if not TYPE_CHECKING:  # a type checker would take them for operators
         __setitem__ = _refuse_assignment

@@ -181,7 +181,7 @@ def times(count: Size | int, *, until: Any = None) -> Iterator[Any]:
     array([1], dtype=uint32)
     """
     if graph.is_recording() and ACTIVE.recorder is None and not is_tracing():
-        return graph.turns(count, until, watched_turn())
+        return _begun_by_a_loop(graph.turns(count, until, watched_turn()))
     refuse_carried_names()
     recorder = recorder_of("vyre.times")
     if isinstance(count, ProcedureArray):
@@ -215,6 +215,11 @@ def times(count: Size | int, *, until: Any = None) -> Iterator[Any]:
 
     recorder.waiting[id(turns)] = (turns, "vyre.times(...)", line)
     return turns()
+
+
+def _begun_by_a_loop(turns: Iterator[None]) -> Iterator[None]:
+    refuse_other_beginnings("times", "graph")
+    yield from turns
 
 
 def _end(recorder: Recorder, until: Any) -> Any:

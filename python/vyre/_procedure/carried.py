@@ -37,12 +37,10 @@ _WITH_OWN_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, as
 _CONDITIONS = ("when", "otherwise")
 _BLOCKS = (*_CONDITIONS, "times")
 _ASSIGNED = "names which the block assigns would keep what it assigned"
+_TURN = "takes a turn of vyre.times without a loop over it", "enumerate, zip and next would count one turn"
 _BEGINNINGS = {
-    "times": (
-        "takes a turn of vyre.times without a loop over it",
-        "enumerate, zip and next would count one turn",
-        "`for i in vyre.times(count):`, and make numbers from `i`",
-    ),
+    "times": (*_TURN, "`for i in vyre.times(count):`, and make numbers from `i`"),
+    "graph": (*_TURN, "`for _ in vyre.times(count):`, and count in an array that a call of the loop adds 1 to"),
     "when": ("begins a block of vyre.when without a with statement over it", _ASSIGNED, "`with vyre.when(condition):`"),
     "otherwise": (
         "begins a block of vyre.otherwise without a with statement over it",
@@ -120,16 +118,17 @@ def watched_turn() -> Callable[[], None]:
     return check
 
 
-def refuse_other_beginnings(block: str) -> None:
+def refuse_other_beginnings(block: str, told: str | None = None) -> None:
     """Raise ArgumentError when a turn of ``vyre.times``, or the block of a condition, begins in another way.
 
     Args:
         block: ``times``, ``when`` or ``otherwise``.
+        told: the row of the message, where it is not that of the block.
     """
     frame = calling_frame()
     if frame is None or frame.f_lineno in _lines_of(frame.f_code, _CONDITIONS if block in _CONDITIONS else (block,)):
         return
-    does, would, fix = _BEGINNINGS[block]
+    does, would, fix = _BEGINNINGS[told or block]
     raise ArgumentError(
         f"line {frame.f_lineno} of {_source.file_name(frame.f_code.co_filename)} {does}. The body is recorded once, so "
         f"that {would}. Fix: write {fix}."
@@ -139,8 +138,8 @@ def refuse_other_beginnings(block: str) -> None:
 @functools.lru_cache(maxsize=256)
 def _lines_of(code: CodeType, blocks: tuple[str, ...]) -> Container[int]:
     """The lines at which loops or with statements begin blocks; all lines where Python keeps no source."""
-    function = function_of(code)
-    if function is None and code.co_name[0] != "<":
+    function = body_of(code)
+    if function is None and (code.co_name[0] != "<" or code.co_name == "<module>"):
         return range(2**31)
     if function is None or code.co_flags & inspect.CO_GENERATOR:  # the body of a generator's block stands elsewhere
         return ()

@@ -384,19 +384,26 @@ def test_an_element_that_no_call_of_a_graph_s_loop_writes_does_not_end_it():
 
 
 CARRIED = {
-    "x = x + 1": "x",
-    "x, y = y, x; x += 1": "x",
-    "x += k; k *= 2": "k",
-    "y = x + 1; x += 1": None,
-    "x += k; z = x + 1": None,
+    ("", "x = x + 1"): "`x` is read at line",
+    ("", "x, y = y, x; x += 1"): "`x` is read at line",
+    ("", "x += k; k *= 2"): "`k` is read at line",
+    ("", "y = x + 1; x += 1"): None,
+    ("", "x += k; z = x + 1"): None,
+    ("enumerate", "x += _[0]"): "line 5 of script.py takes a turn of vyre.times without a loop over it",
+    ("zip", "x += 1"): "line 5 of script.py takes a turn of vyre.times without a loop over it",
 }
 
 
 @pytest.mark.parametrize("in_function", [False, True])
-@pytest.mark.parametrize("body", CARRIED)
-def test_names_that_a_graph_s_loop_carries_are_refused_in_scripts_and_functions(tmp_path, body, in_function):
+@pytest.mark.parametrize(("over", "body"), CARRIED)
+def test_what_a_graph_s_loop_carries_or_counts_is_refused_in_scripts_and_functions(tmp_path, over, body, in_function):
     lines = ["x, y = (vyre.zeros(2, dtype=vyre.u32, backend='cpu') for _ in range(2))", "k = 1"]
-    lines += ["with vyre.graph() as graph:", "    for _ in vyre.times(3):", f"        {body}", "graph.replay()"]
+    lines += [
+        "with vyre.graph() as graph:",
+        f"    for _ in {over}(vyre.times(3)):",
+        f"        {body}",
+        "graph.replay()",
+    ]
     lines += ["found.append((x.numpy()[0], y.numpy()[0]))"]
     head = ["def run():", *(f"    {line}" for line in lines), "run()"] if in_function else lines
     path = tmp_path / "script.py"
@@ -406,11 +413,12 @@ def test_names_that_a_graph_s_loop_carries_are_refused_in_scripts_and_functions(
     def run():
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), {"found": found, "__name__": "script"})
 
-    if CARRIED[body] is None:
+    wanted = CARRIED[over, body]
+    if wanted is None:
         run()
         assert found == [(3, 3) if "y =" in body else (3, 0)]
     else:
-        assert message(run, ArgumentError).startswith(f"`{CARRIED[body]}` is read at line")
+        assert message(run, ArgumentError).startswith(wanted.replace("5", str(5 + in_function)))
 
 
 def test_a_kernel_with_a_loop_over_vyre_times_is_told_so_in_a_graph_too():

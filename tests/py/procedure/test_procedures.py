@@ -279,7 +279,8 @@ def recorded(body):
         (
             lambda x, y, n: x[3],
             "an array in a procedure is indexed with 3, and its elements are unknown until the procedure runs",
-            "read elements in a kernel; array[a:b] is a part of the array",
+            "read elements in a kernel; array[a:b] is a part of the array, and a loop ends by an element that a kernel "
+            "writes with `for _ in vyre.times(n, until=array[0:1]):`",
         ),
         (
             lambda x, y, n: doubled(x, y, backend="cpu"),

@@ -95,9 +95,9 @@ class Flattener {
   struct Frame;
 
   [[noreturn]] void too_many() const {
-    throw TooManySteps(
-        fmt::format("procedure `{}` has more than {} dispatches for these arrays. Fix: call it with less data, several times.",
-                    procedure_.name(), kMostDispatches));
+    const std::string turns = longest_.count == 0 ? std::string() : fmt::format(", and {} has {} turns", longest_.place, longest_.count);
+    throw TooManySteps(fmt::format("procedure `{}` has more than {} dispatches for these arrays{}. Fix: call it with {}, several times.",
+                                   procedure_.name(), kMostDispatches, turns, turns.empty() ? "less data" : "fewer turns or less data"));
   }
 
   void walk(std::size_t steps) {
@@ -244,6 +244,10 @@ class Flattener {
   std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> step_places_;
   std::map<std::tuple<const std::string*, std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> marks_;  // Frame::mark_of
   std::size_t walked_ = 0;
+  struct {
+    std::uint64_t count = 0;
+    std::string place;
+  } longest_;                            // the repetition with the most turns that has begun
   std::optional<FlatSteps::Part> live_;  // of the steps that are appended
   FlatSteps::Origin now_;                // the step that is walked
   std::uint32_t place_ = 0;              // of that step, in FlatSteps::places
@@ -518,6 +522,7 @@ struct Flattener::Frame {
 
   Turns begin(StepId id, const ir::Repeat& repeat, std::uint64_t count) {
     Turns turns{id, 0, count};
+    if (count > flattener.longest_.count) flattener.longest_ = {count, place_text()};
     if (repeat.until) {
       turns.outer = flattener.live_;
       const FlatSteps::Part state = flattener.new_part("state", kStateBytes);

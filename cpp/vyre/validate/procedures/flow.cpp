@@ -6,6 +6,7 @@
 // was written before it in the text. A step in an inner block may run in a later turn only, and reads what any step of the repetition
 // writes.
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -93,10 +94,22 @@ class ProcedureFlow {
       const auto* swap = std::get_if<ir::Swap>(&step);
       if (swap != nullptr && (swap->a == repeat->until->array || swap->b == repeat->until->array)) return;
       for (const ArrayUse& use : uses_.of(step)) {
-        if (use.writes && use.array == repeat->until->array) return;
+        if (use.writes && use.array == repeat->until->array && !apart(*use.part, *repeat->until)) return;
       }
     }
     report_.add<UntilUnwritten>(opener, procedure_.arrays()[repeat->until->array].name);
+  }
+  // Whether two parts of an array certainly have no element in common: their sizes are known, and their elements are of one type.
+  bool apart(const ir::ArrayPart& a, const ir::ArrayPart& b) const {
+    const auto literal = [&](ir::SizeId id) -> std::optional<std::uint64_t> {
+      if (!id.valid() || procedure_.sizes()[id].op != ir::SizeOp::Literal) return std::nullopt;
+      return procedure_.sizes()[id].literal;
+    };
+    const auto behind = [&](const ir::ArrayPart& first, const ir::ArrayPart& second) {
+      const auto offset = literal(first.offset), length = literal(first.length), begin = literal(second.offset);
+      return offset && length && begin && *begin >= *offset && *begin - *offset >= *length;
+    };
+    return a.view == b.view && (behind(a, b) || behind(b, a));
   }
   void write(ArrayId array) {
     if (is_written_[array]) return;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <tuple>
 #include <variant>
 
@@ -49,6 +50,17 @@ std::string StepPlaces::path(ir::StepId id) const {
   return fmt::format("steps[{}]{}", rows_[id].position, result);
 }
 
+void StepPlaces::note_line(ir::StepId id, Place& place) const {
+  const std::string_view line = procedure_.line(id);
+  const std::size_t colon = line.rfind(':');
+  int number = 0;
+  const char* const end = line.data() + line.size();
+  // A cell of a notebook has no file.
+  if (colon == std::string_view::npos || std::from_chars(line.data() + colon + 1, end, number).ptr != end) return;
+  place.file = line.substr(0, colon);
+  place.line = number;
+}
+
 Diagnostics ProcedureReport::in_order() && {
   std::stable_sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {
     return std::tie(a.section, a.index, a.rule) < std::tie(b.section, b.index, b.rule);
@@ -85,7 +97,7 @@ KnownUses::KnownUses(const ir::Procedure& procedure, const std::vector<std::opti
 
 std::vector<ArrayUse> KnownUses::of(const ir::StepKind& step) const {
   std::vector<ArrayUse> result;
-  const auto add = [&](const ir::ArrayPart& part, const ArrayUse& use) { result.push_back({part.array, use.reads, use.writes}); };
+  const auto add = [&](const ir::ArrayPart& part, const ArrayUse& use) { result.push_back({part.array, use.reads, use.writes, &part}); };
   std::visit(overloaded{[&](const ir::Dispatch& dispatch) {
                           const std::vector<ArrayUse>& uses = programs_[dispatch.program];
                           for (std::size_t k = 0; k < std::min(dispatch.bound.size(), uses.size()); ++k) {

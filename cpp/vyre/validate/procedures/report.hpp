@@ -24,6 +24,7 @@ class StepPlaces {
   std::uint32_t depth(ir::StepId id) const { return rows_[id].depth; }  // of repetitions and conditions around it
   ir::StepId opener(ir::StepId id) const { return rows_[id].opener; }   // of the innermost block around it; invalid outside of all
   std::string path(ir::StepId id) const;                                // "steps[2].otherwise[0]"; for an end, that of its opener
+  void note_line(ir::StepId id, Place& place) const;                    // the file and the line of the step, if it has them
 
  private:
   struct Row {
@@ -53,6 +54,7 @@ class ProcedureReport {
   template <ProcedureMessage message, class... Values>
   void add(ir::StepId id, const Values&... values) {
     keep<message>(3, id.index, places_.path(id), values...);
+    places_.note_line(id, kept_.back().diagnostic.place);
   }
   template <ProcedureMessage message, class... Values>
   void add_result(std::uint32_t index, const Values&... values) {
@@ -87,6 +89,7 @@ struct ArrayUse {
   ir::ArrayId array;
   bool reads = false;  // elements that stood in it before the step
   bool writes = false;
+  const ir::ArrayPart* part = nullptr;  // of the step
 };
 
 // Knows how the programs and procedures that a procedure names use their arrays.
