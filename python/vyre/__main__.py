@@ -54,7 +54,7 @@ def _main(arguments: Sequence[str] | None) -> int:
             sys.stdout.flush()
     except vyre.VyreError as error:
         _say(f"error: {error}")
-        return NO_PLACE if isinstance(error, NoSuchPlace) else 2
+        return NO_PLACE if isinstance(error, NoSuchPlace) else 1 if isinstance(error, vyre.CheckError) else 2
     except KeyboardInterrupt:
         _say("interrupted")
         return 130

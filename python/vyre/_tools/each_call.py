@@ -56,7 +56,8 @@ class EachCall:
 
     def program(self, program: Any, inputs: Any, workgroups: Any) -> str:
         __tracebackhide__ = True
-        return self._see("a program", lambda checks: check(program, inputs, workgroups, checks=checks))
+        what = f"procedure `{program.name}`" if isinstance(program, _core.Procedure) else "a program"
+        return self._see(what, lambda checks: check(program, inputs, workgroups, checks=checks))
 
     def _see(self, what: str, look: Callable[[tuple[str, ...]], Any]) -> str:
         """Check a call: why it could not be, or nothing."""

@@ -17,13 +17,14 @@ from vyre import _run
 from vyre._arrays.graph import is_recording
 from vyre._kernel.kernel import Kernel
 from vyre._kernel.recording import RECORDING, is_tracing
+from vyre._procedure import by_name
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.recorder import active
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from vyre._core import Program
+    from vyre._core import Procedure, Program
 
 __all__ = ["Watcher", "watched"]
 
@@ -38,7 +39,7 @@ class Watcher(Protocol):
 
     def procedure(self, procedure: ProcedureFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str: ...
 
-    def program(self, program: Program, inputs: Any, workgroups: Any) -> str: ...
+    def program(self, program: Program | Procedure, inputs: Any, workgroups: Any) -> str: ...
 
     def unchecked(self, why: str) -> None: ...
 
@@ -73,7 +74,8 @@ def _call(watcher: Watcher, what: str, see: Callable[[], str], call: Callable[[]
 @contextlib.contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
     """Show the calls of all threads to ``watcher`` until the block ends. One at a time watches."""
-    call_kernel, call_procedure, run_program = Kernel.__call__, ProcedureFunction.__call__, _run._run_program
+    call_kernel, call_procedure = Kernel.__call__, ProcedureFunction.__call__
+    run_program, run_by_name = _run._run_program, by_name.run_by_name
 
     def kernel(self: Kernel, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -96,10 +98,17 @@ def watched(watcher: Watcher) -> Iterator[None]:
         see = partial(watcher.program, program, inputs, workgroups)
         return _call(watcher, "a program", see, partial(run_program, program, inputs, workgroups, *rest))
 
+    def run_named(procedure: Any, inputs: Any, *rest: Any) -> Any:
+        __tracebackhide__ = True
+        if not _is_seen(None):
+            return run_by_name(procedure, inputs, *rest)
+        see = partial(watcher.program, procedure, inputs, None)
+        return _call(watcher, f"procedure `{procedure.name}`", see, partial(run_by_name, procedure, inputs, *rest))
+
     Kernel.__call__, ProcedureFunction.__call__ = kernel, procedure  # type: ignore[method-assign, assignment]
-    _run._run_program = run
+    _run._run_program, by_name.run_by_name = run, run_named
     try:
         yield
     finally:
         Kernel.__call__, ProcedureFunction.__call__ = call_kernel, call_procedure  # type: ignore[method-assign]
-        _run._run_program = run_program
+        _run._run_program, by_name.run_by_name = run_program, run_by_name

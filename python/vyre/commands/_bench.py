@@ -84,11 +84,8 @@ class Subject:
 class OfKernel(Subject):
     """A kernel or a procedure, called with what its parameters take."""
 
-    def __init__(
-        self, called: Any, given: Mapping[str, Any], size: tuple[int, ...], grid: tuple[int, ...] | None
-    ) -> None:
-        self.size, self._called = size, called
-        self._how: dict[str, Any] = {} if grid is None else {"workgroups": grid}
+    def __init__(self, called: Any, given: Mapping[str, Any], size: tuple[int, ...], how: dict[str, Any]) -> None:
+        self.size, self._called, self._how = size, called, how
         self._given = dict(given)
 
     def names(self) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,13 +12,12 @@ from vyre._base.refused import no_place
 from vyre._tools.objects import names_python, one_of
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
     from vyre._kernel.kernel import Kernel
     from vyre._procedure.procedure import ProcedureFunction
 
-__all__ = ["ABOUT", "add_program", "file_of", "given_of", "no_workgroups", "refuse_for_procedure", "value_of"]
+__all__ = ["ABOUT", "add_grid", "add_program", "file_of", "given_of", "grid_of", "refuse_for_procedure", "value_of"]
 
 ABOUT = """\
 PROGRAM is a file with what to_text() or to_bytes() of a Program or Procedure gave, a file of CheckResult.save, or a
@@ -34,6 +34,47 @@ Called: TypeAlias = "vyre.Procedure | Kernel | ProcedureFunction"
 
 def add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="PROGRAM", help="its file, - for the standard input, or FILE.py:NAME")
+
+
+def add_grid(parser: argparse.ArgumentParser) -> None:
+    """``--workgroups`` and ``--grid``, as grid_of takes them."""
+    helps = {"--workgroups": "how many along each axis", "--grid": "the invocations that a call of a kernel asks for"}
+    for option, text in helps.items():
+        parser.add_argument(option, metavar="X[,Y[,Z]]", type=_as_grid, help=text)
+
+
+def _as_grid(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d{1,10}(,\d{1,10}){0,2}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"`{text}` is not one to three numbers with commas between")
+    counts = tuple(int(count) for count in text.split(","))
+    if max(counts) >= 1 << 32:
+        raise argparse.ArgumentTypeError(f"`{text}` has a number above {(1 << 32) - 1}")
+    return counts
+
+
+def grid_of(
+    chosen: argparse.Namespace, given: Any, workgroups: tuple[int, ...] | None, *, needed: bool = True
+) -> dict[str, tuple[int, ...]]:
+    """What a call gets of these options, by the names of its arguments.
+
+    Args:
+        workgroups: those that the file names.
+        needed: whether a program gets a grid from nowhere else.
+
+    Raises: ArgumentError.
+    """
+    from vyre._kernel.kernel import Kernel
+
+    about = {"workgroups": chosen.workgroups, "grid": chosen.grid}
+    if isinstance(given, vyre.Program):
+        if chosen.grid is not None:
+            raise vyre.ArgumentError("--grid has no place for a program. Fix: write --workgroups.")
+        about["workgroups"] = chosen.workgroups or workgroups
+        if needed and about["workgroups"] is None:
+            raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
+    elif not isinstance(given, Kernel):
+        refuse_for_procedure(about.items())
+    return {name: value for name, value in about.items() if value is not None}
 
 
 def given_of(path: str, *nouns: str) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
@@ -96,11 +137,6 @@ def value_of(given: vyre.Program | Called, path: str) -> vyre.Program | vyre.Pro
 def file_of(path: str) -> str:
     """The file of what a command is given."""
     return path.rpartition(":")[0] if names_python(path) and not path.endswith(".py") else path
-
-
-def no_workgroups(path: str) -> vyre.ArgumentError:
-    """The error for a program whose call has no grid."""
-    return vyre.ArgumentError(f"`{path}` does not say how many workgroups run. Fix: add --workgroups.")
 
 
 def refuse_for_procedure(options: Iterable[tuple[str, object]]) -> None:

@@ -8,11 +8,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import ABOUT, add_program, given_of, refuse_for_procedure
+from vyre.commands._given import ABOUT, add_grid, add_program, given_of, grid_of
 from vyre.commands._inputs import arguments_of, array_of, as_named
 from vyre.commands._listing import add_json, print_json, steps
 from vyre.commands._place import add_place, check_place, exit_statuses
-from vyre.commands.repeat import PARAMS, as_grid, no_array
+from vyre.commands.repeat import PARAMS, no_array
 from vyre.commands.run import option_of, takes_value
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         default=[],
         help="an array, or the value of a scalar or const parameter",
     )
-    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
+    add_grid(parser)
     parser.add_argument(
         "--numpy", metavar="EXPRESSION", help="measured too, with the arrays by their names; the bytes must be the same"
     )
@@ -103,6 +103,7 @@ def run(chosen: argparse.Namespace) -> int:
                 f"--numpy {chosen.numpy[:80]} is no expression: {error}. Fix: write one, such as --numpy 'a ^ b'."
             ) from None
     target, given, grid = _target(chosen)
+    how = grid_of(chosen, target, grid, needed=False)
     places = _places(chosen)
     sizes = chosen.size or _SIZES
     if grid is not None and not chosen.size:  # the file has the arrays too
@@ -115,7 +116,7 @@ def run(chosen: argparse.Namespace) -> int:
     rows: list[Measured] = []
     with steps("bench", len(sizes) * (2 * len(places) + bool(chosen.numpy)), quiet=chosen.quiet) as progress:
         for size in sizes:
-            subject = _subject(target, given, size, chosen.workgroups or grid)
+            subject = _subject(target, given, size, how)
             if chosen.numpy is not None:
                 rows.append(_bench.of_numpy(subject, chosen.numpy, chosen.seconds))
                 progress()
@@ -136,10 +137,6 @@ def _target(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int,
     target, inputs, workgroups = given_of(chosen.program)
     if isinstance(target, vyre.Program):
         return target, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
-    from vyre._kernel.kernel import Kernel
-
-    if not isinstance(target, Kernel):
-        refuse_for_procedure([("workgroups", chosen.workgroups)])
     if isinstance(target, vyre.Procedure):
         from vyre._procedure.loaded import LoadedFunction
 
@@ -171,7 +168,7 @@ def _named(device: vyre.Device, among: list[vyre.Device]) -> str:
     return f"{device.name} ({device.backend} {device.index})"
 
 
-def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tuple[int, ...] | None) -> Subject:
+def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], how: dict[str, Any]) -> Subject:
     """The target with an array for whatever takes one and was not given."""
     import numpy as np
 
@@ -179,6 +176,7 @@ def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tu
     from vyre.commands import _bench
 
     if isinstance(target, vyre.Program):
+        grid = how.get("workgroups") or (-(-math.prod(size) // target.workgroup_size[0]),)
         arrays: dict[str, Any] = {}
         for number, decl in enumerate(target.buffers):
             if decl.access in (vyre.BufferAccess.Workgroup, vyre.BufferAccess.Private):
@@ -194,7 +192,7 @@ def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tu
                 value = _random(decl.name, decl.element, shape, number)
             arrays[decl.name] = value
         _refuse_unknown(given, list(arrays))
-        return _bench.OfProgram(target, arrays, size, grid or (-(-math.prod(size) // target.workgroup_size[0]),))
+        return _bench.OfProgram(target, arrays, size, grid)
 
     def made(each: Parameter, value: Any) -> Any:
         if value is None and each.kind == "Out":
@@ -204,7 +202,7 @@ def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tu
         return _random(each.name, each.element, shape, target._parameters.index(each))
 
     arguments = arguments_of(target._parameters, given, lambda each: f"add --input {each.name}=N", made)
-    return _bench.OfKernel(target, arguments, size, grid)
+    return _bench.OfKernel(target, arguments, size, how)
 
 
 def _random(name: str, element: vyre.DataType, shape: tuple[int, ...], seed: int) -> np.ndarray:

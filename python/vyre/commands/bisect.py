@@ -6,10 +6,10 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import ABOUT, add_program
+from vyre.commands._given import ABOUT, add_grid, add_program
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import check_place, exit_statuses, split_place
-from vyre.commands.repeat import ABOUT_INPUTS, as_grid, call_of, check_timeout, inputs_of
+from vyre.commands.repeat import ABOUT_INPUTS, call_of, check_timeout
 
 if TYPE_CHECKING:
     from vyre._tools.ways import Way
@@ -36,7 +36,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     add_program(parser)
     parser.add_argument("inputs", metavar="INPUTS", nargs="?")
-    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
+    add_grid(parser)
     parser.add_argument("--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here")
     parser.add_argument("--against", metavar="NAME", default="reference", help="the other one; otherwise the reference")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a run after so long")
@@ -50,7 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
     backend = _way(chosen.backend or vyre.backends()[0], "--backend")
     against = _way(chosen.against, "--against")
     ways: dict[str, Any] = {"backend": backend, "against": against, "timeout": chosen.timeout}
-    found: object = vyre.bisect(program, inputs_of(program, inputs, chosen.inputs), workgroups, **ways)
+    found: object = vyre.bisect(program, inputs, workgroups, **ways)
     if chosen.json:
         return print_json("bisect", found is None, difference=None if found is None else str(found))
     print(found or f"{_name(backend)} and {_name(against)} give the same bytes.")

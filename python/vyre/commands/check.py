@@ -1,4 +1,4 @@
-"""``vyre check PROGRAM``: the rules that a program, kernel or procedure breaks, or the notes about a program."""
+"""``vyre check PROGRAM [INPUTS]``: the rules that it breaks, notes about a program, and what a checked run finds."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import ABOUT, add_program, file_of, given_of, refuse_for_procedure, value_of
+from vyre.commands._given import ABOUT, add_grid, add_program, file_of, given_of, refuse_for_procedure, value_of
 from vyre.commands._listing import add_forms, print_json
-from vyre.commands.repeat import as_grid
+from vyre.commands.repeat import ABOUT_INPUTS, call_of, check_timeout
+from vyre.commands.replay import show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 _EPILOG = f"""\
 {ABOUT}
 
-The exit status is 1 if it breaks a rule; notes do not change it. `vyre explain N004` says more about a rule or note."""
+With INPUTS it runs once on the reference, which tells races, what is read before it is written, and accesses out of
+bounds. {ABOUT_INPUTS}
+
+The exit status is 1 if it breaks a rule, or if the run finds something; notes do not change it. `vyre explain N004`
+says more about a rule or note."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,18 +29,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "check",
         help="the rules that a program or procedure breaks, and what is probably not meant in it",
         description="Show the rules that a program or procedure breaks, or for a valid program the notes: what is "
-        "probably not meant.",
+        "probably not meant. With inputs, run it and show what it does wrong.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_program(parser)
-    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="of a call, along each axis")
-    parser.add_argument(
-        "--invocations", metavar="X[,Y[,Z]]", type=as_grid, help="that a call asks for, along each axis"
-    )
+    parser.add_argument("inputs", metavar="INPUTS", nargs="?")
+    add_grid(parser)
     parser.add_argument(
         "--length", metavar="NAME=N", type=_length, action="append", default=[], help="elements of a buffer in the call"
     )
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the run after so long")
     add_forms(parser)
     parser.set_defaults(run=run)
 
@@ -65,14 +69,19 @@ def _rows(found: Sequence[vyre.Diagnostic]) -> list[dict[str, Any]]:
 def run(chosen: argparse.Namespace) -> int:
     given = program = None
     notes: Sequence[vyre.Diagnostic] = []
-    about = {name: getattr(chosen, name) for name in ("workgroups", "invocations")}
+    about = {"workgroups": chosen.workgroups, "invocations": chosen.grid}
     try:
+        if chosen.inputs is not None:
+            check_timeout(chosen.timeout)
+            called, inputs, workgroups = call_of(chosen)
+            result: Any = vyre.check(called, inputs, workgroups, timeout=chosen.timeout)
+            return show("check", result, chosen, file_of(chosen.program))
         given = given_of(chosen.program)[0]
         program = value_of(given, chosen.program)
         if isinstance(program, vyre.Procedure):
-            refuse_for_procedure([*about.items(), ("length", chosen.length)])
+            refuse_for_procedure([("workgroups", chosen.workgroups), ("grid", chosen.grid), ("length", chosen.length)])
         broken = vyre.validate(program)
-    except vyre.KernelError as error:
+    except vyre.ValidationError as error:
         broken = error.diagnostics
     if isinstance(program, vyre.Program) and not broken:
         notes = program.notes(lengths=dict(chosen.length), **about)

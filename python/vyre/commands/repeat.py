@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._base.refused import must_be
-from vyre.commands._given import ABOUT, add_program, given_of, no_workgroups, refuse_for_procedure
+from vyre.commands._given import ABOUT, add_grid, add_program, given_of, grid_of
 from vyre.commands._inputs import arguments_of, parameters_of
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place, exit_statuses
@@ -49,7 +48,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     add_program(parser)
     parser.add_argument("inputs", metavar="INPUTS", nargs="?")
-    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
+    add_grid(parser)
     parser.add_argument("--times", metavar="N", type=int, default=10, help="how many runs (10)")
     add_place(parser)
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a run after so long")
@@ -57,21 +56,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.set_defaults(run=run)
 
 
-def as_grid(text: str) -> tuple[int, ...]:
-    if not re.fullmatch(r"\d{1,10}(,\d{1,10}){0,2}", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"`{text}` is not one to three numbers with commas between")
-    counts = tuple(int(count) for count in text.split(","))
-    if max(counts) >= 1 << 32:
-        raise argparse.ArgumentTypeError(f"`{text}` has a number above {(1 << 32) - 1}")
-    return counts
-
-
 def run(chosen: argparse.Namespace) -> int:
     program, inputs, workgroups = call_of(chosen)
     _check_options(chosen)
     result = vyre.repeat(
         program,
-        inputs_of(program, inputs, chosen.inputs),
+        inputs,
         workgroups,
         times=chosen.times,
         backend=chosen.backend,
@@ -86,18 +76,16 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def call_of(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
-    """What a command runs that takes PROGRAM and INPUTS, with which inputs and workgroups."""
-    from vyre._kernel.kernel import Kernel
+    """What a command runs that takes PROGRAM and INPUTS: with which inputs, as the library takes them, and workgroups.
 
+    Raises: ArgumentError, BindingError.
+    """
     program, inputs, workgroups = given_of(chosen.program)
     if chosen.inputs is not None:
         inputs = arrays_of(chosen.inputs)
-    workgroups = chosen.workgroups or workgroups
-    if isinstance(program, vyre.Program) and workgroups is None:
-        raise no_workgroups(chosen.program)
-    if not isinstance(program, (vyre.Program, Kernel)):
-        refuse_for_procedure([("workgroups", chosen.workgroups)])
-    return program, inputs, workgroups
+    grid = grid_of(chosen, program, workgroups)
+    inputs = _inputs_of(program, inputs, chosen.inputs)
+    return program, inputs | {name: grid[name] for name in ("grid",) if name in grid}, grid.get("workgroups")
 
 
 def _check_options(chosen: argparse.Namespace) -> None:
@@ -126,11 +114,8 @@ def how_to_add(path: str | None, name: str, value: str = "array") -> str:
     return f'write it with np.savez("inputs.npz", {name}={value}, ...), and add inputs.npz to the command'
 
 
-def inputs_of(program: Any, inputs: dict[str, Any], path: str | None) -> dict[str, Any]:
-    """The inputs of the file of INPUTS, as the library takes them.
-
-    Raises: ArgumentError, BindingError.
-    """
+def _inputs_of(program: Any, inputs: dict[str, Any], path: str | None) -> dict[str, Any]:
+    """The inputs of the file of INPUTS, as the library takes them."""
     if not isinstance(program, vyre.Program):
         values = {True: "array", False: "5"}
         return arguments_of(

@@ -25,14 +25,20 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def run(chosen: argparse.Namespace) -> int:
-    result = vyre.replay(chosen.file, timeout=chosen.timeout)
+    return show("replay", vyre.replay(chosen.file, timeout=chosen.timeout), chosen, chosen.file)
+
+
+def show(
+    command: str, result: vyre.CheckResult | vyre.ProcedureCheckResult, chosen: argparse.Namespace, file: str
+) -> int:
+    """Show what a checked run reports, in the form of add_forms, and give the exit status."""
     if chosen.sarif:
         from vyre.commands import _sarif
 
-        _sarif.print_sarif(_sarif.tables(), _sarif.of_reports(result.reports, chosen.file))
+        _sarif.print_sarif(_sarif.tables(), _sarif.of_reports(result.reports, file))
     elif chosen.json:
         rows = [{"check": report.check, "count": report.count, "text": str(report)} for report in result.reports]
-        return print_json("replay", result.ok, reports=rows)
+        return print_json(command, result.ok, reports=rows)
     else:
         print(result)
     return 0 if result.ok else 1

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre import _core
 from vyre._base.files import check_writable, write_atomically
-from vyre.commands._given import ABOUT, add_program, given_of, no_workgroups, refuse_for_procedure
+from vyre.commands._given import ABOUT, add_grid, add_program, given_of, grid_of
 from vyre.commands._inputs import arguments_of, array_of, as_named, parameters_of, zeros
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import add_place, check_place
-from vyre.commands.repeat import PARAMS, as_grid, check_named, check_timeout
+from vyre.commands.repeat import PARAMS, check_named, check_timeout
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
     from vyre._kernel.parameters import Parameter
@@ -52,7 +54,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         **named,
     )
     parser.add_argument("--output", metavar="NAME=FILE.npy", dest="outputs", help="keep what it writes", **named)
-    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
+    add_grid(parser)
     add_place(parser)
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the run after so long")
     add_json(parser)
@@ -64,17 +66,15 @@ def run(chosen: argparse.Namespace) -> int:
     check_timeout(chosen.timeout)
     check_place(chosen.backend, chosen.device)
     if not isinstance(program, vyre.Program):
-        return _shown(chosen, _called(chosen, program))
+        return _shown(chosen, _called(chosen, program, grid_of(chosen, program, None)))
     declared = {decl.name: decl for decl in program.buffers}
     inputs = {**inputs, **{name: _buffer_input(name, value, declared.get(name)) for name, value in chosen.inputs}}
-    workgroups = chosen.workgroups or workgroups
-    if workgroups is None:
-        raise no_workgroups(chosen.program)
+    grid = grid_of(chosen, program, workgroups)
     read_write = [decl.name for decl in program.buffers if decl.access == vyre.BufferAccess.ReadWrite]
     _check_outputs(chosen, "program", "buffer", read_write)
     check_named(program, inputs, lambda decl: f"add {option_of(decl)}")
     place: dict[str, Any] = {"backend": chosen.backend, "device": chosen.device, "timeout": chosen.timeout}
-    return _shown(chosen, vyre.run(program, inputs, workgroups, **place))
+    return _shown(chosen, vyre.run(program, inputs, **grid, **place))
 
 
 def _buffer_input(name: str, value: str, decl: vyre.BufferDecl | None) -> Any:
@@ -119,18 +119,16 @@ def option_of(decl: vyre.BufferDecl) -> str:
     return f"{file}, {what}"
 
 
-def _called(chosen: argparse.Namespace, called: Called) -> dict[str, np.ndarray]:
+def _called(chosen: argparse.Namespace, called: Called, grid: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """What a call of a kernel or procedure writes, by name."""
     from vyre._kernel.kernel import Kernel
 
     parameters, place = parameters_of(called), {"backend": chosen.backend, "device": chosen.device}
-    if not isinstance(called, Kernel):
-        refuse_for_procedure([("workgroups", chosen.workgroups)])
     inputs = arguments_of(parameters, dict(chosen.inputs), _how_to_add)
     if isinstance(called, Kernel):
         written = [each.name for each in parameters if each.kind in ("Out", "InOut")]
         _check_outputs(chosen, "kernel", "array", written)
-        found = called(**inputs, workgroups=chosen.workgroups, timeout=chosen.timeout, **place)
+        found = called(**inputs, **grid, timeout=chosen.timeout, **place)
         return dict(zip(written, found if isinstance(found, tuple) else (found,), strict=True))
     if not isinstance(called, vyre.Procedure):
         constants = [each.name for each in parameters if each.kind == "const"]

@@ -44,6 +44,13 @@ def last(x: vyre.In[vyre.u32], total: vyre.InOut[vyre.u32]):
     total[0] = x[vyre.gid(0)]
 
 
+@vyre.kernel
+def summed(x: vyre.In[vyre.u32], total: vyre.InOut[vyre.u32]):
+    i = vyre.gid(0)
+    if i < len(x):
+        total.atomic_add(0, x[i])
+
+
 @vyre.procedure
 def scaled_by(x: vyre.In[vyre.u32], n: vyre.const, k: vyre.u32):
     return scaled(x, n, k)
@@ -185,13 +192,21 @@ def test_lower_gives_the_program_and_keeps_the_source(capsys, refuses):
     )
 
 
-@pytest.mark.parametrize("command", ["repeat", "bisect"])
-def test_repeat_and_bisect_take_the_arguments_of_a_call(command, capsys, refuses):
+TAKEN = {
+    "repeat": (["--backend", "cpu"], "same bytes"),
+    "bisect": (["--backend", "cpu"], "same bytes"),
+    "check": ([], "checks (all): nothing was found."),
+}
+
+
+@pytest.mark.parametrize("command", TAKEN)
+def test_commands_take_the_arguments_of_a_call(command, capsys, refuses):
     np.savez("inputs.npz", x=X, n=2, k=1)
     np.savez("x.npz", x=X)
+    more, said = TAKEN[command]
     for name in ("scaled", "scaled_by"):
-        assert main([command, f"{NAME}.py:{name}", "inputs.npz", "--backend", "cpu"]) == 0
-        assert "same bytes" in capsys.readouterr().out
+        assert main([command, f"{NAME}.py:{name}", "inputs.npz", *more]) == 0
+        assert said in capsys.readouterr().out
     refuses(
         [command, f"{NAME}.py:scaled", "x.npz"],
         "constant `n` has no value",
@@ -204,13 +219,48 @@ def test_repeat_and_bisect_take_the_arguments_of_a_call(command, capsys, refuses
     )
 
 
-def test_repeat_finds_a_race_in_a_step(capsys):
+def test_repeat_and_check_find_a_race(capsys):
     np.savez("inputs.npz", x=X, total=1)
-    assert main(["repeat", f"{NAME}.py:racy", "inputs.npz", "--backend", "reference"]) == 1
-    assert "`total`[0] is 0 in run 2 and 4 in run 1; 1 of 1 elements differ" in capsys.readouterr().out
+    for call in ((f"{NAME}.py:racy", "inputs.npz"), (f"{NAME}.py:last", "inputs.npz", "--grid", "5")):
+        assert main(["repeat", *call, "--backend", "reference"]) == 1
+        assert "`total`[0] is 0 in run 2 and 4 in run 1; 1 of 1 elements differ" in capsys.readouterr().out
+        assert main(["check", *call, "--json"]) == 1
+        (row,) = json.loads(capsys.readouterr().out)["reports"]
+        assert (row["check"], row["count"]) == ("race", 4)
 
 
-ALL = "doubled, scaled, tripled, first, last, scaled_by, racy, twice"
+SUM = ("--input", "x=x.npy", "--input", "total=1", "--backend", "cpu")
+GRIDS = {
+    "run": (f"{NAME}.py:summed", *SUM),
+    "bench": (f"{NAME}.py:summed", *SUM[:2], *SUM[4:], "--seconds", "0", "--quiet"),
+    "repeat": (f"{NAME}.py:summed", "inputs.npz", "--backend", "cpu"),
+    "bisect": (f"{NAME}.py:summed", "inputs.npz", "--backend", "cpu"),
+    "check": (f"{NAME}.py:summed", "inputs.npz"),
+}
+
+
+@pytest.mark.parametrize("command", GRIDS)
+def test_a_call_that_needs_a_grid_gets_one(command, capsys, refuses):
+    np.save("x.npy", X)
+    np.savez("inputs.npz", x=X, total=1)
+    call = [command, *GRIDS[command]]
+    if command != "bench":  # whose arrays have one length
+        problem = "kernel `summed` compares vyre.gid(0) with len(x), which is 5, and its grid, the shape of `total`, "
+        refuses(call, f"{problem}ends at 1", "write grid=len(x)")
+    assert main([*call, "--grid", "5", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    if command == "run":
+        assert told["outputs"][0]["sha256"] == hashlib.sha256(X.sum(dtype=np.uint32).tobytes()).hexdigest()
+    refuses(
+        [command, f"{NAME}.py:racy", *call[2:], "--grid", "5"], "--grid has no place for a procedure", "leave it out"
+    )
+    assert main(["lower", call[1], "--to", "text", "-o", "summed.vyre"]) == 0
+    refuses(
+        [command, "summed.vyre", *call[2:], "--grid", "5"], "--grid has no place for a program", "write --workgroups"
+    )
+
+
+ALL = "doubled, scaled, tripled, first, last, summed, scaled_by, racy, twice"
 WHAT = {"conform": "procedure", "bench": "kernel, procedure or program"}
 
 
@@ -295,7 +345,7 @@ def test_what_is_something_else_is_told(home, refuses):
 def test_a_file_of_several_or_none_needs_a_name(refuses):
     refuses(
         ["check", f"{NAME}.py"],
-        f"`{NAME}.py` has 8 kernels, procedures and programs",
+        f"`{NAME}.py` has 9 kernels, procedures and programs",
         f"write {NAME}.py:NAME, with one of {ALL}",
     )
     Path("none.py").write_text("x = 3\n", encoding="utf-8")

@@ -144,7 +144,8 @@ import sys
 sys.path[:0] = [{str(HERE.parent)!r}, {str(HERE.parents[1])!r}]
 import test_check_silent as made
 print(made.distinct(made.X)[0], made.plus_two(made.X))
-for call in (made.by_a_helper, made.of_half):
+run = made.vyre.run
+for call in (made.by_a_helper, made.of_half, lambda x: run(made.of_half.procedure, {{"x": x}})):
     try:
         call(made.X)
     except made.vyre.CheckError as error:
@@ -154,8 +155,8 @@ with made.vyre.graph() as graph:
 """
 
 
-def run(checks):
-    command = [sys.executable, "-W", "always", "-c", SCRIPT]
+def run(checks, *command):
+    command = [sys.executable, "-W", "always", *(command or ("-c", SCRIPT))]
     environment = {**os.environ, "VYRE_CHECK": checks, "PYTHONPATH": str(HERE.parents[3] / "python")}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
@@ -164,11 +165,18 @@ def test_a_variable_checks_every_call_of_a_process():
     done = run("all")
     assert done.returncode == 0, done.stderr
     assert "CheckResult kernel `by_a_helper`: checks (all): 1 mistake was found.\nout-of-bounds: `x`[6]" in done.stdout
-    assert "ProcedureCheckResult procedure `of_half`: checks (all): 1 mistake was found.\n" in done.stdout
+    assert done.stdout.count("ProcedureCheckResult procedure `of_half`: checks (all): 1 mistake was found.\n") == 2
     assert "a call is not checked: kernel `plus_one` is recorded in a graph, and runs later" in done.stderr
     done = run("race, promised_zeros")
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
     assert run("").stdout == done.stdout
+
+
+@pytest.mark.parametrize("name", ["by_a_helper", "of_half"])
+def test_a_variable_checks_what_a_command_runs(name):
+    done = run("all", "-m", "vyre", "run", f"{HERE}:{name}", "--input", "x=6")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"`{name}`: checks (all): 1 mistake was found.\n" in done.stderr
 
 
 def test_a_check_that_there_is_not_is_refused_at_import():
