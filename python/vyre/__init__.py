@@ -129,6 +129,7 @@ else:
     globals().update((info.spelled, element) for element, info in TYPES.items() if info.kind != "opaque")
 
 _core._complete_array(_elementwise.MEMBERS)
+_elementwise.uses("vyre.std", lambda: importlib.import_module("vyre.std"))
 
 from vyre import ops  # noqa: E402
 from vyre.ops import Operation, op  # noqa: E402

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from vyre._base.types import TypeInfo
 
-__all__ = ["AMOUNTS", "MEMBERS", "Form", "Operator"]
+__all__ = ["AMOUNTS", "MEMBERS", "Form", "Operator", "uses"]
 
 _WORKGROUP = 256
 _MOST_AXES = 32
@@ -100,11 +100,12 @@ def _element(array: Array, symbol: str, on_bool: bool = True) -> TypeInfo:
 
 
 def _program(
-    function: Callable[..., Any], operands: Sequence[tuple[str, bool, TypeInfo]], into: TypeInfo | None
+    written: str, function: Callable[..., Any], operands: Sequence[tuple[str, bool, TypeInfo]], into: TypeInfo | None
 ) -> Program:
     """A Program that applies a function to elements.
 
     Args:
+        written: how users write it, for profiles.
         operands: the name of each, whether it is one value for all elements, and its type.
         into: the type of a new array, or None to write to the first operand.
     """
@@ -122,7 +123,9 @@ def _program(
     if into is not None:
         target = "out"
         declared.append(BufferDecl.output(target, len(operands), into.element))
-    return Program(declared, (_WORKGROUP, 1, 1), [Node.store(target, i, result)])
+    from vyre._base.program_names import named  # imported here, because `import vyre` does not need it
+
+    return named(Program(declared, (_WORKGROUP, 1, 1), [Node.store(target, i, result)]), written)
 
 
 def _truth(function: Callable[..., Any], element: TypeInfo) -> Callable[..., Any]:
@@ -158,7 +161,9 @@ class _Forms:
         function = _truth(row.function, own) if row.kind == "compare" else row.function
         operands = [("left", self._values == "left", own), ("right", self._values == "right", other)]
         into = None if self._in_place else _ELEMENTS["bool"] if row.kind == "compare" else own
-        return Form(_program(function, operands, into), dtype, other)
+        left, right = "n" if self._values == "left" else "a", {"left": "a", "right": "n"}.get(self._values, "b")
+        written = f"{left} {row.symbol}{'=' if self._in_place else ''} {right}"
+        return Form(_program(written, function, operands, into), dtype, other)
 
 
 def _groups(array: Array) -> int:
@@ -250,7 +255,8 @@ def _unary(row: Operator) -> Callable[..., Any]:
         program = made.get(dtype)
         if program is None:
             element = _element(self, row.symbol, row.on_bool)
-            program = made.setdefault(dtype, _program(row.function, [("value", False, element)], element))
+            written = "abs(a)" if row.name == "abs" else f"{row.symbol}a"
+            program = made.setdefault(dtype, _program(written, row.function, [("value", False, element)], element))
         return _call(program, (self,), self, dtype)
 
     return method
@@ -285,8 +291,14 @@ def _value(row: Operator, array: Array, other: Any, form: Form, is_left: bool) -
 
 # Methods.
 
+_ABOVE: dict[str, Callable[[], Any]] = {}  # what stands above arrays and is needed: `vyre` tells how it is found
 _COPIES: dict[Any, Program] = {}
 _FILLS: dict[Any, Program] = {}
+
+
+def uses(module: str, find: Callable[[], Any]) -> None:
+    """Let members that need a module which stands above arrays find it when they are called."""
+    _ABOVE[module] = find
 
 
 class _Methods:
@@ -399,7 +411,7 @@ class _Methods:
         program = _FILLS.get(self.dtype)
         if program is None:
             operands = [("array", False, element), ("value", True, element)]
-            program = _FILLS.setdefault(self.dtype, _program(lambda _, value: value, operands, None))
+            program = _FILLS.setdefault(self.dtype, _program("a.fill(n)", lambda _, value: value, operands, None))
         program(self, given.item(), workgroups=_groups(self))
 
     def item(self: Any) -> int | bool:
@@ -431,7 +443,8 @@ def _converted(array: Array, name: str) -> Array:
     program = _COPIES.get(key)
     if program is None:
         cast = (lambda value: value) if source is target else (lambda value: Expr.cast(target.value, value))
-        program = _COPIES.setdefault(key, _program(cast, [("value", False, source)], target))
+        written = "a.copy()" if source is target else f"a.astype({name})"
+        program = _COPIES.setdefault(key, _program(written, cast, [("value", False, source)], target))
     return _call(program, (array,), array, np.dtype(name))
 
 
@@ -471,7 +484,7 @@ def _get(array: Array, key: Any) -> Any:
         return _part(array, key)
     from vyre._arrays.masks import select
 
-    return select(array, key)
+    return select(array, key, _ABOVE["vyre.std"]())
 
 
 def _set(array: Array, key: Any, values: Any) -> None:

@@ -5,13 +5,13 @@ How many elements a mask selects is known on the device alone, so that ``a[mask]
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from vyre._arrays.graph import is_recording
+from vyre._base.program_names import named
 from vyre._base.refused import must_be, must_have, other_device
 from vyre._base.text import shown
 from vyre._base.types import OF_DTYPE, TYPES, number_of
@@ -27,8 +27,8 @@ _WORKGROUP = 256
 _STORES: dict[np.dtype[Any], Program] = {}
 
 
-def select(array: Array, mask: Any) -> Array:
-    """The elements, or rows, where a mask is True, as a new array.
+def select(array: Array, mask: Any, std: Any) -> Array:
+    """The elements, or rows, where a mask is True, as a new array; ``std`` is the library.
 
     Raises: ArgumentError for another index than a mask of the array's first axes, and in a graph; BindingError for
         arrays of two devices; what earlier calls raised.
@@ -40,7 +40,6 @@ def select(array: Array, mask: Any) -> Array:
             "Fix: write vyre.std.compact(a, mask), which gives them and their count."
         )
     rest = array.shape[mask.ndim :]
-    std = importlib.import_module("vyre.std")  # text, because the library stands above arrays
     rows = (mask.size, width) if rest else (mask.size,)
     found, count = std.compact(array.reshape(rows), mask.reshape(-1))
     n = int(count.item())
@@ -81,7 +80,7 @@ def _store(info: TypeInfo) -> Program:
         BufferDecl.uniform("value", 2, info.value),
         BufferDecl.uniform("width", 3, DataType.U32),
     ]
-    return Program(declared, (_WORKGROUP, 1, 1), [Node.store("array", i, kept)])
+    return named(Program(declared, (_WORKGROUP, 1, 1), [Node.store("array", i, kept)]), "a[mask] = n")
 
 
 def _width(array: Array, mask: Any) -> int:

@@ -30,6 +30,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base.constants import told_apart
+from vyre._base.source import PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +43,6 @@ __all__ = [
     "INSTALLED",
     "MISSING",
     "MOST_HELD",
-    "PACKAGE",
     "SIMPLE",
     "Held",
     "TooMuch",
@@ -62,8 +62,7 @@ INSTALLED = ("site-packages", "dist-packages")
 _PLAIN = (int, str, bytes, float, complex, np.generic)
 SIMPLE: frozenset[type] = frozenset([bool, bytes, complex, float, int, str, type(None)])
 # Folders, each with a separator at its end.
-_STANDARD, _NUMPY_FOLDER, _BASE = (f"{os.path.split(file)[0]}{os.sep}" for file in (os.__file__, np.__file__, __file__))
-PACKAGE = _BASE.removesuffix(f"_base{os.sep}")
+_STANDARD, _NUMPY_FOLDER = (f"{os.path.split(file)[0]}{os.sep}" for file in (os.__file__, np.__file__))
 _BY_REFERENCE = (np.ndarray, _core.Array)  # they are not kept for having been seen
 # The packages whose objects are no values, and change as they like.
 _OF_THE_MACHINE = frozenset(

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 if TYPE_CHECKING:
     from vyre._core import Place
 
+PACKAGE = f"{os.path.split(os.path.split(__file__)[0])[0]}{os.sep}"  # the folder of vyre
 _LARGEST_FILE = 4 << 20
 _LONGEST_LINE = 100
 _OLD_CELL = r"<ipython-input-(\d+)-[0-9a-f]+>"

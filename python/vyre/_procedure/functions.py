@@ -7,10 +7,10 @@ import contextlib
 import functools
 import linecache
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vyre._base.parsing import syntax_tree
+from vyre._base.source import PACKAGE
 from vyre._procedure.recorder import RECORDING
 
 if TYPE_CHECKING:
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["Function", "body_of", "called", "calling_frame", "function_of", "named_blocks"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_OWN = str(Path(__file__).resolve().parents[1])
 
 
 def calling_frame() -> FrameType | None:
     """The function that calls into vyre; None where a procedure of the library is recorded."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((_OWN, contextlib.__file__)):
+    while frame is not None and frame.f_code.co_filename.startswith((PACKAGE, contextlib.__file__)):
         if frame.f_code.co_name == RECORDING:
             return None
         frame = frame.f_back

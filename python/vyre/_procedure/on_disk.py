@@ -18,7 +18,7 @@ from typing import Any
 from vyre import _core
 from vyre._base import IMPORTED
 from vyre._base.by_value import ByValue
-from vyre._base.held import PACKAGE
+from vyre._base.source import PACKAGE
 from vyre._core import Procedure
 
 __all__ = ["keep", "key_on_disk", "loaded"]

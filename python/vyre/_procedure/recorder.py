@@ -11,7 +11,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._base import source as _source
-from vyre._base.held import PACKAGE, is_of_std
+from vyre._base.held import is_of_std
 from vyre._base.refused import must_be, must_have
 from vyre._base.text import type_of
 from vyre._base.types import OF_DTYPE
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ACTIVE", "Recorder", "active", "calling_line", "place_text", "recorder_of"]
 
 # The private modules of the package, and the one that calls registered procedures: no procedure is written in one.
-_OURS = f"{PACKAGE}_", f"{PACKAGE}ops.py"
+_OURS = f"{_source.PACKAGE}_", f"{_source.PACKAGE}ops.py"
 RECORDING = "_record"  # the method that runs the body of a procedure
 
 

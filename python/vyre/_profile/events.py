@@ -40,8 +40,9 @@ class ProfileEvent(NamedTuple):
     Attributes:
         name: of the host "run", "call", "validate", "prepare", "specialize", "lower", "emit", "compile", "plan",
             "submit", "wait", "upload", "download" and the like; of a device "dispatch", "upload", "download".
-        program: what a dispatch, or a call, is of: a kernel and where it begins, or of a program that is of no kernel
-            the buffers that it writes and where it was made. None for others.
+        program: what a dispatch, or a call, is of: a kernel and where it begins, what an operator or a method of
+            arrays is written like ("a + b"), or of another program the buffers that it writes and where it was made.
+            None for others.
         program_hash: of that program, 16 hexadecimal digits.
         backend, device: whose work it is; None is the host.
         thread: the system's id of the thread that did it, or asked the device for it.

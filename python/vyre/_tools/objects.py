@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from vyre import _core
+from vyre._base.source import PACKAGE
 from vyre.errors import ArgumentError, KernelError, VyreError
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["imported", "names_python", "one_of"]
 
-_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 _IMPORTLIB = str(Path(importlib.__file__).parent)
 _MOST_NAMES = 10
 _NONE = object()
@@ -130,7 +130,7 @@ def _line_of(error: BaseException) -> str:
     own = [
         f"{Path(frame.filename).name}:{frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((_PACKAGE, "<frozen ", _IMPORTLIB))
+        if not frame.filename.startswith((PACKAGE, "<frozen ", _IMPORTLIB))
     ]
     return f" (at {own[-1]})" if own else ""
 

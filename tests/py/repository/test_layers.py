@@ -227,14 +227,21 @@ def statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
             yield from statements(child)
 
 
+def by_text(tree: ast.Module) -> list[str]:
+    """The modules that ``import_module`` gets as a text."""
+    calls = (each for each in ast.walk(tree) if isinstance(each, ast.Call) and "import_module" in ast.unparse(each))
+    return [text.value for each in calls for text in each.args if isinstance(text, ast.Constant)]
+
+
 def imports(package: Path) -> dict[str, set[str]]:
     """Every module of a package, with those of the package that it imports."""
     paths = {module_name(path, package): path for path in sorted(package.rglob("*.py"))}
     known = paths.keys() | {f"{package.name}._core"}
     graph: dict[str, set[str]] = {}
     for name, path in paths.items():
-        named = []
-        for statement in statements(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = [] if name == package.name else by_text(tree)  # the package itself hands out what lies above it
+        for statement in statements(tree):
             if isinstance(statement, ast.Import):
                 named += [alias.name for alias in statement.names]
             else:
@@ -288,6 +295,7 @@ def test_imports_of_every_kind_are_found(tmp_path):
         "inner/__init__.py": "",
         "inner/c.py": "class C:\n    try:\n        import some.a\n    except ImportError:\n        pass\n",
         "d.py": "if TYPE_CHECKING:\n    import some.a\nelse:\n    import some.b\n",
+        "e.py": "def late():\n    importlib.import_module('some.a')\n",
     }.items():
         (package / name).write_text(text)
     graph = imports(package)
@@ -298,6 +306,7 @@ def test_imports_of_every_kind_are_found(tmp_path):
         "some.inner": set(),
         "some.inner.c": {"some.a"},
         "some.d": {"some.b"},
+        "some.e": {"some.a"},
     }
     assert circles(graph) == [{"some.a", "some.b", "some.inner.c"}]
 

@@ -1,6 +1,7 @@
 """vyre.profile: what is recorded, where it lies in time, and what it looks like. No test says how fast anything is."""
 
 import json
+import operator
 import os
 import re
 import subprocess
@@ -165,6 +166,32 @@ def test_kernels_of_one_helper_and_one_operation_have_their_own_names():
         for kernel in (one, other):
             kernel(np.zeros(8, np.uint32), workgroups=1, backend="cpu")
     assert [event.program.partition(" at ")[0] for event in dispatches(prof)] == ["one", "other"]
+
+
+WRITTEN = {
+    "a + b": lambda a, b, m: a + b,
+    "a - n": lambda a, b, m: a - 3,
+    "n * a": lambda a, b, m: 3 * a,
+    "a ^= b": lambda a, b, m: operator.ixor(a, b),
+    "a += n": lambda a, b, m: operator.iadd(a, 3),
+    "a <= b": lambda a, b, m: a <= b,
+    "a >> n": lambda a, b, m: a >> 1,
+    "~a": lambda a, b, m: ~a,
+    "abs(a)": lambda a, b, m: abs(a),
+    "a.copy()": lambda a, b, m: a.copy(),
+    "a.astype(uint8)": lambda a, b, m: a.astype(np.uint8),
+    "a.fill(n)": lambda a, b, m: a.fill(3),
+    "a[mask] = n": lambda a, b, m: a.__setitem__(m, 3),
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_dispatches_of_arrays_are_named_as_they_are_written(written):
+    a, b = (vyre.array(np.arange(8, dtype=np.int32), backend="cpu") for _ in range(2))
+    mask = vyre.array(np.arange(8) % 2 == 0, backend="cpu")
+    with vyre.profile() as prof:
+        WRITTEN[written](a, b, mask)
+    assert [row.program for row in prof.rows if row.name == "dispatch"] == [written]
 
 
 def test_a_run_is_an_event_of_its_device(target):
