@@ -32,7 +32,7 @@ class _Run:
 
     def take(self, steps: Iterator[FlatStep]) -> list[bytes]:
         for step in steps:
-            self.memory.run(step, None, None, "wrong_procedures")
+            self.memory.run(step, None, "wrong_procedures")
         return [self.memory.bytes[index].tobytes() for _, index, _, _ in self.flat.results]
 
 
@@ -135,6 +135,12 @@ def lost_clear(procedure: Procedure, call: procedures.Call, **_: object) -> list
     )
 
 
+def lost_end(procedure: Procedure, call: procedures.Call, **_: object) -> list[bytes]:
+    """A turn runs although its repetition has ended."""
+    run = _Run(procedure, call)
+    return run.take(replace(step, live=None) for step in run.flat.steps)
+
+
 BACKENDS: dict[str, Callable[..., list[bytes]]] = {
-    each.__name__: each for each in (missing_barrier, wrong_slot, lost_swap, stale_words, lost_clear)
+    each.__name__: each for each in (missing_barrier, wrong_slot, lost_swap, stale_words, lost_clear, lost_end)
 }

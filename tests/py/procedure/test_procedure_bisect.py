@@ -103,7 +103,7 @@ class _WrongSteps:
     def state(self, count, arrays):
         memory = Memory(self.call)
         for number, step in enumerate(self.call.steps[:count], 1):
-            memory.run(self.change(number, step), None, None, "test")
+            memory.run(self.change(number, step), None, "test")
         return [memory.bytes[index].copy() for index in arrays]
 
 
@@ -170,7 +170,7 @@ def test_bytes_that_nothing_wrote_are_not_compared(monkeypatch):
         def state(self, count, arrays):
             memory = Memory(self.call)
             for step in self.call.steps[:count]:
-                memory.run(step, None, None, "test")
+                memory.run(step, None, "test")
             found = []
             for index in arrays:
                 marks, data = memory.written[index], memory.bytes[index].copy()

@@ -145,6 +145,12 @@ class _Kernels:
         ]
         return "\n".join(lines)
 
+    def end(self, a: str, out: str) -> str:
+        """Whether a repetition ends: a number that is 0 in some of its turns."""
+        lines = self.head(1, f"a: read {_TEXTS[a]}", f"out: read_write {_TEXTS[out]}", words=2)
+        value = f"select(((({_READ[a].format('a[0]')}) + w[0]) % {self.draw.choice((2, 3, 5))}) == 0, w[1] | 1, 0)"
+        return "\n".join([*lines, f"let v = {value}", f"out[0] = {_WRITE[out].format('v')}", ""])
+
     def counts(self, a: str) -> str:
         """Three counts of a grid."""
         lines = self.head(1, f"a: read {_TEXTS[a]}", "out: read_write u32", words=2)
@@ -493,7 +499,29 @@ class _Maker:
         groups = ("ceil_div", self.length_of((b, None, None)), literal(size))
         body = (("dispatch", program, bound, (groups, literal(1), literal(1)), None, False), ("swap", a, b))
         count = ("min", self.small(depth=1), literal(self.draw.randint(1, 5)))
-        return [*steps, ("repeat", turn, count, body)]
+        ends = self.ends()
+        self.turns.append(turn)
+        body += self.ending(ends)
+        self.turns.pop()
+        return [*steps, ("repeat", turn, count, body, *ends)]
+
+    def ends(self) -> tuple[tuple[Any, ...], ...]:
+        """The element that ends a repetition, a part of an array of zeros, or nothing."""
+        if self.draw.random() < 0.6:
+            return ()
+        count = self.draw.randint(1, 3)
+        element = self.draw.choice(("U32", "U32", "U64", "I32", "U8", "U16"))
+        index = self.define(ArraySpec(f"s{len(self.arrays)}", "scratch", element, (literal(count),), zeros=True))
+        return ((index, None, (literal(self.draw.randrange(count)), literal(1))),)
+
+    def ending(self, ends: tuple[tuple[Any, ...], ...]) -> tuple[Step, ...]:
+        """The steps that decide, from an array and the turn, whether a repetition with these ends goes on."""
+        made: list[Step] = []
+        for end in ends:
+            a, ta = self.source(end[0])
+            program = self.program(self.kernels.end(ta, self.arrays[end[0]].element))
+            made.append(("dispatch", program, (a, end, self.words(2)), (literal(1),) * 3, None, False))
+        return tuple(made)
 
     def make_clear(self, depth: int) -> list[Step]:
         index = self.target()
@@ -518,12 +546,15 @@ class _Maker:
         turn = self.turn_count
         self.turn_count += 1
         count = ("min", self.small(depth=1), literal(self.draw.randint(1, 4)))
+        ends = self.ends()
         self.turns.append(turn)
-        steps = self.block(depth + 1)
+        first = self.ending(ends) if self.draw.random() < 0.5 else ()
+        steps = first + self.block(depth + 1)
+        steps += self.ending(ends) if steps and not first else ()
         self.turns.pop()
         # It may have no turn. Zeros are there from the beginning.
         self.defined = before | {k for k in self.defined if self.arrays[k].zeros or self.arrays[k].role == "table"}
-        return [("repeat", turn, count, steps)] if steps else self.make_map(depth)
+        return [("repeat", turn, count, steps, *ends)] if steps else self.make_map(depth)
 
     def make_invoke(self, depth: int) -> list[Step]:
         draw = self.draw

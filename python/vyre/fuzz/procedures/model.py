@@ -179,8 +179,10 @@ class _Frame:
             self.part(part)[:] = data
 
     def repeat(self, step: Step) -> None:
-        _, turn, count, steps = step
+        _, turn, count, steps, *ends = step
         for k in range(self.size(count)):
+            if any(self.part(end).any() for end in ends):
+                break
             self.turns[turn] = k
             self.steps(steps)
 

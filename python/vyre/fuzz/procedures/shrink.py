@@ -106,9 +106,11 @@ def _shorter(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
         elif step[0] == "repeat":
             yield (*before, *_turned(step[3], step[1]), *after)
             if step[2] != literal(2):
-                yield (*before, (*step[:2], literal(2), step[3]), *after)
+                yield (*before, (*step[:2], literal(2), *step[3:]), *after)
+            if step[4:]:
+                yield (*before, step[:4], *after)
             for block in _shorter(step[3]):
-                yield (*before, (*step[:3], block), *after)
+                yield (*before, (*step[:3], block, *step[4:]), *after)
 
 
 def _turned(steps: tuple[Step, ...], turn: int) -> tuple[Step, ...]:
@@ -135,7 +137,8 @@ def _mapped(step: Step, size: Callable[[Size], Size], array: Callable[[int], int
     if step[0] == "invoke":
         return "invoke", step[1], tuple(map(part, step[2])), tuple(map(size, step[3]))
     if step[0] == "repeat":
-        return "repeat", step[1], size(step[2]), tuple(_mapped(each, size, array) for each in step[3])
+        block = tuple(_mapped(each, size, array) for each in step[3])
+        return "repeat", step[1], size(step[2]), block, *map(part, step[4:])
     if step[0] == "when":
         blocks = (tuple(_mapped(each, size, array) for each in block) for block in step[2:])
         return ("when", size(step[1]), *blocks)
@@ -264,7 +267,7 @@ def _without_unused(case: ProcedureCase) -> Iterator[ProcedureCase]:
                 elif step[0] == "invoke":
                     step = ("invoke", procedures_to[step[1]], *step[2:])
                 elif step[0] == "repeat":
-                    step = (*step[:3], renumbered(step[3]))
+                    step = (*step[:3], renumbered(step[3]), *step[4:])
                 elif step[0] == "when":
                     step = (*step[:2], renumbered(step[2]), renumbered(step[3]))
                 made.append(step)

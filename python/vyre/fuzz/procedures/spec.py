@@ -6,7 +6,7 @@ is one of
 
     ("dispatch", program, (part or ("words", sizes), ...), grid, counts or None, whether they count invocations)
     ("invoke", procedure, parts, numbers)
-    ("repeat", turn, count, steps)
+    ("repeat", turn, count, steps), and at the end the part that ends it, if one does
     ("when", condition, steps, otherwise)
     ("swap", array, array)
     ("clear", part)
@@ -209,7 +209,7 @@ class _Build:
                 parts = [self._part(each) for each in step[2]]
                 builder.invoke(self._procedures[step[1]], parts, [self._size(each) for each in step[3]])
             elif step[0] == "repeat":
-                self._turns[step[1]] = builder.repeat(self._size(step[2]))
+                self._turns[step[1]] = builder.repeat(self._size(step[2]), *map(self._part, step[4:]))
                 self._steps(step[3])
                 builder.end()
             elif step[0] == "when":
@@ -480,9 +480,12 @@ class _Check:
                 for size in numbers:
                     self.size(size, turns, 0)
             elif kind == "repeat":
-                turn, count, block = rest
+                turn, count, block, *ends = rest
                 self.wanted(type(turn) is int and turn not in turns, "a turn is there twice")
+                self.wanted(len(ends) <= 1, "a repetition has two ends")
                 self.size(count, turns, 0)
+                for part in ends:
+                    self.part(part, turns)
                 self.steps(block, (*turns, turn), depth + 1)
             elif kind == "when":
                 condition, block, otherwise = rest
