@@ -17,7 +17,7 @@ from vyre._base.types import NUMPY, TYPES
 from vyre._core import Array, DataType, Procedure
 from vyre._procedure.arguments import argument_of
 from vyre._procedure.by_name import by_name
-from vyre._procedure.recorded import line_text, trail_of
+from vyre._procedure.recorded import exact_of, line_text, trail_of
 from vyre._procedure.running import array_of
 
 if TYPE_CHECKING:
@@ -227,7 +227,10 @@ def named_call(
         return call_of(procedure, procedure._given((), dict(inputs)), backend, device, is_exact=is_exact)
     procedure.check()
     arrays, numbers = by_name(procedure, inputs, f"argument `inputs` of {owner}")
-    return _call(procedure, trail_of(procedure), arrays, numbers, backend, device)
+    exact = exact_of(procedure) if is_exact else None
+    if exact is None:
+        return _call(procedure, trail_of(procedure), arrays, numbers, backend, device)
+    return replace(_call(exact.core, exact.trail, arrays, numbers, backend, device), procedure=procedure)
 
 
 def _bytes_of(array: Array) -> np.ndarray:

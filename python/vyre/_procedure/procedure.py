@@ -113,6 +113,8 @@ class ProcedureFunction(ByValue):
         if known is None or not known.captured.is_same():
             # Tools that report what has no effect name lines of the library as well, which the disk does not have.
             known = (None if is_exact else self._of_library(constants)) or self._record(constants, is_exact)
+            if not is_exact:
+                known.exact = functools.partial(self._recorded, dict(constants), is_exact=True)
             with self._lock:
                 self._made[tuple(key)] = known
                 while len(self._made) > _MOST_MADE:

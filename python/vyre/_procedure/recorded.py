@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._procedure.sizes import Term
 
-__all__ = ["ArrayDecl", "Line", "Recorded", "Trail", "line_text", "note", "record_all", "trail_of"]
+__all__ = ["ArrayDecl", "Line", "Recorded", "Trail", "exact_of", "line_text", "note", "record_all", "trail_of"]
 
 # The file and the line of the call that recorded a step.
 Line: TypeAlias = "tuple[str, int] | None"
@@ -83,6 +83,12 @@ def _noted() -> list[Recorded]:
     return [each for each in (reference() for reference in _RECORDED.valuerefs()) if each is not None]
 
 
+def exact_of(procedure: Procedure) -> Recorded | None:
+    """The recording for tools that report also what has no effect; None where this process has no function of it."""
+    known = _RECORDED.get(procedure)
+    return None if known is None or known.exact is None else known.exact()
+
+
 def trail_of(procedure: Procedure) -> Trail | None:
     """Where a procedure comes from; None where this process has not recorded it."""
     known = _RECORDED.get(procedure)
@@ -106,6 +112,7 @@ class Recorded:
         self.core, self._trail, self._again = core, trail, again
         self.captured = Captures() if captured is None else captured
         self._here: Recorded | None = None
+        self.exact: Callable[[], Recorded] | None = None  # records the same, and keeps kernels to their grids
         self.is_checked = False  # whether the Procedure keeps its rules
         self.arrays = [ArrayDecl(*row) for row in _core._procedure_interface(core, True)]
         self.outputs = self._of_role("output")

@@ -56,9 +56,10 @@ def test_what_lies_beyond_a_grid_is_not_reported():
     assert fives.check(np.zeros(5, np.uint32)).ok
     for each in (plus_two, whole):
         assert each.check(X).reports == ()
-    checked = vyre.check(whole, {"x": X})
-    assert checked.ok
-    assert checked.procedure == whole.procedure
+    for each in (whole, whole.procedure):
+        checked = vyre.check(each, {"x": X})
+        assert checked.ok
+        assert checked.procedure == whole.procedure
 
 
 @vyre.procedure
@@ -172,11 +173,12 @@ def test_a_variable_checks_every_call_of_a_process():
     assert run("").stdout == done.stdout
 
 
-@pytest.mark.parametrize("name", ["by_a_helper", "of_half"])
-def test_a_variable_checks_what_a_command_runs(name):
+@pytest.mark.parametrize(("name", "status"), [("by_a_helper", 1), ("of_half", 1), ("whole", 0)])
+def test_a_variable_checks_what_a_command_runs(name, status):
     done = run("all", "-m", "vyre", "run", f"{HERE}:{name}", "--input", "x=6")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"`{name}`: checks (all): 1 mistake was found.\n" in done.stderr
+    assert done.returncode == status
+    assert (f"`{name}`: checks (all): 1 mistake was found.\n" in done.stderr) == status
+    assert bool(done.stdout) == (not status)
 
 
 def test_a_check_that_there_is_not_is_refused_at_import():
