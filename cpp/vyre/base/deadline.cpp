@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "vyre/base/assert.hpp"
-#include "vyre/base/error.hpp"
 
 namespace vyre {
 
@@ -58,6 +57,13 @@ std::string timed_out(Awaited awaited, Deadline::Seconds timeout, std::string_vi
       return late("the cpu backend did not finish within", "");
   }
   VYRE_ASSERT(false);
+}
+
+DispatchTimeoutError in_loops(const DispatchTimeoutError& error, std::string_view loops) {
+  constexpr std::string_view kLead = "; it loops at ";
+  std::string text = error.what();
+  if (loops.empty() || text.find(kLead) != std::string::npos) return error;
+  return DispatchTimeoutError(text.insert(std::min(text.find(". Fix: "), text.size()), fmt::format("{}{}", kLead, loops)));
 }
 
 }  // namespace vyre

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "vyre/base/error.hpp"
+
 namespace vyre {
 
 // How long a waiting call sleeps before it asks again whether it is still wanted.
@@ -64,5 +66,8 @@ class Deadline {
 
 // The message of the DispatchTimeoutError.
 std::string timed_out(Awaited awaited, Deadline::Seconds timeout, std::string_view where);
+
+// The error with the places of loops ("file.py:12 and file.py:15"), unless it has some already or the text is empty.
+DispatchTimeoutError in_loops(const DispatchTimeoutError& error, std::string_view loops);
 
 }  // namespace vyre

@@ -9,11 +9,6 @@
 #include "vyre/ir/program.hpp"
 
 namespace vyre::run {
-namespace {
-
-constexpr std::string_view kLead = "; it loops at ";
-
-}  // namespace
 
 std::string long_loops(std::span<const ir::Program* const> programs) {
   constexpr std::uint64_t kManyTurns = 1u << 16;
@@ -29,13 +24,7 @@ std::string long_loops(std::span<const ir::Program* const> programs) {
       if (std::ranges::find(places, text) == places.end()) places.push_back(std::move(text));
     }
   }
-  return places.empty() ? std::string() : fmt::format("{}{}", kLead, fmt::join(places, " and "));
-}
-
-DispatchTimeoutError in_loops(const DispatchTimeoutError& error, const std::string& loops) {
-  std::string text = error.what();
-  if (text.find(kLead) != std::string::npos) return error;
-  return DispatchTimeoutError(text.insert(std::min(text.find(". Fix: "), text.size()), loops));
+  return fmt::format("{}", fmt::join(places, " and "));
 }
 
 }  // namespace vyre::run

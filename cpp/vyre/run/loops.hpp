@@ -4,16 +4,13 @@
 #include <span>
 #include <string>
 
-#include "vyre/base/error.hpp"
+#include "vyre/base/deadline.hpp"
 #include "vyre/ir/fwd.hpp"
 
 namespace vyre::run {
 
-// The places of up to two loops of these programs that may take long, as a part of a message; empty if there are none.
+// The places of up to two loops of these programs that may take long, for in_loops (deadline.hpp); empty if there are none.
 std::string long_loops(std::span<const ir::Program* const> programs);
-
-// The error with such a text, unless it has one already.
-DispatchTimeoutError in_loops(const DispatchTimeoutError& error, const std::string& loops);
 
 // Calls `work`, which runs the program.
 template <class Work>

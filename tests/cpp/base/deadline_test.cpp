@@ -93,5 +93,12 @@ TEST(Deadline, says_what_took_too_long) {
             "the cpu backend did not finish within 0.5 s. Fix: raise the time-out, or give each dispatch less work.");
 }
 
+TEST(Deadline, names_the_loops_of_a_call_once) {
+  const DispatchTimeoutError late("it was late. Fix: wait."), told = in_loops(late, "a.py:3 and b.py:4");
+  EXPECT_STREQ(told.what(), "it was late; it loops at a.py:3 and b.py:4. Fix: wait.");
+  EXPECT_STREQ(in_loops(told, "c.py:5").what(), told.what());
+  EXPECT_STREQ(in_loops(late, "").what(), late.what());
+}
+
 }  // namespace
 }  // namespace vyre
