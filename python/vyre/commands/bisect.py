@@ -45,10 +45,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def run(chosen: argparse.Namespace) -> int:
-    program, inputs, workgroups = call_of(chosen)
     check_timeout(chosen.timeout)
     backend = _way(chosen.backend or vyre.backends()[0], "--backend")
     against = _way(chosen.against, "--against")
+    program, inputs, workgroups = call_of(chosen)
     ways: dict[str, Any] = {"backend": backend, "against": against, "timeout": chosen.timeout}
     found: object = vyre.bisect(program, inputs, workgroups, **ways)
     if chosen.json:

@@ -57,8 +57,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def run(chosen: argparse.Namespace) -> int:
-    program, inputs, workgroups = call_of(chosen)
     _check_options(chosen)
+    program, inputs, workgroups = call_of(chosen)
     result = vyre.repeat(
         program,
         inputs,
