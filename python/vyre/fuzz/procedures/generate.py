@@ -322,6 +322,9 @@ class _Maker:
             self.programs.append(text)
         return self.programs.index(text)
 
+    def dispatch(self, text: str, bound: Any, groups: Size = ("literal", 1)) -> Step:
+        return ("dispatch", self.program(text), bound, (groups, literal(1), literal(1)), None, False)
+
     # --- steps ---
 
     def block(self, depth: int) -> tuple[Step, ...]:
@@ -361,15 +364,15 @@ class _Maker:
         b, tb = self.source(index)
         size = self.draw.choice((1, 32, 64))
         if self.draw.random() < 0.3:
-            program = self.program(self.kernels.tiles(ta, element, size))
+            program = self.kernels.tiles(ta, element, size)
             bound: tuple[tuple[Any, ...], ...] = (a, part, self.words(2))
         else:
-            program = self.program(self.kernels.map(ta, tb, element, size))
+            program = self.kernels.map(ta, tb, element, size)
             bound = (a, b, part, self.words(2))
         groups = ("ceil_div", self.length_of(part), literal(size))
         if part[1] is None and part[2] is None:
             self.defined.add(index)
-        return [("dispatch", program, bound, (groups, literal(1), literal(1)), None, False)]
+        return [self.dispatch(program, bound, groups)]
 
     def make_map(self, depth: int) -> list[Step]:
         return self.fill(self.target())
@@ -391,35 +394,23 @@ class _Maker:
         part, element = self.part(index)
         a, ta = self.source(index)
         size = self.draw.choice((1, 32, 64))
-        program = self.program(self.kernels.update(ta, element, size))
         groups = ("ceil_div", self.length_of(part), literal(size))
-        return [*steps, ("dispatch", program, (a, part, self.words(2)), (groups, literal(1), literal(1)), None, False)]
+        return [*steps, self.dispatch(self.kernels.update(ta, element, size), (a, part, self.words(2)), groups)]
 
     def make_atomics(self, depth: int) -> list[Step]:
         index, steps = self.ready("U32")
         part, _ = self.part(index, "U32")
         a, ta = self.source(index)
         size = self.draw.choice((1, 32, 64))
-        program = self.program(self.kernels.atomics(ta, size))
         groups = ("ceil_div", self.length_of(a), literal(size))
-        return [*steps, ("dispatch", program, (a, part, self.words(2)), (groups, literal(1), literal(1)), None, False)]
+        return [*steps, self.dispatch(self.kernels.atomics(ta, size), (a, part, self.words(2)), groups)]
 
     def make_counts(self, depth: int) -> list[Step]:
         """An update whose grid is in an array."""
         draw = self.draw
         counts = self.define(ArraySpec(f"s{len(self.arrays)}", "scratch", "U32", (literal(3),)))
         a, ta = self.source(counts)
-        one = (literal(1), literal(1), literal(1))
-        steps: list[Step] = [
-            (
-                "dispatch",
-                self.program(self.kernels.counts(ta)),
-                (a, (counts, None, None), self.words(2)),
-                one,
-                None,
-                False,
-            )
-        ]
+        steps = [self.dispatch(self.kernels.counts(ta), (a, (counts, None, None), self.words(2)))]
         self.defined.add(counts)
         index, made = self.ready()
         if index == counts:
@@ -492,12 +483,12 @@ class _Maker:
             steps += self.fill(b, whole=True)
         size = self.draw.choice((1, 32, 64))
         other, type_ = self.source(b)
-        program = self.program(self.kernels.map(like.element, type_, like.element, size))
+        program = self.kernels.map(like.element, type_, like.element, size)
         turn = self.turn_count
         self.turn_count += 1
         bound = ((a, None, None), other, (b, None, None), ("words", (("turn", turn), self.words(1)[1][0])))
         groups = ("ceil_div", self.length_of((b, None, None)), literal(size))
-        body = (("dispatch", program, bound, (groups, literal(1), literal(1)), None, False), ("swap", a, b))
+        body = (self.dispatch(program, bound, groups), ("swap", a, b))
         count = ("min", self.small(depth=1), literal(self.draw.randint(1, 5)))
         ends = self.ends()
         self.turns.append(turn)
@@ -519,8 +510,8 @@ class _Maker:
         made: list[Step] = []
         for end in ends:
             a, ta = self.source(end[0])
-            program = self.program(self.kernels.end(ta, self.arrays[end[0]].element))
-            made.append(("dispatch", program, (a, end, self.words(2)), (literal(1),) * 3, None, False))
+            program = self.kernels.end(ta, self.arrays[end[0]].element)
+            made.append(self.dispatch(program, (a, end, self.words(2))))
         return tuple(made)
 
     def make_clear(self, depth: int) -> list[Step]:
