@@ -1308,6 +1308,7 @@ def _check_step(
     written: Sequence[np.ndarray[Any, Any] | None],
     grid: Sequence[int],
     timeout: float | None,
+    spent: float,
     schedule: str | None,
     checks: Any,
     max_reports: int,
