@@ -106,7 +106,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
         return _call(watcher, f"procedure `{procedure.name}`", see, partial(run_by_name, procedure, inputs, *rest))
 
     Kernel.__call__, ProcedureFunction.__call__ = kernel, procedure  # type: ignore[method-assign, assignment]
-    _run._run_program, by_name.run_by_name = run, run_named
+    _run._run_program, by_name.run_by_name = run, run_named  # type: ignore[assignment]
     try:
         yield
     finally:

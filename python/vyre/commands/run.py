@@ -74,7 +74,7 @@ def run(chosen: argparse.Namespace) -> int:
     _check_outputs(chosen, "program", "buffer", read_write)
     check_named(program, inputs, lambda decl: f"add {option_of(decl)}")
     place: dict[str, Any] = {"backend": chosen.backend, "device": chosen.device, "timeout": chosen.timeout}
-    return _shown(chosen, vyre.run(program, inputs, **grid, **place))
+    return _shown(chosen, vyre.run(program, inputs, grid["workgroups"], **place))
 
 
 def _buffer_input(name: str, value: str, decl: vyre.BufferDecl | None) -> Any:

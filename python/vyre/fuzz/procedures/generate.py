@@ -488,7 +488,7 @@ class _Maker:
         self.turn_count += 1
         bound = ((a, None, None), other, (b, None, None), ("words", (("turn", turn), self.words(1)[1][0])))
         groups = ("ceil_div", self.length_of((b, None, None)), literal(size))
-        body = (self.dispatch(program, bound, groups), ("swap", a, b))
+        body: tuple[Step, ...] = (self.dispatch(program, bound, groups), ("swap", a, b))
         count = ("min", self.small(depth=1), literal(self.draw.randint(1, 5)))
         ends = self.ends()
         self.turns.append(turn)
