@@ -31,7 +31,6 @@ using Names = std::unordered_map<std::string, unsigned, Hash, std::equal_to<>>;
 struct Lets {
   PyObject_HEAD PyObject* block;  // the list of statements that is being filled
   PyObject* variables;            // from the id of each expression that reads a variable to (the variable's name, the expression)
-  PyObject* booleans;             // from the id of each expression that is known to be a Bool to the expression
   char dead;                      // whether the next statement is unreachable
   Names* names;
 };
@@ -59,13 +58,6 @@ std::string_view text_of(PyObject* name) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-// Returns the entry of an id in a dict, or null if there is none.
-PyObject* by_id(PyObject* dict, const py::object& id) {
-  PyObject* const found = PyDict_GetItemWithError(dict, id.ptr());
-  if (found == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  return found;
-}
-
 py::object id_of(py::handle object) { return py::reinterpret_steal<py::object>(PyLong_FromVoidPtr(object.ptr())); }
 
 void check(int status) {
@@ -74,8 +66,9 @@ void check(int status) {
 
 // Makes the statement of `name = value`, and returns the expression that reads the variable from then on.
 py::object let(Lets& self, PyObject* name, PyObject* value) {
-  const py::object id = id_of(value);
-  if (by_id(self.variables, id) != nullptr) return py::reinterpret_borrow<py::object>(value);
+  const int known = PyDict_Contains(self.variables, id_of(value).ptr());
+  if (known < 0) throw py::error_already_set();
+  if (known == 1) return py::reinterpret_borrow<py::object>(value);
   const std::string made = new_name(self, text_of(name));
   const ir::SourcePlace place = caller();
   if (self.dead == 0) {
@@ -83,15 +76,12 @@ py::object let(Lets& self, PyObject* name, PyObject* value) {
     check(PyList_Append(self.block, node.ptr()));
   }
   py::object variable = new_instance(PyExpr{ir::expr::var(made, place)});
-  const py::object variable_id = id_of(variable);
-  check(PyDict_SetItem(self.variables, variable_id.ptr(), py::make_tuple(py::str(made), variable).ptr()));
-  if (by_id(self.booleans, id) != nullptr) check(PyDict_SetItem(self.booleans, variable_id.ptr(), variable.ptr()));
+  check(PyDict_SetItem(self.variables, id_of(variable).ptr(), py::make_tuple(py::str(made), variable).ptr()));
   return variable;
 }
 
 bool is_whole(const Lets& self) {
-  return self.block != nullptr && PyList_Check(self.block) && self.variables != nullptr && PyDict_Check(self.variables) &&
-         self.booleans != nullptr && PyDict_Check(self.booleans);
+  return self.block != nullptr && PyList_Check(self.block) && self.variables != nullptr && PyDict_Check(self.variables);
 }
 
 Lets& lets_of(PyObject* self) { return *reinterpret_cast<Lets*>(self); }
@@ -120,14 +110,12 @@ int traverse_lets(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(lets_of(self).block);
   Py_VISIT(lets_of(self).variables);
-  Py_VISIT(lets_of(self).booleans);
   return 0;
 }
 
 int clear_lets(PyObject* self) {
   Py_CLEAR(lets_of(self).block);
   Py_CLEAR(lets_of(self).variables);
-  Py_CLEAR(lets_of(self).booleans);
   return 0;
 }
 
@@ -146,7 +134,6 @@ void bind_lets(py::module_& m) {
   static char doc[] = "What the tracer of kernels is built on: it makes the statement of an assignment.";
   static PyMemberDef members[] = {{"block", T_OBJECT_EX, offsetof(Lets, block), 0, nullptr},
                                   {"variables", T_OBJECT_EX, offsetof(Lets, variables), 0, nullptr},
-                                  {"booleans", T_OBJECT_EX, offsetof(Lets, booleans), 0, nullptr},
                                   {"dead", T_BOOL, offsetof(Lets, dead), 0, nullptr},
                                   {nullptr, 0, 0, 0, nullptr}};
   static PyMethodDef methods[] = {

@@ -169,8 +169,6 @@ class KernelArray:
     def _load(self, index: Any) -> Any:
         self._tracer.uses(self)
         value = Expr.load(self.name, index)
-        if self.element is DataType.Bool:
-            self._tracer.boolean(value)
         return value if self.is_const else self._tracer.let(f"{self.name}_read", value)
 
     def get(self, *key: Any, default: Any = None) -> Any:
@@ -182,10 +180,7 @@ class KernelArray:
             return other
         inside, flat = self._place(key)
         value = self._load(flat)
-        if inside is None:
-            return value
-        chosen = _core.select(inside, value, other)
-        return self._tracer.boolean(chosen) if self.element is DataType.Bool else chosen
+        return value if inside is None else self._tracer.chosen(inside, value, other, "`default`")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self.kind == "In" and self._of_builder:

@@ -223,7 +223,7 @@ class Loop:
     def _inside(self, name: str, value: Any, slot: Any) -> Any:
         if isinstance(slot, tuple):
             return tuple(self._inside(name, each, part) for each, part in zip(value, slot, strict=True))
-        return value if slot is None else self._tracer.let(name, self._tracer.read_slot(slot))
+        return value if slot is None else self._tracer.let(name, Expr.var(slot))
 
     def store(self, values: tuple[Any, ...], leaves: bool = False) -> None:
         for k, (name, before, value) in enumerate(zip(self._names, self._values, values, strict=True)):

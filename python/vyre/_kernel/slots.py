@@ -30,8 +30,6 @@ def new_slot(tracer: Tracer, name: str, initial: Any) -> str:
     slot = tracer.new_name(name)
     tracer.slots[slot] = name
     _note_start(tracer, name, initial)
-    if id(initial) in tracer.booleans:
-        tracer.boolean_slots.add(slot)
     tracer.emit(Node.let(slot, start_of(tracer.group(name), initial)))
     return slot
 
@@ -139,8 +137,6 @@ def _shared_slot(
     """Read a slot that each path assigns."""
     slot = tracer.new_name(name)
     tracer.slots[slot] = name
-    if any(id(value) in tracer.booleans for _, value in paths):
-        tracer.boolean_slots.add(slot)
     # A path that leaves the variable as it was needs no assignment.
     begins = old if type(old) is Expr or is_number(old) else None
     _note_start(tracer, name, begins)

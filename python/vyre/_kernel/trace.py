@@ -342,8 +342,6 @@ def _arguments(
         elif each.kind == "scalar":
             assert each.element is not None
             arguments[each.name] = scalar_at(words.index(Word(each, 0)), each.element)
-            if each.element is DataType.Bool:
-                tracer.boolean(arguments[each.name])
     return arguments, words
 
 

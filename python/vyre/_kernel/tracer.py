@@ -78,8 +78,6 @@ class Tracer(_core._Lets):
         # The variable of the assignment whose value is computed, if that may make an array.
         self.naming: str | None = None
         self.starts: list[tuple[str, int]] = []  # each variable that begins with a negative integer, and the integer
-        self.booleans: dict[int, Expr] = {}  # kept alive for their ids
-        self.boolean_slots: set[str] = set()
         self._inliner = inliner
         self.variables: dict[int, tuple[str, Expr]] = {}  # they need no variable of their own; kept alive for their ids
         self._tables: dict[int, tuple[Any, KernelArray]] = {}
@@ -100,22 +98,9 @@ class Tracer(_core._Lets):
     # Names and values.
 
     def var(self, name: str) -> Expr:
-        leaf = self.read_slot(name)
+        leaf: Expr = Expr.var(name)
         self.variables[id(leaf)] = (name, leaf)
         return leaf
-
-    def read_slot(self, slot: str) -> Expr:
-        value = Expr.var(slot)
-        return self.boolean(value) if slot in self.boolean_slots else value
-
-    def boolean(self, value: Expr) -> Expr:
-        """Remember that a value is a Bool, because the logical operators take truth values of type U32 alone."""
-        self.booleans[id(value)] = value
-        return value
-
-    def truth_of(self, value: Expr) -> Expr:
-        """A condition as a U32, which is what comparisons give."""
-        return _core.select(value, 1, 0) if id(value) in self.booleans else value
 
     def emit(self, node: Node) -> None:
         if not self.dead:
@@ -417,8 +402,6 @@ class Tracer(_core._Lets):
         for each in args:
             if type(each) is Undefined:
                 raise each.mistake()
-        if function is DataType.Bool and len(args) == 1 and type(args[0]) is Expr:
-            return self.boolean(function(*args))
         if any(type(each) in (Expr, KernelArray) for each in args):
             array = next((each for each in args if type(each) is KernelArray), None)
             check_takes_values(function, any(type(each) is Expr for each in args), array)
@@ -477,7 +460,7 @@ class Tracer(_core._Lets):
         return self.negated(value) if type(value) is Expr else not self._truth(value)
 
     def negated(self, value: Expr) -> Expr:
-        return _core._taking_bools(_core.logical_not(self.truth_of(value)))
+        return _core._taking_bools(_core.logical_not(value))
 
     def and_(self, first: Any, *others: Callable[[], Any]) -> Any:
         return self.logical(first, others, is_and=True)
@@ -524,9 +507,7 @@ class Tracer(_core._Lets):
                 value = other()
                 continue
             nodes, right, has_effect = self._aside(other)
-            value, right = self.truth_of(value), self._truth(right)
-            if type(right) is Expr:
-                right = self.truth_of(right)
+            right = self._truth(right)
             if type(right) is not Expr:
                 right = int(bool(right))
             if has_effect:
@@ -576,17 +557,19 @@ class Tracer(_core._Lets):
             for node in [*nodes, *others]:
                 self.emit(node)
             if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
-                return tuple(
-                    _core.select(condition, self.operand(a, "an arm"), self.operand(b, "an arm"))
-                    for a, b in zip(first, second, strict=True)
-                )
-            return _core._taking_bools(_core.select(condition, self.operand(first, _ARM), self.operand(second, _ARM)))
+                return tuple(self.chosen(condition, a, b) for a, b in zip(first, second, strict=True))
+            return self.chosen(condition, first, second)
         before: list[Node] = []
         value = join(self, "chosen", None, [(nodes, first), (others, second)], before)
         for node in before:
             self.emit(node)
         self.effect(Node.if_(condition, nodes, others))
         return value
+
+    def chosen(self, condition: Expr, yes: Any, no: Any, where: str = _ARM) -> Expr:
+        """One of two values that are computed already."""
+        chosen = _core.select(condition, self.operand(yes, where), self.operand(no, where))
+        return _core._taking_bools(chosen)
 
     def contains(self, value: Any, values: Any) -> Any:
         """``value in values``."""
@@ -598,7 +581,7 @@ class Tracer(_core._Lets):
                 if same is True:
                     return True
                 if type(same) is Expr:
-                    found = _core.logical_or(found, same) if type(found) is Expr else same
+                    found = _core._taking_bools(_core.logical_or(found, same)) if type(found) is Expr else same
             return found if type(found) is Expr else False
         if type(values) is Expr or isinstance(values, KernelArray):
             raise Mistake(

@@ -35,16 +35,20 @@ def k(x: In[i32], n: In[u32], f: In[vyre.boolean], low: Out[vyre.boolean], word:
 
 
 class Truths:
-    """One random kernel. Variables t0.. hold truths; s0.., w0.. and d0.. integers for `sign`, `word` and `wide`."""
+    """One random kernel.
+
+    Variables t0.. hold comparisons, b0.. these and elements of `f` as well; s0.., w0.. and d0.. integers for `sign`,
+    `word` and `wide`.
+    """
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
         self._lines = HEAD.splitlines()
         self._loops = 0
-        self._names = {kind: [f"{kind}{k}" for k in range(2)] for kind in "tswd"}
+        self._names = {kind: [f"{kind}{k}" for k in range(2)] for kind in "tbswd"}
         for kind, names in self._names.items():
             for name in names:
-                self._put(1, f"{name} = {self._truth(1, False) if kind == 't' else self._integer(kind, 0, False)}")
+                self._put(1, f"{name} = {self._value(kind, False)}")
         self._block(1, 0)
         for kind, names in self._names.items():
             for name in names:
@@ -59,25 +63,33 @@ class Truths:
         sign, word = f"x[i] {r.choice(['<', '<=', '==', '!='])} {r.randint(-3, 6)}", f"n[i] > {r.randint(0, 6)}"
         return r.choice([sign, sign, word, f"n[i] in (1, {r.randint(2, 6)})", f"below(n[i], {r.randint(1, 6)})"])
 
-    def _truth(self, depth: int = 0, reads: bool = True) -> str:
+    def _value(self, kind: str, reads: bool = True) -> str:
+        return self._truth(kind, not reads, reads) if kind in "tb" else self._integer(kind, 0, reads)
+
+    def _truth(self, kind: str, depth: int = 0, reads: bool = True) -> str:
         r = self._random
-        leaf = r.choice([self._comparison(), *([r.choice(self._names["t"])] * 2 if reads else [])])
+        names = [*self._names["t"], *(self._names["b"] if kind == "b" else [])]
+        leaves = [self._comparison(), *([r.choice(names)] * 2 if reads else []), *(["f[i]"] * 2 if kind == "b" else [])]
         if depth > 2 or r.random() < 0.4:
-            return leaf
-        left, right = self._truth(depth + 1, reads), self._truth(depth + 1, reads)
+            return r.choice(leaves)
+        left, right = self._truth(kind, depth + 1, reads), self._truth(kind, depth + 1, reads)
         forms = [
             "({0} and {1})",
             "({0} or {1})",
             "(not ({0}))",
             "(({0}) & ({1}))",
+            "(({0}) | ({1}))",
             "(({0}) ^ ({1}))",
+            "(({0}) == ({1}))",
+            "(({0}) != ({1}))",
             "({0} if {2} else {1})",
         ]
         return r.choice(forms).format(left, right, self._comparison())
 
     def _condition(self) -> str:
         r = self._random
-        return r.choice([self._truth(1), self._truth(1), "f[i]", f"not {r.choice(self._names['t'])}"])
+        kind = r.choice("tb")
+        return r.choice([self._truth(kind, 1), self._truth(kind, 1), "f[i]", f"not {r.choice(self._names[kind])}"])
 
     def _integer(self, kind: str, depth: int = 0, reads: bool = True) -> str:
         r = self._random
@@ -86,13 +98,15 @@ class Truths:
             return f"({yes} if {self._condition() if reads else self._comparison()} else {no})"
         if reads and r.random() < 0.2:
             return r.choice(self._names[kind])
-        if depth == 0 and r.random() < 0.2:
-            return "chosen(n[i])"
+        if depth == 0 and r.random() < 0.3:
+            return r.choice(["chosen(n[i])", {"s": "x[i]", "w": "n[i]"}.get(kind, "chosen(n[i])")])
         return str(r.choice([0, 1, 2, 200, *([-1, -5] if kind == "s" else []), *([2**31] if kind == "d" else [])]))
 
     def _store(self, indent: int, kind: str, name: str) -> None:
         r = self._random
-        if kind == "t":
+        if kind == "b":
+            form = "low[i] = {0}"
+        elif kind == "t":
             form = r.choice(["low[i] = {0}", "low[i] = {0}", "word[i] = {0}", "byte[i] = {0}", "word[i] = {0} + 1"])
         else:
             form = {"s": "sign[i] = {0}", "w": r.choice(["word[i] = {0}", "byte[i] = {0}"]), "d": "wide[i] = {0}"}[kind]
@@ -104,16 +118,16 @@ class Truths:
 
     def _statement(self, indent: int, depth: int) -> None:
         r = self._random
-        kind = r.choice(["t", "t", *"tswd"])
+        kind = r.choice("ttbbtbswd")
         form = r.choice(
             ["assign"] * 4 + ["store"] * 2 + ["find"] + (["if"] * 2 + ["for", "while"] if depth < 3 else [])
         )
         if form == "assign":
-            value = self._truth() if kind == "t" else self._integer(kind)
-            self._put(indent, f"{r.choice(self._names[kind])} = {value}")
+            self._put(indent, f"{r.choice(self._names[kind])} = {self._value(kind)}")
         elif form == "find":
             self._put(indent, f"if {self._condition()}:")
-            self._put(indent + 1, f"{r.choice(self._names['t'])} = {r.choice(['True', 'False'])}")
+            name = r.choice(self._names[r.choice("tb")])
+            self._put(indent + 1, f"{name} = {r.choice(['True', 'False', f'not {name}'])}")
         elif form == "store":
             self._store(indent, kind, r.choice(self._names[kind]))
         elif form == "if":
@@ -168,9 +182,19 @@ def test_a_boolean_of_an_array_and_a_comparison_are_truths_alike():
             out[0, i] = f[i] and x[i] > 1
             out[1, i] = x[i] > 1 or f[i]
             out[2, i] = f[i] if x[i] > 2 else x[i] == 0
+            out[3, i] = f[i] & (x[i] > 1)
+            out[4, i] = (x[i] > 1) | f[i] | (x[i] == 0)
+            out[5, i] = f[i] ^ (x[i] > 1) ^ f[0]
+            out[6, i] = f[i] == (x[i] > 1)
+            out[7, i] = (x[i] > 1) != f[i]
+            out[8, i] = f[i] == 1
+            b, c = (f[i], x[i] > 1) if x[i] > 2 else (x[i] > 1, f[i])
+            out[9, i] = b and not c
 
     f, x = np.arange(8) % 2 == 0, np.array([0, 0, 1, 1, 2, 2, 3, 3], np.uint32)
-    wanted = [f & (x > 1), (x > 1) | f, np.where(x > 2, f, x == 0)]
+    wanted = [f & (x > 1), (x > 1) | f, np.where(x > 2, f, x == 0), f & (x > 1), (x > 1) | f | (x == 0)]
+    wanted += [f ^ (x > 1) ^ f[0], f == (x > 1), (x > 1) != f, f == 1]
+    wanted += [np.where(x > 2, f & ~(x > 1), (x > 1) & ~f)]
     for backend in BACKENDS:
-        out = mixed(f, x, np.zeros((3, 8), bool), grid=8, backend=backend)
+        out = mixed(f, x, np.zeros((10, 8), bool), grid=8, backend=backend)
         assert (out == wanted).all()

@@ -329,7 +329,7 @@ MISTAKES = [
     (lambda v: v["u64"] < v["u32"], "operator `<` has operands `u64` and `u32`", BOTH, lambda v: v["u64"] < Expr.cast(U64, v["u32"]), U32),
     (lambda v: v["vec2"] * v["vec4"], "operator `*` has operands `vec2<u32>` and `vec4<u32>`", BOTH, None, None),
     (lambda v: v["vec2"] == v["u32"], "operator `==` has operands `vec2<u32>` and `u32`", BOTH, None, None),
-    (lambda v: v["bool"] & 1, "operator `&` has operands `bool` and `u32`", BOTH, lambda v: v["bool"] & Expr.cast(BOOL, 1), BOOL),
+    (lambda v: v["bool"] & 2, "operator `&` has operands `bool` and `u32`", BOTH, lambda v: v["bool"] & Expr.cast(BOOL, 2), BOOL),
     (lambda v: v["u32"] + True, "operator `+` has operands `u32` and `bool`", BOTH, lambda v: v["u32"] + Expr.cast(U32, True), U32),
     (lambda v: v["vec2"] == v["vec2"], "operator `==` is not defined on `vec2<u32>`", "apply it to each lane, vyre.lane(x, 0) and the others", lambda v: vyre.lane(v["vec2"], 0) == vyre.lane(v["vec2"], 0), U32),
     (lambda v: vyre.rotl(v["i32"], 1), "operator `rotl` is not defined on `i32`", "write vyre.cast(vyre.u32, x) for each operand x", lambda v: vyre.rotl(vyre.cast(vyre.u32, v["i32"]), 1), U32),

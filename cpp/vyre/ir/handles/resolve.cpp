@@ -46,13 +46,15 @@ void add_let(ProgramBuilder& builder, Variables& variables, Expressions& make, O
   variables.bind(name, value.type);
   // A Let by hand is a U32. One that copies a variable is made for kernels where it copies a truth.
   const bool is_kernels = data.is_open || given.kind == ExprKind::Var;
-  open_types.note_truth(data.name, (is_kernels && value.holds_truth) || (given.is_bit() && !given.name.empty()));
+  const bool is_bit = given.is_bit() && !given.name.empty();
+  open_types.note_truth(data.name, is_bit || (is_kernels && value.holds_truth), is_kernels && value.truth);
 }
 
 void add_assign(ProgramBuilder& builder, const Variables& variables, Expressions& make, OpenTypes& open_types, const NodeData& data) {
   const ExprHandle& given = data.operands[0];
   const NameId name = builder.name(data.name);
-  const Made value = make(given, variables.type(name));
+  std::optional<DataType> type = variables.type(name);
+  Made value = make(given, type);
   if (const std::string* const group = open_types.group(data.name)) {
     const std::string* const other = group_of(*given, open_types);
     if (other != nullptr) {
@@ -62,8 +64,14 @@ void add_assign(ProgramBuilder& builder, const Variables& variables, Expressions
     } else if (value.type) {
       open_types.bind(*group, *value.type);
     }
+    if (!type) type = open_types.type(*group);
+  } else if (type) {
+    make.want(*given, value.type, *type);
   }
-  if (open_types.is_truth(data.name) && !value.holds_truth && !given->is_bit()) open_types.note_other(data.name);
+  const bool is_truth = open_types.is_truth(data.name);
+  if (type == DataType::Bool) value = make.as_bool(value, data.place);
+  if (type.value_or(kU32) == kU32 && is_truth) value = make.as_word(value, data.place);
+  if (is_truth && !value.holds_truth && !given->is_bit()) open_types.note_other(data.name);
   builder.assign(name, value.id, data.place);
 }
 

@@ -19,6 +19,12 @@ namespace {
 // How often handles are made again because a variable has another type.
 constexpr std::size_t kMaxMadeAgain = std::size_t{1} << 24;
 
+// Whether an integer of Python is 0 or 1, or each is that a Select of such chooses from.
+bool are_bits(const ExprData& data) {
+  if (data.kind != ExprKind::Select) return data.is_bit();
+  return data.adapts && are_bits(*data.operands[1]) && are_bits(*data.operands[2]);
+}
+
 }  // namespace
 
 Expressions::Expressions(ProgramBuilder& builder, const Variables& variables, const std::vector<BufferDecl>& buffers,
@@ -41,10 +47,8 @@ ExprId Expressions::stored(const ExprHandle& root, NameId buffer) {
   const std::optional<DataType> stored = element(buffer);
   if (!stored || !is_narrow(*stored) || !root->is_integer() || !root->name.empty() || surroundings_.spelled) {
     const Made value = (*this)(root, value_of(buffer));
-    const bool is_u32 = value.type.value_or(kU32) == kU32;  // as a group without a type counts
-    const bool is_truth = value.holds_truth && is_u32 && stored == DataType::Bool && !surroundings_.spelled;
     if (stored) want(*root, value.type, value_type(*stored));
-    return is_truth ? builder_.add(Cast{DataType::Bool, value.id}, root->place) : value.id;
+    return stored == DataType::Bool ? as_bool(value, root->place).id : value.id;
   }
   const Number value = root->number();
   const ExprId id = builder_.add(value.literal(value_type(*stored)), root->place);
@@ -171,7 +175,12 @@ Made Expressions::make(const ExprData& data) {
     }
     case ExprKind::Var: {
       const NameId name = builder_.name(data.name);
-      return {.id = add(Var{name}), .type = variables_.type(name), .holds_truth = open_types_.is_truth(data.name), .type_varies = true};
+      const bool holds_truth = open_types_.is_truth(data.name);
+      return {.id = add(Var{name}),
+              .type = variables_.type(name),
+              .truth = holds_truth && open_types_.began_as_truth(data.name),
+              .holds_truth = holds_truth,
+              .type_varies = true};
     }
     case ExprKind::BufLen:
       return {.id = add(BufLen{builder_.name(data.name)}), .type = DataType::U32};
@@ -220,7 +229,7 @@ Made Expressions::operation(const ExprData& data) {
   std::array<ExprId, 3> ids;
   for (std::size_t k = 0; k < op.arity; ++k) {
     made[k] = operand(data, k);
-    ids[k] = data.takes_bools && made[k].type == DataType::Bool ? word_of(made[k].id, data.place) : made[k].id;
+    ids[k] = data.takes_bools ? as_word(made[k], data.place).id : made[k].id;
   }
   const bool by_type = keeps_truths(op) || data.takes_bools;
   Made result = of(builder_.add(application(op, ids), data.place), op.result, std::span(made).first(op.arity), by_type);
@@ -229,9 +238,21 @@ Made Expressions::operation(const ExprData& data) {
   return result;
 }
 
-ExprId Expressions::word_of(ExprId truth, SourcePlace place) {
+Made Expressions::as_bool(Made value, SourcePlace place) {
+  const bool is_u32 = value.type.value_or(kU32) == kU32;  // as a group without a type counts
+  if (!value.holds_truth || !is_u32 || surroundings_.spelled) return value;
+  value.id = builder_.add(Cast{DataType::Bool, value.id}, place);
+  value.type = DataType::Bool;
+  return value;
+}
+
+Made Expressions::as_word(Made value, SourcePlace place) {
+  if (value.type != DataType::Bool) return value;
   const ExprId yes = builder_.add(Literal::u32(1), place), no = builder_.add(Literal::u32(0), place);
-  return builder_.add(Select{truth, yes, no}, place);
+  value.id = builder_.add(Select{value.id, yes, no}, place);
+  value.type = kU32;
+  value.holds_truth = true;
+  return value;
 }
 
 Made Expressions::select(const ExprData& data) {
@@ -241,17 +262,14 @@ Made Expressions::select(const ExprData& data) {
   const Made other_arm = operand(data, first_adapts ? 1 : 2, known_arm.type);
   Made yes = first_adapts ? other_arm : known_arm;
   Made no = first_adapts ? known_arm : other_arm;
-  if (data.takes_bools && yes.type != no.type) {
-    for (auto [arm, other] : {std::pair(&yes, &no), std::pair(&no, &yes)}) {
-      if (arm->type != kU32 || !arm->holds_truth || other->type != DataType::Bool) continue;
-      arm->id = builder_.add(Cast{DataType::Bool, arm->id}, data.place);
-      arm->type = DataType::Bool;
-    }
+  if (data.takes_bools && (yes.type == DataType::Bool || no.type == DataType::Bool)) {
+    yes = as_bool(yes, data.place);
+    no = as_bool(no, data.place);
   }
   const std::optional<DataType> type = yes.type == no.type ? yes.type : std::nullopt;
   if (!type) want_alike(std::span(data.operands).subspan(1), std::array{yes, no});
   Made made{.id = builder_.add(Select{condition.id, yes.id, no.id}, data.place), .type = type};
-  const bool adapts = first_adapts || data.operands[2]->adapts;
+  const bool adapts = first_adapts || data.operands[2]->adapts || data.takes_bools;
   const bool arms_vary = yes.type_varies || no.type_varies;
   made.id_varies = condition.id_varies || yes.id_varies || no.id_varies || (adapts && arms_vary);
   made.type_varies = arms_vary;
@@ -344,6 +362,10 @@ Made Expressions::literal(const Number& number, SourcePlace place, DataType type
 }
 
 Made Expressions::integer(const ExprData& data, DataType type) {
+  if (type == DataType::Bool && !surroundings_.spelled) {
+    if (data.is_bit()) return {.id = builder_.add(Literal::boolean(data.bits != 0), data.place), .type = type};
+    if (!are_bits(data)) type = kU32;
+  }
   if (!data.is_integer()) return integer_select(data, type);
   return surroundings_.spelled ? spelled_integer(data) : literal(data.number(), data.place, type);
 }
@@ -366,7 +388,6 @@ Made Expressions::open_literal(const ExprData& data) {
     const std::vector<ExprId> lanes(info(*type).components, integer(data, info(*type).component).id);
     return {.id = builder_.add(Pack{*type, builder_.list(lanes)}, data.place), .type = type};
   }
-  if (*type == DataType::Bool && data.bits <= 1) return {.id = builder_.add(Literal::boolean(data.bits != 0), data.place), .type = type};
   return integer(data, *type);
 }
 
@@ -405,24 +426,27 @@ Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
   std::array<Made, 3> made;
   const std::span operands = std::span(made).first(data.operands.size());
   std::optional<DataType> decides;
-  bool hidden = false, alike = true, adapt = false;
+  bool hidden = false, adapt = false;
   for (std::size_t k = 0; k < operands.size(); ++k) {
     if (data.operands[k]->adapts) {
       adapt = true;
       continue;
     }
     operands[k] = operand(data, k);
-    if (!operands[k].type) {
-      hidden = true;
-    } else if (!decides) {
-      decides = operands[k].type;
-    } else {
-      alike = alike && *operands[k].type == *decides;
-    }
+    hidden = hidden || !operands[k].type;
+    if (!decides) decides = operands[k].type;
+  }
+  // A comparison beside a Bool becomes one.
+  const bool on_truths = meaning(row.op, DataType::Bool) != nullptr && std::ranges::count(operands, DataType::Bool, &Made::type) != 0;
+  if (on_truths) {
+    std::ranges::for_each(operands, [&](Made& each) { each = as_bool(each, data.place); });
+    decides = DataType::Bool;
   }
   // A mistake elsewhere hides a type, or a group has none yet; an operand that has one decides.
   const bool negative = std::ranges::any_of(data.operands, [](const ExprHandle& each) { return each->adapts && each->negative; });
   DataType type = decides.value_or(negative && !hidden ? DataType::I32 : DataType::U32);
+  const auto is_typed = [&](const Made& each) { return each.type.value_or(type) == type; };
+  bool alike = std::ranges::all_of(operands, is_typed);
   if (hidden && type != DataType::U32) {
     leaned_ = true;
     want_alike(data.operands, operands);
@@ -436,7 +460,7 @@ Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
       operands[1] = literal({integer_data.number().magnitude}, integer_data.place, type);
       return written(data, info(*opposite), type, operands);
     }
-    operands[k] = integer(integer_data, type);
+    operands[k] = integer(integer_data, type == DataType::Bool && !on_truths ? kU32 : type);
     alike = alike && operands[k].type == type;
   }
   const bool inverts_truth = row.op == Infix::Invert && type == DataType::U32 && operands[0].truth;
@@ -447,7 +471,7 @@ Made Expressions::of_one_type(const ExprData& data, const InfixInfo& row) {
   for (const Made& each : operands) {
     if (is_part(type, each.type.value_or(type))) type = *each.type;
   }
-  const auto fits = [&](const Made& each) { return each.type.value_or(type) == type || is_part(*each.type, type); };
+  const auto fits = [&](const Made& each) { return is_typed(each) || is_part(*each.type, type); };
   if (std::ranges::all_of(operands, fits)) return written(data, row, type, operands);
   const DataType left = operands[0].type.value_or(type);
   const auto right = std::ranges::find_if(operands, [&](const Made& each) { return each.type.value_or(left) != left; });

@@ -30,8 +30,8 @@ namespace vyre::ir {
 struct Made {
   ExprId id;
   std::optional<DataType> type;  // nothing when a mistake hides it
-  bool truth = false;            // a comparison, a logical operator, or `& | ^` of such
-  bool holds_truth = false;      // the same, or variables that hold such
+  bool truth = false;            // a comparison, a logical operator, `& | ^` of such, or a variable that begins with one
+  bool holds_truth = false;      // the same, or a variable that holds such and the integers 0 and 1
   bool id_varies = false;        // in another environment the same handle may be another expression
   bool type_varies = false;      // in another environment the same handle may have another type
 };
@@ -75,8 +75,9 @@ class OpenTypes {
     const std::string* const its = group(variable);
     if (its != nullptr && !facts_[*its].wanted) facts_[*its].wanted = type;
   }
-  // What a variable of a kernel begins with is 0 or 1 alone, as the value of a comparison.
-  void note_truth(const std::string& variable, bool is_truth) {
+  // What a variable of a kernel begins with is 0 or 1 alone, as the value of a comparison. `shows`: it is no integer that may be a number.
+  void note_truth(const std::string& variable, bool is_truth, bool shows) {
+    if (shows) shown_.insert(variable);
     if (!is_truth || others_.contains(variable)) {
       truths_.erase(variable);
     } else {
@@ -84,6 +85,7 @@ class OpenTypes {
     }
   }
   bool is_truth(const std::string& variable) const { return truths_.contains(variable); }
+  bool began_as_truth(const std::string& variable) const { return shown_.contains(variable); }
   // A variable that was taken for a truth is assigned something else.
   void note_other(const std::string& variable) { again_ = others_.insert(variable).second || again_; }
   // Whether the program must be made again. `leaned`: an operand without a type was taken for what the other one is, which is no U32.
@@ -112,7 +114,7 @@ class OpenTypes {
   std::map<std::string, Facts> facts_;         // of a group
   std::map<std::string, std::string> united_;  // the group that another one has become a part of
   std::map<std::string, std::string> groups_;  // of a variable
-  std::set<std::string> truths_, others_;
+  std::set<std::string> truths_, others_, shown_;
   bool again_ = false;
 };
 
@@ -133,6 +135,14 @@ class Expressions {
 
   // `wanted` is the type of an integer that has none.
   Made operator()(const ExprHandle& root, std::optional<DataType> wanted = {});
+
+  // A U32 that holds a truth, or one of a group without a type, as a Bool; any other value as it is.
+  Made as_bool(Made value, SourcePlace place);
+  // A Bool as a U32 that holds a truth.
+  Made as_word(Made value, SourcePlace place);
+
+  // Tells the group of a variable, if it is in one, which type stands opposite.
+  void want(const ExprData& data, std::optional<DataType> own, DataType opposite);
 
   std::vector<Mistake> take_mistakes() { return std::move(mistakes_); }
   bool leaned() const { return leaned_; }
@@ -163,8 +173,6 @@ class Expressions {
   // An integer in one arm takes the type of the other.
   Made operation(const ExprData& data);
   Made select(const ExprData& data);
-  // A Bool as a U32.
-  ExprId word_of(ExprId truth, SourcePlace place);
   Made call(const ExprData& data);
   ExprId call(std::string_view id, const std::vector<ExprId>& arguments, SourcePlace place);
   const OpTable& operations();
@@ -175,12 +183,10 @@ class Expressions {
 
   // An integer without a type, as one of `type`; as a U32 where `type` has no integers, which other rules then refuse.
   Made literal(const Number& number, SourcePlace place, DataType type);
-  // The same, or a Select of such.
+  // The same, or a Select of such; 0 and 1 may be a Bool.
   Made integer(const ExprData& data, DataType type);
   Made integer_select(const ExprData& data, DataType type);
-  // Tells the group of a variable, if it is in one, which type stands opposite.
-  void want(const ExprData& data, std::optional<DataType> own, DataType opposite);
-  // The same for operands that have to be of one type.
+  // Does what want() does for operands that have to be of one type.
   void want_alike(std::span<const ExprHandle> data, std::span<const Made> made);
   // An integer of a group, as a value of the group's type: the integer in every lane of a vector, and 0 or 1 as a truth.
   Made open_literal(const ExprData& data);
