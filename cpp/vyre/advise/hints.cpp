@@ -19,6 +19,7 @@
 #include "vyre/ir/handles/infix.hpp"
 #include "vyre/ir/semantics.hpp"
 #include "vyre/validate/finding.hpp"
+#include "vyre/validate/resolution.hpp"
 #include "vyre/validate/uniformity.hpp"
 
 namespace vyre::advise {
@@ -39,10 +40,12 @@ std::string say(const Values&... values) {
   return filled(info(hint).sentence, texts);
 }
 
-// Returns the sentence with a cast of the operand, or nothing if no cast gives the type.
+// Returns the sentence with a cast of the operand, or with how it is computed instead; nothing if no cast gives the type.
 template <Hint hint>
-std::string convert(DataType want, DataType got, std::string_view operand) {
-  return known(got) && ir::cast_kind(got, want) ? say<hint>(python_type(want), operand) : std::string();
+std::string convert(const Gathered& gathered, DataType want, const Step& got, std::string_view operand) {
+  if (!known(got.type) || !ir::cast_kind(got.type, want)) return {};
+  const std::string computed = computed_as(gathered, got, want);
+  return say<hint>(computed.empty() ? fmt::format("Expr.cast({}, {})", python_type(want), operand) : computed);
 }
 
 // Python's operator that means `op`, as it is written on operands of these names, if it is defined on the type.
@@ -104,15 +107,17 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
   const StepId step{finding.site.index};
   const BufferId buffer{finding.site.index};
   const bool is_step = finding.site.kind == Site::Kind::Step;
-  const auto root = [&](bool second) { return gathered_.step(second ? gathered_.roots[at].second : gathered_.roots[at].first).type; };
+  const auto root = [&](bool second) { return gathered_.step(second ? gathered_.roots[at].second : gathered_.roots[at].first); };
   const auto touched = [&] { return gathered_.buffer(is_step ? gathered_.step(step).buffer : gathered_.facts.statements[at].buffer); };
-  const auto operand = [&](std::size_t k) { return gathered_.operand(step, k).type; };
+  const auto operand = [&](std::size_t k) { return gathered_.operand(step, k); };
   // Which of several operands the sentence is about: the first of a wrong type is reported first, but each has the same Fix.
   const auto wrong_operand = [&](DataType want, std::size_t from) {
     for (std::size_t k = from; k < gathered_.operands(step).size(); ++k) {
-      if (wrong(operand(k), want)) return operand(k);
+      if (wrong(operand(k).type, want)) return operand(k);
     }
-    return kUnknownType;
+    Step none;
+    none.type = kUnknownType;
+    return none;
   };
 
   switch (*finding.said) {
@@ -150,7 +155,8 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::AtomicElement:
       return say<Hint::DeclareU32>(with_atomics(touched()));
     case Message::LoopBound:
-      return convert<Hint::ConvertBound>(DataType::U32, wrong(root(false), DataType::U32) ? root(false) : root(true), "bound");
+      return convert<Hint::ConvertBound>(gathered_, DataType::U32, wrong(root(false).type, DataType::U32) ? root(false) : root(true),
+                                         "bound");
     case Message::UnknownOp:
       return unknown_op(step);
     case Message::NotInlinable: {
@@ -162,11 +168,11 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::SignedOperand:
       return binary_operator(step);
     case Message::UnaryOperand: {
-      const std::string text = python_operator(ir::info(gathered_.expr<ir::Unary>(step).op), operand(0));
+      const std::string text = python_operator(ir::info(gathered_.expr<ir::Unary>(step).op), operand(0).type);
       return text.empty() ? text : say<Hint::UnaryByType>(text);
     }
     case Message::IfCondition:
-      return convert<Hint::ConvertCondition>(DataType::Bool, root(false), "condition");
+      return convert<Hint::ConvertCondition>(gathered_, DataType::Bool, root(false), "condition");
     case Message::CastToBytes:
       return say<Hint::StoreWords>();
     case Message::AtomicOnWorkgroup:
@@ -176,21 +182,22 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::AtomicOnPrivate:
       return say<Hint::PlainUpdate>();
     case Message::IndexType:
-      return convert<Hint::ConvertIndex>(DataType::U32, is_step ? operand(0) : root(false), "index");
+      return convert<Hint::ConvertIndex>(gathered_, DataType::U32, is_step ? operand(0) : root(false), "index");
     case Message::PackLane:
-      return convert<Hint::ConvertIndex>(DataType::U32, wrong_operand(DataType::U32, 0), "lane");
+      return convert<Hint::ConvertIndex>(gathered_, DataType::U32, wrong_operand(DataType::U32, 0), "lane");
     case Message::StoreType:
-      return convert<Hint::ConvertValue>(ir::value_type(touched().element), root(true), "value");
+      return convert<Hint::ConvertValue>(gathered_, ir::value_type(touched().element), root(true), "value");
     case Message::AssignType:
-      return convert<Hint::ConvertValue>(gathered_.facts.locals[gathered_.facts.statements[at].local].type, root(false), "value");
+      return convert<Hint::ConvertValue>(gathered_, gathered_.facts.locals[gathered_.facts.statements[at].local].type, root(false),
+                                         "value");
     case Message::SelectCondition:
-      return convert<Hint::ConvertChoice>(DataType::Bool, operand(0), "condition");
+      return convert<Hint::ConvertChoice>(gathered_, DataType::Bool, operand(0), "condition");
     case Message::SelectBranches:
-      return convert<Hint::ConvertChoice>(operand(1), operand(2), "if_false");
+      return convert<Hint::ConvertChoice>(gathered_, operand(1).type, operand(2), "if_false");
     case Message::AtomicValue:
-      return convert<Hint::ConvertAtomicValue>(DataType::U32, wrong_operand(DataType::U32, 1), "value");
+      return convert<Hint::ConvertAtomicValue>(gathered_, DataType::U32, wrong_operand(DataType::U32, 1), "value");
     case Message::BodyResultType:
-      return convert<Hint::ConvertResult>(gathered_.op->function().signature.output, root(false), "result");
+      return convert<Hint::ConvertResult>(gathered_, gathered_.op->function().signature.output, root(false), "result");
     case Message::OutputCount: {
       BufferDecl decl = gathered_.buffer(buffer);
       decl.output = false;

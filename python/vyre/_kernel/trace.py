@@ -223,7 +223,8 @@ def _in_words_of_kernels(diagnostics: Sequence[Any], tracer: Tracer, spots: Call
         hint = f"wrap the value in vyre.{TYPES[DataType[cast[1]]].spelled}(...)." if cast else ""
         if each.rule == "V010":
             hint = _barrier_hint(each.hint)
-        if each.rule in ("V016", "V020"):  # the operations that there are, and how one that is a procedure is called
+        # The operations that there are, how one that is a procedure is called, and what is computed in place of a cast.
+        if each.rule in ("V016", "V020") or each.hint.startswith("write vyre."):
             hint = each.hint
         message = re.sub(r"variable `(\w+)`", lambda found: f"variable `{slots.get(found[1], found[1])}`", each.message)
         small = re.match(_TOO_SMALL, message)
