@@ -283,14 +283,21 @@ class KernelArray:
             name = getattr(each, "__name__", type(each).__name__)
             raise Mistake("K008", f"`{self.name}` is indexed with the function {name}", f"call it, as in {name}(0)")
         if isinstance(each, KernelArray):
-            raise Mistake(
-                "K008", f"`{self.name}` is indexed with the array `{each.name}`", f"index that, as in {each.name}[i]"
-            )
+            what, fix = f"array `{each.name}`", f"index that, as in {each.name}[i]"
+            if each.element is DataType.Bool:
+                what, fix = f"mask `{each.name}`", f"write `if {each.name}[i]:` around an access of {self.name}[i]"
+            raise Mistake("K008", f"`{self.name}` is indexed with the {what}", fix)
+        first = each.flat[:1] if isinstance(each, np.ndarray) else each[:1] if type(each) is list else []
+        if any(isinstance(value, (bool, np.bool_)) for value in first):
+            fix = "pass it as a parameter, `mask: In[vyre.boolean]`, and write `if mask[i]:` around the access"
+            raise Mistake("K008", f"`{self.name}` is indexed with a mask that lies on the host", fix)
         raise Mistake("K008", f"`{self.name}` is indexed with {shown(each)}", "index with an integer or an expression")
 
     # Atomics: add, and_, ... return the value before.
 
-    def atomic_op(self, name: str, *operands: Any, **named: Any) -> Expr:
+    def atomic_op(self, name: str, operands: tuple[Any, ...], named: dict[str, Any], function: str = "") -> Expr:
+        """``function`` is the one of vyre that the user called in place of the method."""
+        called = function or f"atomic_{name}"
         if self.kind in ("In", "table", "private"):
             what = {
                 "In": "is annotated with In",
@@ -300,28 +307,34 @@ class KernelArray:
             fix = "use an Out or InOut array, or vyre.shared(...)"
             if self.kind == "private":
                 fix = "read and write the element: no other invocation has it"
-            raise Mistake("K008", f"atomic_{name} on `{self.name}`, which {what}", fix)
+            raise Mistake("K008", f"{called} on `{self.name}`, which {what}", fix)
         if self.element is not DataType.U32:
             element = f"vyre.{self.element.name.lower()}"
             raise Mistake(
-                "K008", f"atomic_{name} on `{self.name}`, whose elements are {element}", "use an array of vyre.u32"
+                "K008", f"{called} on `{self.name}`, whose elements are {element}", "use an array of vyre.u32"
             )
         wanted = ATOMICS[name]
         if len(operands) != len(wanted) + 1 or named:
-            call = f"{self.name}.atomic_{name}({', '.join(['i', *wanted])})"
-            count = len(operands) + len(named)
+            rest = ", ".join(["i", *wanted])
+            call = f"{function}({self.name}, {rest})" if function else f"{self.name}.{called}({rest})"
+            count = len(operands) + len(named) + bool(function)
             said = f"got {count} argument{'' if count == 1 else 's'}"
             if named:
                 said = f"got the keyword {shown(next(iter(named)))}"
-            raise Mistake("K008", f"atomic_{name} {said}", f"write {call}")
+            raise Mistake("K008", f"{called} {said}", f"write {call}")
         key, *values = operands
         index = self._index(key)
         self._tracer.uses(self)
         self.atomic = True
-        spelled, rest = _SPELLED.get(name, (name.rstrip("_"), ()))
-        function = getattr(_core, f"atomic_{spelled}")
-        given = [*(self._tracer.operand(value, f"atomic_{name}") for value in values), *rest]
-        return self._tracer.let_effect("old", function(self.name, index, *given))
+        for k, value in enumerate(values):
+            if type(self._tracer.operand(value, called)) is Expr:
+                continue
+            values[k] = int(value)
+            if not 0 <= values[k] <= NOWHERE:
+                problem = f"{called} is given {values[k]}, which is no u32"
+                raise Mistake("K008", problem, f"write {values[k] % 2**32}, which has the same 32 bits")
+        spelled, more = _SPELLED.get(name, (name.rstrip("_"), ()))
+        return self._tracer.let_effect("old", getattr(_core, f"atomic_{spelled}")(self.name, index, *values, *more))
 
     def copy(self) -> KernelArray:
         """A private array with the same elements."""
@@ -342,7 +355,7 @@ class KernelArray:
 
 def _atomic_method(name: str) -> Any:
     def method(self: KernelArray, *operands: Any, **named: Any) -> Expr:
-        return self.atomic_op(name, *operands, **named)
+        return self.atomic_op(name, operands, named)
 
     method.__name__ = f"atomic_{name}"
     return method

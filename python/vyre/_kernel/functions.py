@@ -178,15 +178,20 @@ def _any_all(is_all: bool) -> Any:
 
 def atomic(name: str) -> Any:
     """What the function of an atomic does in a kernel."""
+    function = f"vyre.atomic_{name.rstrip('_')}"
 
-    def called(tracer: Tracer, array: Any, *args: Any, **kwargs: Any) -> Any:
+    names = ("buffer", "index", *ATOMICS[name])
+
+    def called(tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
+        given = (*args, *(kwargs.pop(each) for each in names[len(args) :] if each in kwargs))
+        array = given[0] if given else None
         if not isinstance(array, KernelArray):
             raise Mistake(
                 "K008",
-                f"vyre.atomic_{name} is given {described(array)} in place of an array",
-                f"write vyre.atomic_{name}({', '.join(['array', 'index', *ATOMICS[name]])})",
+                f"{function} is given {described(array)} in place of an array",
+                f"write {function}({', '.join(['array', 'index', *ATOMICS[name]])})",
             )
-        return array.atomic_op(name, *args, **kwargs)
+        return array.atomic_op(name, given[1:], kwargs, function)
 
     return called
 

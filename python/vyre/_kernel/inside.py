@@ -17,7 +17,7 @@ from vyre._kernel.tracer import current
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from typing_extensions import TypeVar
 
@@ -135,7 +135,7 @@ def atomic_load(buffer: str | SharedArray[u32], index: Any) -> u32:
     active = TRACING.tracer
     if active is not None:
         return cast("u32", atomic("load")(active, buffer, index))
-    return cast("u32", _core.atomic_or(cast("str", buffer), index, 0))
+    return _outside("atomic_load", _core.atomic_or, buffer, index, 0)
 
 
 def atomic_store(buffer: str | SharedArray[u32], index: Any, value: Any) -> u32:
@@ -148,7 +148,15 @@ def atomic_store(buffer: str | SharedArray[u32], index: Any, value: Any) -> u32:
     active = TRACING.tracer
     if active is not None:
         return cast("u32", atomic("store")(active, buffer, index, value))
-    return cast("u32", _core.atomic_exchange(cast("str", buffer), index, value))
+    return _outside("atomic_store", _core.atomic_exchange, buffer, index, value)
+
+
+def _outside(name: str, function: Callable[..., Expr], *arguments: Any) -> u32:
+    """An atomic that the IR has under another name, whose errors name the function that was called."""
+    try:
+        return cast("u32", function(*arguments))
+    except ArgumentError as error:
+        raise ArgumentError(str(error).replace(function.__name__, name)) from None
 
 
 def barrier() -> None:

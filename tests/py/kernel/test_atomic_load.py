@@ -40,6 +40,8 @@ def test_their_functions_are_the_same():
 
     with pytest.raises(vyre.KernelError, match=r"write vyre\.atomic_load\(array, index\)"):
         _ = wrong.program
+    with pytest.raises(vyre.ArgumentError, match="argument `value` of atomic_store must be an Expr"):
+        vyre.atomic_store("a", 0, -1)
 
 
 def test_they_do_not_race_and_a_plain_access_does():
