@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre._base.refused import must_be
-from vyre._base.text import shown
+from vyre._base.text import first_line
 
 if TYPE_CHECKING:
     from typing import Any
@@ -96,7 +96,7 @@ def from_dlpack(values: Any, where: str, error: type[Exception]) -> np.ndarray:
         return np.from_dlpack(_Producer(values))
     # A producer may raise anything: pyarrow has classes of its own for nulls, torch RuntimeError for gradients.
     except Exception as raised:
-        raise unread(where, _said(raised), error) from None
+        raise unread(where, first_line(raised), error) from None
 
 
 def _device_of(values: Any, where: str, error: type[Exception]) -> tuple[int, int]:
@@ -104,14 +104,11 @@ def _device_of(values: Any, where: str, error: type[Exception]) -> tuple[int, in
         kind, number = values.__dlpack_device__()
         return int(kind), int(number)
     except Exception as raised:
-        raise unread(where, f"it does not say on which device it lies: {_said(raised)}", error) from None
+        raise unread(
+            where, f"it does not say on which device it lies: {first_line(raised).rstrip('.')}", error
+        ) from None
 
 
 def unread(where: str, problem: str, error: type[Exception]) -> Exception:
     """The error for an array of another library whose memory cannot be had."""
     return error(f"{where} cannot be read through DLPack: {problem}. Fix: pass a numpy array of its elements.")
-
-
-def _said(raised: Exception) -> str:
-    text = str(raised).strip().rstrip(".")
-    return text.splitlines()[0] if text else shown(type(raised).__name__)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["as_count", "device_of", "shown", "type_of"]
+__all__ = ["as_count", "device_of", "first_line", "shown", "type_of"]
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxlong = 80
@@ -31,6 +31,16 @@ def shown(value: object) -> str:
         except Exception:  # the user's, or Python's for an integer of too many digits
             pass
     return type_of(value)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text that is not blank, without its period; else the name of its class.
+
+    >>> first_line(ValueError("\\n  one.\\ntwo")), first_line(ValueError())
+    ('one', 'ValueError')
+    """
+    lines = (line.strip().rstrip(".") for line in str(error).splitlines())
+    return next(filter(None, lines), type(error).__name__)
 
 
 def type_of(value: object) -> str:

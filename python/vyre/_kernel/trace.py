@@ -286,7 +286,7 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
         elif "Expr" in fix or "Node" in fix:
             fix = "write an expression of integers"
         return Mistake("K005", problem, fix.removesuffix(".") or "write another value")
-    text = str(error).rstrip(".")
+    text = str(error).strip().rstrip(".")
     if isinstance(error, TypeError) and text == "'vyre._core.Expr' object is not callable":
         return Mistake(
             "K005",

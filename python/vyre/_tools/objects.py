@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre import _core
 from vyre._base.source import PACKAGE
+from vyre._base.text import first_line
 from vyre.errors import ArgumentError, KernelError, VyreError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def one_of(given: str, kinds: Mapping[str, tuple[type, ...]]) -> Any:
     what = " or ".join(", ".join(kinds).rsplit(", ", 1))
     types = tuple(each for row in kinds.values() for each in row)
     module = _home(path, f"`{path}`")
-    there = {key: each for key, each in vars(module).items() if isinstance(each, types)}
+    there = _own(module, types)
     if not name and len(there) == 1:
         return next(iter(there.values()))
     found = getattr(module, name, _NONE) if name else _NONE
@@ -81,7 +82,8 @@ def one_of(given: str, kinds: Mapping[str, tuple[type, ...]]) -> Any:
         problem = f"`{path}` has {len(there)} {'s and '.join(what.rsplit(' or ', 1)).replace(', ', 's, ')}s"
     else:
         problem = f"`{path}` has no {what}" + (f" `{name[:80]}`" if name else "")
-    meant = _core._did_you_mean(name, list(there)).split("`")[1:2] or list(there)[:_MOST_NAMES]
+    named = [key for key, each in vars(module).items() if isinstance(each, types)]
+    meant = _core._did_you_mean(name, named).split("`")[1:2] or list(there)[:_MOST_NAMES]
     decorators = " or ".join(f"@vyre.{each}" for each in kinds if each != "program")
     if isinstance(found, FunctionType):
         fix = f"write {decorators} above it"
@@ -92,6 +94,18 @@ def one_of(given: str, kinds: Mapping[str, tuple[type, ...]]) -> Any:
     else:
         fix = f"write {path}:NAME, with one of {', '.join(meant)}{', ...' * (len(meant) < len(there))}"
     raise ArgumentError(f"{problem}. Fix: {fix}.")
+
+
+def _own(module: Any, types: tuple[type, ...]) -> dict[str, Any]:
+    """The objects of some types that a module defines, else all that it has, each by its first name."""
+    first: dict[int, tuple[str, Any]] = {}
+    for key, each in vars(module).items():
+        if isinstance(each, types):
+            first.setdefault(id(each), (key, each))
+    there = dict(first.values())
+    # Kernels and procedures say where they were defined, programs do not.
+    homes = {key: getattr(each, "__dict__", {}).get("__module__", module.__name__) for key, each in there.items()}
+    return {key: each for key, each in there.items() if homes[key] == module.__name__} or there
 
 
 def _home(name: str, what: str) -> Any:
@@ -119,10 +133,9 @@ def _home(name: str, what: str) -> Any:
             '`if __name__ == "__main__":`.'
         ) from None
     except Exception as error:  # of the user's code, or because there is no such module
-        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise ArgumentError(
-            f"{what} cannot be imported{_line_of(error)}: {said.splitlines()[0]}. Fix: {fix}."
-        ) from error
+        kind, said = type(error).__name__, first_line(error)
+        said = kind if said == kind else f"{kind}: {said}"
+        raise ArgumentError(f"{what} cannot be imported{_line_of(error)}: {said}. Fix: {fix}.") from error
 
 
 def _line_of(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._base.refused import must_be
+from vyre._base.text import first_line
 from vyre.commands._given import ABOUT, add_grid, add_program, given_of, grid_of
 from vyre.commands._inputs import arguments_of, parameters_of
 from vyre.commands._listing import add_json, print_json
@@ -190,6 +191,5 @@ def arrays_of(path: str) -> dict[str, np.ndarray | int]:
     ) as error:
         if isinstance(error, vyre.VyreError):
             raise
-        lines = str(error).splitlines() or [type(error).__name__]
-        raise refused(lines[0].rstrip(".")) from None
+        raise refused(first_line(error)) from None
     return inputs

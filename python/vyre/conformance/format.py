@@ -24,7 +24,7 @@ import numpy as np
 
 import vyre
 from vyre._base.files import as_path, unreadable, write_atomically
-from vyre._base.text import shown
+from vyre._base.text import first_line, shown
 from vyre.conformance.hashes import canonical, table_hashes
 from vyre.conformance.runner import MAX_RUNS, RUNS
 from vyre.errors import VyreError
@@ -161,7 +161,7 @@ class AnyCertificate:
         try:
             found = _hash(content)
         except (ValueError, RecursionError) as error:
-            raise no_certificate(f"its content has no canonical form ({_first_line(error)})") from None
+            raise no_certificate(f"its content has no canonical form ({first_line(error)[:120]})") from None
         if found != content["sha256"]:
             raise edited(f"its content has the hash {found[:16]}..., it says {content['sha256'][:16]!r}...")
         _check(cls.fields[format], content)
@@ -213,11 +213,6 @@ def edited(problem: str) -> CertificateError:
     return CertificateError(f"this certificate was edited or damaged: {printable(problem)}. {fix}")
 
 
-def _first_line(error: BaseException) -> str:
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return text[:120]
-
-
 def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
@@ -235,7 +230,7 @@ def _parse(data: bytes | str) -> dict[str, Any]:
     try:
         content = json.loads(data, parse_constant=_reject_constant, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, nested too deep
-        raise no_certificate(f"it is no JSON ({_first_line(error)})") from None
+        raise no_certificate(f"it is no JSON ({first_line(error)[:120]})") from None
     if not isinstance(content, dict):
         raise no_certificate("it holds no object")
     return content

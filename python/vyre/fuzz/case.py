@@ -16,7 +16,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._base.text import shown
+from vyre._base.text import first_line, shown
 from vyre._base.types import TYPES
 from vyre.errors import ParseError
 
@@ -254,7 +254,7 @@ def _count(value: object, end: int = 1 << 64) -> int:
 
 
 def _short(error: Exception) -> str:
-    text = str(error).splitlines()[0] if str(error) else "no reason is known"
+    text = first_line(error)
     return text if len(text) <= 160 else f"{text[:157]}..."
 
 

@@ -190,7 +190,7 @@ class Raising(Tensor):
     "error", [BufferError("no."), RuntimeError("it needs a gradient"), KeyError("x"), ValueError()]
 )
 def test_whatever_a_producer_raises_is_a_typed_error(error):
-    said = str(error).rstrip(".") or "'ValueError'"
+    said = str(error).rstrip(".") or "ValueError"
     for call, kind, where in [
         (vyre.array, vyre.ArgumentError, "argument `values` of vyre.array"),
         (doubled, vyre.BindingError, "argument `x` of kernel `doubled`"),

@@ -118,9 +118,11 @@ def test_the_current_folder_hides_no_module_that_is_installed(capsys, tmp_path):
 
 
 def test_a_file_with_one_procedure_needs_no_name(capsys, tmp_path):
-    (tmp_path / "one.py").write_text(f"from {NAME} import doubled, twice\n", encoding="utf-8")
-    assert main([*CONFORM, "one.py", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["procedure"]["name"] == "twice"
+    own = "@vyre.procedure\ndef own(x: vyre.In[vyre.u32]):\n    return twice(x)\nalias = own\n"
+    for imports, rest, name in (("doubled, twice", "", "twice"), ("twice, racy", own, "own")):
+        (tmp_path / f"{name}.py").write_text(f"import vyre\nfrom {NAME} import {imports}\n{rest}", encoding="utf-8")
+        assert main([*CONFORM, f"{name}.py", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["procedure"]["name"] == name
 
 
 def test_run_calls_kernels_and_procedures_by_their_parameters(capsys):
@@ -304,7 +306,7 @@ def test_a_name_that_is_nowhere_and_a_module_that_fails_are_told(command, home, 
             '`if __name__ == "__main__":`.',
         ),
         (
-            "def f():\n    raise OSError('one\\ntwo')\nf()",
+            "def f():\n    raise OSError('\\n  one\\ntwo')\nf()",
             "`wrong.py` cannot be imported (at wrong.py:2): OSError: one. Fix: run `python wrong.py`.",
         ),
         (
@@ -347,6 +349,10 @@ def test_a_file_of_several_or_none_needs_a_name(refuses):
         ["check", f"{NAME}.py"],
         f"`{NAME}.py` has 9 kernels, procedures and programs",
         f"write {NAME}.py:NAME, with one of {ALL}",
+    )
+    Path("two.py").write_text("import vyre\na = b = vyre.Program()\nc = vyre.Program()\n", encoding="utf-8")
+    refuses(
+        ["check", "two.py"], "`two.py` has 2 kernels, procedures and programs", "write two.py:NAME, with one of a, c"
     )
     Path("none.py").write_text("x = 3\n", encoding="utf-8")
     refuses(
