@@ -1,4 +1,4 @@
-// N007. The end of a Loop is a difference that wraps around below 0. What conditions, enclosing loops and operators say about the least
+// N007. A bound of a Loop is a difference that wraps around below 0. What conditions, enclosing loops and operators say about the least
 // value of the minuend is followed through the statements in order: facts by the number of a value, which end with the list they hold in.
 #include <algorithm>
 #include <limits>
@@ -7,6 +7,7 @@
 #include "vyre/advise/note_list.hpp"
 #include "vyre/base/hash.hpp"
 #include "vyre/ir/ops.hpp"
+#include "vyre/validate/report.hpp"
 
 namespace vyre::advise {
 namespace {
@@ -100,19 +101,63 @@ class LoopEnds::State {
     }
   }
 
+  // A bound of a loop, which does not wrap around where its minuend is less than the subtrahend by `spare` at most.
+  struct Bound {
+    ExprId expr;
+    std::uint32_t spare = 0;
+    bool begins = false;
+  };
+
   void note(NodeId id, const ir::Loop& loop) {
-    StepId end = walk_.values.step(loop.to);
-    if (fact(end).bounded) return;
-    while (std::holds_alternative<ir::Var>(walk_.program.expr(walk_.facts.steps[end.index].expr))) {
-      end = walk_.values.value_of(walk_.facts.steps[end.index].local);
-      if (!end.valid()) return;
-    }
-    const auto* difference = std::get_if<ir::Binary>(&walk_.program.expr(walk_.facts.steps[end.index].expr));
+    const Bound bound = bound_of(loop.to);
+    if (fact(walk_.values.step(bound.expr)).bounded) return;
+    const auto* difference = binary_of(bound.expr);
     if (difference == nullptr || difference->op != BinOp::Sub) return;
     const auto by = ir::literal_u32(walk_.program.expr(difference->right));
-    if (!by || least(difference->left) >= *by) return;
-    const std::string text = std::to_string(*by);
-    walk_.found.push_back({id, loop.to, Note::N007, {text, text, text, text}, std::vector<std::string>{text}});
+    if (!by || *by <= bound.spare || least(difference->left) >= *by - bound.spare) return;
+    const std::string x = text_of(difference->left), a = std::to_string(*by), least = std::to_string(*by - bound.spare);
+    walk_.found.push_back({id,
+                           loop.to,
+                           Note::N007,
+                           {bound.begins ? "begins" : "ends", x, a, a, x, least, x, least, x},
+                           std::vector<std::string>{x, least, x}});
+  }
+
+  // What the user wrote as the end of a loop, or where it counts down from: loops that count by another step than 1 end at a number of
+  // turns, which `range` in a kernel computes as a Select by whether there are any.
+  Bound bound_of(ExprId end) const {
+    const ExprId value = value_of(end);
+    if (const auto* sum = std::get_if<ir::Binary>(&walk_.program.expr(value)); sum != nullptr && sum->op == BinOp::Add) {
+      if (ir::literal_u32(walk_.program.expr(sum->right)) == 1u) return {sum->left, 1, true};
+    }
+    const auto* turns = std::get_if<ir::Select>(&walk_.program.expr(value));
+    const auto* any = turns == nullptr ? nullptr : binary_of(turns->condition);
+    if (any == nullptr) return {end};
+    const auto right = ir::literal_u32(walk_.program.expr(any->right));
+    if (any->op == BinOp::Lt) return {any->right};
+    if (any->op == BinOp::Gt) return {any->left, 0, true};
+    if (any->op == BinOp::Ne && right == 0u) return {any->left};
+    if (any->op == BinOp::Eq && right == ~0u) return {any->left, 1, true};
+    return {end};
+  }
+
+  // What a variable that is assigned once was bound to; any other expression itself.
+  ExprId value_of(ExprId expr) const {
+    while (std::holds_alternative<ir::Var>(walk_.program.expr(expr))) {
+      const StepId value = walk_.values.value_of(walk_.facts.steps[walk_.values.step(expr).index].local);
+      if (!value.valid()) return expr;
+      expr = walk_.facts.steps[value.index].expr;
+    }
+    return expr;
+  }
+  const ir::Binary* binary_of(ExprId expr) const { return std::get_if<ir::Binary>(&walk_.program.expr(value_of(expr))); }
+
+  // A variable or a length by its name; "x" for any other expression.
+  std::string text_of(ExprId expr) const {
+    const ir::Expr& is = walk_.program.expr(expr);
+    if (const auto* var = std::get_if<ir::Var>(&is)) return Text(walk_.program.text(var->name)).text();
+    const auto* length = std::get_if<ir::BufLen>(&is);
+    return length == nullptr ? "x" : "buf_len(" + Text(walk_.program.text(length->buffer)).text() + ")";
   }
 
   // Takes the facts that hold where the condition is true, or false.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vyre import _core
 from vyre._diagnostics import Diagnostics
 from vyre._kernel.launch import DataGrid
+from vyre._kernel.user_terms import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +37,7 @@ def in_words_of_kernels(notes: Iterable[Diagnostic]) -> Diagnostics:
 
 
 def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
-    hint = note.hint
+    message, hint = note.message, note.hint
     if note.rule == "N003":
         hint = "write vyre.i32(x) for the value x that is compared, which reads its bits as a signed number."
     elif note.rule == "N005":
@@ -43,5 +45,20 @@ def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
         atomic = re.search(r"Expr\.(atomic_\w+)\(", hint)
         hint = f"write {buffer}.{atomic[1]}(index, value) instead of this statement." if atomic else ""
     elif note.rule == "N007":
-        hint = hint.replace("Expr.max", "vyre.max")
-    return _core._diagnostic_from_state(note.rule, note.message.encode(), note.place, hint.encode())
+        message, hint = _with_users_name(note)
+    return _core._diagnostic_from_state(note.rule, message.encode(), note.place, hint.encode())
+
+
+def _with_users_name(note: Diagnostic) -> tuple[str, str]:
+    """The sentence and the hint about a bound that wraps around, with its minuend as the call of `range` has it."""
+    of_program, by = re.findall(r"`(.+) - (\d+)`", note.message)[0]
+    differences = [each for each in ast.walk(source_of(note.place) or ast.Tuple()) if isinstance(each, ast.BinOp)]
+    written = [ast.unparse(each.left) for each in differences if ast.unparse(each).endswith(f" - {by}")]
+    name = (written or [of_program.replace("buf_len(", "len(")])[0]
+
+    def named(text: str) -> str:
+        for before, after in (("`", " - "), ("where ", " is"), ("max(", ", "), ("place of ", "."), (" for ", ".")):
+            text = text.replace(before + of_program + after, before + name + after)
+        return text
+
+    return named(note.message), named(note.hint).replace("Expr.max", "vyre.max")

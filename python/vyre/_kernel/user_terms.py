@@ -18,7 +18,7 @@ from vyre._base.source import columns_of, source_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["in_user_terms"]
+__all__ = ["in_user_terms", "source_of"]
 
 _INDEX = r"operator `<` (?:has operands `(\w+)` and `u32`|is not defined on `(\w+)`)"
 
@@ -29,7 +29,7 @@ def in_user_terms(diagnostics: Sequence[Any]) -> list[Any]:
 
 
 def _reworded(diagnostic: Any) -> Any:
-    written, types = _source_of(diagnostic.place), re.search(_INDEX, diagnostic.message)
+    written, types = source_of(diagnostic.place), re.search(_INDEX, diagnostic.message)
     if written is None:
         return diagnostic
     if diagnostic.rule == "V030":
@@ -53,7 +53,7 @@ def _reworded(diagnostic: Any) -> Any:
     return _core._diagnostic_from_state(rule, message.encode(), diagnostic.place, b"")
 
 
-def _source_of(place: Any) -> ast.expr | None:
+def source_of(place: Any) -> ast.expr | None:
     """The expression, or the target of the assignment, that stands at the marked columns."""
     if place.file is None or place.line is None:
         return None

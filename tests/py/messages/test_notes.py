@@ -308,8 +308,8 @@ def test_the_hint_of_a_plain_update_counts_every_invocation():
 
 N = Expr.load("x", 0)
 WRAPS = (
-    "vyre IR note: the loop ends at `x - {0}`, which wraps around to 2^32 - {0} or more where x is below {0}. "
-    "Fix: write max(x, {0}) in place of x."
+    "vyre IR note: the loop {2} at `{0} - {1}`, which wraps around to 2^32 - {1} or more where {0} is below {3}. "
+    "Fix: write max({0}, {3}) in place of {0}."
 )
 
 
@@ -367,7 +367,7 @@ def test_the_fix_of_an_end_that_wraps_ends_the_loop():
 
     n = Expr.load("out", 0)  # is 0
     (note,) = counts(n - 3).notes()
-    assert (note.rule, note.message, note.place.path) == ("N007", WRAPS.format(3), "entry[0].to")
+    assert (note.rule, note.message, note.place.path) == ("N007", WRAPS.format("x", 3, "ends", 3), "entry[0].to")
     assert note.hint == "write Expr.max(x, 3) for x."
     assert result(counts(n - 3))[1] == 99
     fixed = counts(Expr.max(n, 3) - 3)
@@ -441,16 +441,53 @@ def test_notes_about_a_kernel_mark_its_source():
     assert [form.kind for form in told(noted._repr_html_())] == ["Diagnostics", "N005", "N003"]
 
 
-def test_the_end_of_a_kernels_loop_is_noted_in_its_words():
-    @vyre.kernel
-    def before(n: u32, out: Out[u32]):
-        for k in range(n - 1):
-            out[k] = n
+def loop_of(bounds, before=""):
+    """A kernel with a loop over range(bounds)."""
+    head = "import vyre\nfrom vyre import u32\ndef k(p: vyre.In[u32], n: u32, out: vyre.Out[u32]):\n"
+    text = f"{head}{before}    for k in range({bounds}):\n        out[k] = n + 1\n"
+    return vyre.kernel(compile_source(text, f"<range {bounds}, {len(before)}>")["k"])
 
-    (note,) = before.notes()
-    assert note.message == WRAPS.format(1)
-    assert note.hint == "write vyre.max(x, 1) for x."
 
+@pytest.mark.parametrize(
+    ("bounds", "noted"),
+    [
+        ("n - 1", ("n", 1, "ends", 1)),
+        ("1, len(p) - 2", ("len(p)", 2, "ends", 2)),
+        ("end", ("x", 1, "ends", 1)),
+        ("0, n - 1, 2", ("n", 1, "ends", 1)),
+        ("p[0], n + p[0] - 3, 2", ("n + p[0]", 3, "ends", 3)),
+        ("n - 1, 0, -1", ("n", 1, "begins", 1)),
+        ("n - 3, p[0], -2", ("n", 3, "begins", 3)),
+        # These begin at -1 where n is 0, which has no turns, as in Python.
+        ("n - 1, -1, -1", None),
+        ("n - 1, -1, -2", None),
+        ("n - 2, -1, -1", ("n", 2, "begins", 1)),
+        ("n - 3, -1, -3", ("n", 3, "begins", 2)),
+        ("0, n, 2", None),
+        ("n, 0, -1", None),
+        ("n + 1", None),
+        ("vyre.max(n, 1) - 1, 0, -1", None),
+    ],
+)
+def test_a_bound_of_a_kernels_loop_is_noted_with_the_users_name_where_it_wraps(bounds, noted):
+    kernel = loop_of(bounds, "    end = n - 1\n")
+    assert [each.message for each in kernel.notes()] == ([] if noted is None else [WRAPS.format(*noted)])
+    if noted is not None and bounds != "end":
+        name, by, _, least = noted
+        assert kernel.notes()[0].hint == f"write vyre.max({name}, {least}) for {name}."
+        mended = bounds.replace(f"{name} - {by}", f"vyre.max({name}, {least}) - {by}")
+        assert loop_of(mended).notes() == []
+        assert loop_of(bounds, f"    if {name} < {least}:\n        return\n").notes() == []
+
+
+@pytest.mark.parametrize(("bounds", "least"), [("n - 1, -1, -1", 0), ("n - 1, -1, -2", 0), ("n - 3, -1, -3", 2)])
+def test_a_range_down_to_zero_counts_as_pythons(bounds, least):
+    for n in range(least, 6):
+        out = loop_of(bounds)(np.zeros(1, np.uint32), n, np.zeros(6, np.uint32), grid=1, backend="reference")
+        assert out.tolist() == [(k in eval(f"range({bounds})")) * (n + 1) for k in range(6)]
+
+
+def test_a_kernel_whose_loops_cannot_wrap_is_not_noted():
     @vyre.kernel
     def guarded(n: u32, out: Out[u32]):
         if n > 0:
