@@ -729,7 +729,6 @@ class Array:
 class _Lets:
     block: list[Node]
     variables: dict[int, tuple[str, Expr]]
-    booleans: dict[int, Expr]
     dead: bool
     def let(self, name: str, value: Any, /) -> Any: ...
     def new_name(self, name: str, /) -> str: ...

@@ -52,7 +52,8 @@ def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
 def _with_users_name(note: Diagnostic) -> tuple[str, str]:
     """The sentence and the hint about a bound that wraps around, with its minuend as the call of `range` has it."""
     of_program, by = re.findall(r"`(.+) - (\d+)`", note.message)[0]
-    differences = [each for each in ast.walk(source_of(note.place) or ast.Tuple()) if isinstance(each, ast.BinOp)]
+    bounds = source_of(note.place)
+    differences = [] if bounds is None else [each for each in ast.walk(bounds) if isinstance(each, ast.BinOp)]
     written = [ast.unparse(each.left) for each in differences if ast.unparse(each).endswith(f" - {by}")]
     name = (written or [of_program.replace("buf_len(", "len(")])[0]
 
