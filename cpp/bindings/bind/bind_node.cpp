@@ -144,6 +144,12 @@ Node(out[invocation_id(0)] = 1))");
   node.def("__reduce__", [](const PyNode& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("node"), py::make_tuple(pickle(self.handle)));
   });
+  m.def(
+      "_open_let",
+      [](py::handle name, const PyExpr& value) {
+        return wrap_node(ir::node::open_let(to_text(name, "argument `name` of _open_let"), value.handle, caller()));
+      },
+      py::arg("name"), py::arg("value"));
   m.def("_node_from_bytes", [](const py::bytes& data) { return wrap_node(unpickle_node(data)); });
 }
 

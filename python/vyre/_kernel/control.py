@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vyre._core import Expr, Node
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.rewriting.syntax import is_added
-from vyre._kernel.slots import assigned, join, new_slot, start_of
+from vyre._kernel.slots import assigned, join, let_slot, new_slot
 from vyre._kernel.values import Undefined, described, is_number
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class Loop:
             return None
         slot = self._tracer.new_name(name)
         self._tracer.slots[slot] = name
-        self._before(Node.let(slot, start_of(self._tracer.group(name), 0)))
+        self._before(let_slot(slot, self._tracer.group(name), 0))
         return slot
 
     def _store_one(self, name: str, before: Any, value: Any, slot: Any) -> None:
@@ -332,7 +332,7 @@ class Loop:
         if found:
             for _, held, slots in self._carried.values():
                 for k, slot in slots.items():
-                    self._before(Node.let(slot, start_of(slot, held[k])))
+                    self._before(let_slot(slot, slot, held[k]))
         return found
 
     def after(self) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from vyre._kernel.tracer import Tracer
 
-__all__ = ["assigned", "join", "new_slot", "start_of"]
+__all__ = ["assigned", "join", "let_slot", "new_slot"]
 
 
 def new_slot(tracer: Tracer, name: str, initial: Any) -> str:
@@ -30,7 +30,7 @@ def new_slot(tracer: Tracer, name: str, initial: Any) -> str:
     slot = tracer.new_name(name)
     tracer.slots[slot] = name
     _note_start(tracer, name, initial)
-    tracer.emit(Node.let(slot, start_of(tracer.group(name), initial)))
+    tracer.emit(let_slot(slot, tracer.group(name), initial))
     return slot
 
 
@@ -39,9 +39,9 @@ def _note_start(tracer: Tracer, name: str, initial: Any) -> None:
         tracer.starts.append((name, int(initial)))
 
 
-def start_of(name: str, value: Any) -> Any:
-    """Return the first value of a slot. An integer takes the type of the values that are assigned to the variable."""
-    return value if type(value) is Expr else _core._open_integer(int(value), name)
+def let_slot(slot: str, group: str, value: Any) -> Node:
+    """The Let of a slot. An integer takes the type of the values that are assigned to variables of the group."""
+    return _core._open_let(slot, value if type(value) is Expr else _core._open_integer(int(value), group))
 
 
 def assigned(value: Any) -> Any:
@@ -141,8 +141,7 @@ def _shared_slot(
     begins = old if type(old) is Expr or is_number(old) else None
     _note_start(tracer, name, begins)
     # The items of a list may have several types; one variable has one.
-    start = start_of(slot if is_item else tracer.group(name), 0 if begins is None else begins)
-    before.append(Node.let(slot, start))
+    before.append(let_slot(slot, slot if is_item else tracer.group(name), 0 if begins is None else begins))
     for nodes, value in paths:
         if value is not begins and (type(value) is Expr or is_number(value)):
             nodes.append(Node.assign(slot, assigned(value)))

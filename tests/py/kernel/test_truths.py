@@ -190,11 +190,16 @@ def test_a_boolean_of_an_array_and_a_comparison_are_truths_alike():
             out[8, i] = f[i] == 1
             b, c = (f[i], x[i] > 1) if x[i] > 2 else (x[i] > 1, f[i])
             out[9, i] = b and not c
+            held = [x[i] > 1, f[i]]
+            if x[i] > 2:
+                held[0] = not held[1]
+                held[1] = x[i] == 3
+            out[10, i] = held[0] ^ held[1]
 
     f, x = np.arange(8) % 2 == 0, np.array([0, 0, 1, 1, 2, 2, 3, 3], np.uint32)
     wanted = [f & (x > 1), (x > 1) | f, np.where(x > 2, f, x == 0), f & (x > 1), (x > 1) | f | (x == 0)]
     wanted += [f ^ (x > 1) ^ f[0], f == (x > 1), (x > 1) != f, f == 1]
-    wanted += [np.where(x > 2, f & ~(x > 1), (x > 1) & ~f)]
+    wanted += [np.where(x > 2, f & ~(x > 1), (x > 1) & ~f), np.where(x > 2, ~f ^ (x == 3), (x > 1) ^ f)]
     for backend in BACKENDS:
-        out = mixed(f, x, np.zeros((10, 8), bool), grid=8, backend=backend)
+        out = mixed(f, x, np.zeros((11, 8), bool), grid=8, backend=backend)
         assert (out == wanted).all()

@@ -44,10 +44,9 @@ void add_let(ProgramBuilder& builder, Variables& variables, Expressions& make, O
   const NameId name = builder.name(data.name);
   builder.let(name, value.id, data.place);
   variables.bind(name, value.type);
-  // A Let by hand is a U32. One that copies a variable is made for kernels where it copies a truth.
-  const bool is_kernels = data.is_open || given.kind == ExprKind::Var;
   const bool is_bit = given.is_bit() && !given.name.empty();
-  open_types.note_truth(data.name, is_bit || (is_kernels && value.holds_truth), is_kernels && value.truth);
+  // A Let by hand is a U32.
+  open_types.note_truth(data.name, is_bit || (data.is_open && value.holds_truth), data.is_open && value.truth);
 }
 
 void add_assign(ProgramBuilder& builder, const Variables& variables, Expressions& make, OpenTypes& open_types, const NodeData& data) {
