@@ -61,24 +61,23 @@ def at_assignments(
     made = []
     for each in diagnostics:
         found = _assigned(program, each.place.path) if each.rule == _TYPE_OF_AN_ASSIGNMENT else None
-        spot = None
-        if found is not None:
-            variable, value = found
-            spot = spots().get((slots.get(variable, variable), value))
-        made.append(each if spot is None else at_spot(each, spot))
+        spot = None if found is None else spots().get((slots.get(found[0], found[0]), found[1]))
+        made.append(each if found is None or spot is None else at_spot(each, spot, isinstance(found[1], int)))
     return made
 
 
-def at_spot(diagnostic: Any, spot: Spot) -> Any:
-    """The diagnostic at another place of the source."""
+def at_spot(diagnostic: Any, spot: Spot, is_integer: bool = False) -> Any:
+    """The diagnostic at another place of the source; about an integer, which no cast takes, without its hint."""
     file = spot.file.encode("utf-8", "surrogateescape")
     path = diagnostic.place.path.encode()
     place = _core._place_from_state(path, file, spot.line, spot.column, spot.end_column)
-    return _core._diagnostic_from_state(diagnostic.rule, diagnostic.message.encode(), place, diagnostic.hint.encode())
+    return _core._diagnostic_from_state(
+        diagnostic.rule, diagnostic.message.encode(), place, b"" if is_integer else diagnostic.hint.encode()
+    )
 
 
-def _assigned(program: Program, path: str) -> tuple[str, str] | None:
-    """The variable that the Assign at a path assigns, and the one that it takes its value from."""
+def _assigned(program: Program, path: str) -> tuple[str, str | int] | None:
+    """The variable that the Assign at a path assigns, and the one that it takes its value from, or the integer."""
     exprs, statements = parts_of(program)
     found = None
     for which, number in re.findall(_STEP, path):
@@ -92,4 +91,6 @@ def _assigned(program: Program, path: str) -> tuple[str, str] | None:
     if found is None or found.kind != "Assign":
         return None
     value = exprs[found.exprs[0]]
+    if value.kind == "Literal":
+        return found.name, value.value
     return (found.name, value.name) if value.kind == "Var" else None
