@@ -1,8 +1,10 @@
-// Finds loops that NVIDIA's compiler for Vulkan (driver 580) gets wrong where it repeats their body. Where a Break or Return leaves a loop
-// behind an If or Loop on the same way out, some invocations that left the inner statement early come to what follows the exit:
-// `for a: if u { for b: { if v { break }; ... }; break }; x = 1` sets x though u is true. Unrolled no further, such loops are right.
+// Finds loops that NVIDIA's compiler for Vulkan (driver 580) gets wrong. Where a Break or Return leaves a loop behind an If or Loop on the
+// same way out, some invocations that left the inner statement early come to what follows the exit:
+// `for a: if u { for b: { if v { break }; ... }; break }; x = 1` sets x though u is true. A hint against unrolling mends nearly all. One
+// exit at the head, in place of several, mends the rest that are known; but a loop of at most one turn is wrong with it now and then.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "vyre/emit/places.hpp"
@@ -10,7 +12,13 @@
 
 namespace vyre::emit {
 
-// Returns for each instruction whether it is such a loop. The list is empty if there is none.
-std::vector<bool> loops_with_branched_exits(const lower::Kernel& kernel, const Opcodes& opcodes);
+enum class BranchedExits : std::uint8_t {
+  None,
+  OfOneTurn,  // no way through the body leads to another turn
+  OfTurns,
+};
+
+// Returns what each instruction is, if it is a loop. The list is empty if no loop has such exits.
+std::vector<BranchedExits> branched_exits(const lower::Kernel& kernel, const Opcodes& opcodes);
 
 }  // namespace vyre::emit

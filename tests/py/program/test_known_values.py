@@ -5,8 +5,8 @@ check of ``select(c, i, j)`` for that of ``i``, and leaves out a store that foll
 literal in several lanes, it sets the second and later ones too late, if a loop that follows stores the same vector.
 Of two constants that a branch sets a variable to, it may keep the first. It makes one instruction of two minima or
 maxima, be they selects, and loses the minus of an operand. It takes the unsigned maximum of 0 and a signed minimum of
-0 for 0. It takes the sign of ``x >> 1`` for 0 where it knows that of ``x`` to be 1. Where it unrolls a loop that is
-left behind an inner branch, some invocations come to what stands behind the exit.
+0 for 0. It takes the sign of ``x >> 1`` for 0 where it knows that of ``x`` to be 1. Where a loop is left behind
+an inner branch, some invocations come to what stands behind the exit.
 """
 
 from __future__ import annotations
@@ -376,6 +376,9 @@ LEFT_EARLY = {
     "}; break; }; y = x + 0; }; x = x + v; x = x ^ 7": lambda v: ((max(v, 2) + v) ^ 7, 75) if v else (7, 3),
     "loop a in 0..2 {; y = y ^ 7; if n {; x = a ^ 7; loop b in 0..2 {; if v {; y = y + v; break; }; x = max(x, 1); }; "
     "y = v + 2; break; } else {; y = x * 5; }; y = v * 5; x = x ^ 4; }; y = v + 0": lambda v: (7, v),
+    "loop a in 0..2 {; if a == 1 {; loop b in 0..2 {; if n > 2 {; break; }; }; } else {; if y < 9 {; if v {; x = 7 - x"
+    "; }; y = y ^ 1; }; if n {; y = y + n; if v < 5 {; loop c in 1..2 {; x = c + v; }; y = max(y, 2); }; break; }; x = 8"
+    "; }; x = x ^ 4; }": lambda v: (1 + v if v < 5 else 7, 3),
 }
 
 
@@ -560,9 +563,12 @@ def test_spirv_returns_from_no_loop():
     assert behind.count("OpReturn\n") == 3
 
 
-def test_spirv_unrolls_no_loop_that_is_left_behind_a_branch():
-    def hints(body):
-        return re.findall(r"OpLoopMerge %\d+ %\d+ (\w+)", lowered(body, "spirv-asm", optimize=False))
+def test_spirv_unrolls_no_loop_that_is_left_behind_a_branch_and_gives_it_one_exit():
+    def exits(body):
+        """For each loop whether it may be unrolled, and how many branches leave it besides its head."""
+        text = lowered(body, "spirv-asm", optimize=False)
+        loops = re.findall(r"OpLoopMerge (%\d+) %\d+ (\w+)", text)
+        return [(hint == "None", len(re.findall(f"OpBranch {merge}\n", text))) for merge, hint in loops]
 
     leaves = "if given[1] {\nbreak\n}\n"
     inner = f"loop b in 0..given[0] {{\n{leaves}out[b] = 1\n}}\n"
@@ -570,10 +576,14 @@ def test_spirv_unrolls_no_loop_that_is_left_behind_a_branch():
     def outer(statements):
         return f"loop a in 0..given[0] {{\n{statements}\nout[a] = 2\n}}\n"
 
-    assert hints(inner) == ["None"]
-    assert hints(outer(inner + leaves)) == ["None", "None"]
-    assert hints(outer(f"if given[2] {{\n{inner}}} else {{\nbreak\n}}")) == ["None", "None"]
-    assert hints(outer(f"if given[2] {{\n{inner}break\n}}")) == ["DontUnroll", "None"]
-    assert hints(outer(f"if given[2] {{\nif given[3] {{\nreturn\n}}\n{leaves}}}")) == ["DontUnroll"]
-    assert hints(outer(f"if given[2] {{\n{inner.replace('break', 'return')}}}")) == ["DontUnroll", "None"]
-    assert hints(outer(inner.replace("break", "return"))) == ["None", "None"]
+    plain = (True, 1)
+    assert exits(inner) == [plain]
+    assert exits(outer(inner + leaves)) == [plain, plain]
+    assert exits(outer(f"if given[2] {{\n{inner}}} else {{\nbreak\n}}")) == [plain, plain]
+    assert exits(outer(f"if given[2] {{\n{inner}break\n}}")) == [(False, 0), plain]
+    assert exits(outer(f"if given[2] {{\nif given[3] {{\nreturn\n}}\n{leaves}}}")) == [(False, 0)]
+    assert exits(outer(f"if given[2] {{\n{inner.replace('break', 'return')}}}")) == [(False, 0), plain]
+    assert exits(outer(inner.replace("break", "return"))) == [plain, plain]
+    once = f"if given[2] {{\n{inner}break\n}} else {{\nout[a] = 3\nbreak\n}}"
+    assert exits(outer(once)) == [(False, 2), plain]
+    assert exits(outer(f"if given[2] {{\n{inner}break\n}}").replace("out[a] = 2", "break")) == [(False, 2), plain]

@@ -12,8 +12,8 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 133_807,
-    "lines of tests": 93_103,
+    "lines of code": 133_832,
+    "lines of tests": 93_113,
     "lines of records": 30_022,
     "words of documents": 44_477,
     "Fixes in the code": 614,

@@ -1,7 +1,8 @@
 // Structured control flow: each If and Loop declares its merge block, and a Loop its continue target. A Break branches to the merge block
 // of its Loop. A Return in a Loop branches there too, and the merge block returns: NVIDIA's compiler (driver 580) crashes on some programs
-// that return from within a loop. A block that a Return or a Break has ended gets no further branch, and a merge block that no block
-// branches to is unreachable.
+// that return from within a loop. A Loop with branched exits (branched_exits.hpp) is left at its head alone: a Break sets a flag and goes
+// on with the next turn, which the flag ends. A block that a Return or a Break has ended gets no further branch, and a merge block that no
+// block branches to is unreachable.
 #include <algorithm>
 
 #include "vyre/emit/spirv/emitter.hpp"
@@ -69,7 +70,9 @@ void Emitter::begin_loop(std::uint32_t at) {
     }
     region.end = result(spv::OpSelect, uint(), {used, region.end, constant(0)});
   }
-  if (options_.check_loops && (emit::has(opcodes_, Opcode::Return) || has_break(at))) {
+  const auto exits = branched_exits_.empty() ? emit::BranchedExits::None : branched_exits_[at];
+  region.leaves_at_head = exits == emit::BranchedExits::OfTurns;
+  if (region.leaves_at_head || (options_.check_loops && (emit::has(opcodes_, Opcode::Return) || has_break(at)))) {
     region.left = module_.variable(Section::FunctionVariables, spv::StorageClassFunction, uint());
     put(spv::OpStore, {region.left, constant(0)});
   }
@@ -77,13 +80,19 @@ void Emitter::begin_loop(std::uint32_t at) {
   branch(region.header);
   label(region.header);
   put(spv::OpPhi, {uint(), region.turn, first == 0 ? bits(code.a) : constant(0), before, region.next_turn, region.next});
-  const Word more = result(spv::OpULessThan, boolean(), {region.turn, region.end});
-  const bool as_written = !branched_exits_.empty() && branched_exits_[at];
-  put(spv::OpLoopMerge, {region.merge, region.next, as_written ? spv::LoopControlDontUnrollMask : spv::LoopControlMaskNone});
+  Word more = result(spv::OpULessThan, boolean(), {region.turn, region.end});
+  if (region.leaves_at_head) more = result(spv::OpLogicalAnd, boolean(), {more, stayed(region)});
+  const auto hint = exits == emit::BranchedExits::None ? spv::LoopControlMaskNone : spv::LoopControlDontUnrollMask;
+  put(spv::OpLoopMerge, {region.merge, region.next, static_cast<Word>(hint)});
   put(spv::OpBranchConditional, {more, body, region.merge});
   label(body);
   define(at, first == 0 ? region.turn : result(spv::OpIAdd, uint(), {first, region.turn}));
   regions_.push_back(region);
+}
+
+// Whether the invocation has not left the loop.
+Word Emitter::stayed(const Region& region) {
+  return result(spv::OpIEqual, boolean(), {result(spv::OpLoad, uint(), {region.left}), constant(0)});
 }
 
 // Whether a Break leaves this loop, and not one inside it.
@@ -104,7 +113,7 @@ bool Emitter::leave_loop(bool returns) {
     put(spv::OpStore, {returned_, constant(1)});
     loop->returns = true;
   }
-  branch(loop->merge);
+  branch(loop->leaves_at_head ? loop->next : loop->merge);
   return true;
 }
 
@@ -136,10 +145,7 @@ void Emitter::end_loop() {
     // This is never true, unless the driver ended the loop early.
     const Word cut = module_.fresh(), merge = module_.fresh();
     Word more = result(spv::OpULessThan, boolean(), {region.turn, region.end});
-    if (region.left != 0) {
-      const Word stayed = result(spv::OpIEqual, boolean(), {result(spv::OpLoad, uint(), {region.left}), constant(0)});
-      more = result(spv::OpLogicalAnd, boolean(), {more, stayed});
-    }
+    if (region.left != 0) more = result(spv::OpLogicalAnd, boolean(), {more, stayed(region)});
     put(spv::OpSelectionMerge, {merge, spv::SelectionControlMaskNone});
     put(spv::OpBranchConditional, {more, cut, merge});
     label(cut);

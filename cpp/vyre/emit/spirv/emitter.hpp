@@ -57,8 +57,9 @@ class Emitter {
     Word turn = 0;         // counts the turns
     Word next_turn = 0;    // its value in the next turn
     Word end = 0;          // its upper bound
-    Word left = 0;         // 1 once the invocation has left the loop; where loops are checked
+    Word left = 0;         // 1 once the invocation has left the loop; where loops are checked, or left at their head
     bool returns = false;  // a Return leaves the loop
+    bool leaves_at_head = false;
   };
 
   // emit.cpp
@@ -122,6 +123,7 @@ class Emitter {
   // Ends the invocation, from within a loop by way of its merge block.
   void leave();
   void end_loop();
+  Word stayed(const Region& region);
   bool has_break(std::uint32_t loop) const;
 
   void put(spv::Op op, std::initializer_list<Word> operands) { module_.add(Section::FunctionBody, op, operands); }
@@ -165,7 +167,7 @@ class Emitter {
   const std::vector<bool> joined_extremes_ = emit::joined_extremes(kernel_, opcodes_);
   const bool hides_ = !known_inversions_.empty() || !shifts_of_known_signs_.empty() || !joined_extremes_.empty();
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
-  const std::vector<bool> branched_exits_ = emit::loops_with_branched_exits(kernel_, opcodes_);
+  const std::vector<emit::BranchedExits> branched_exits_ = emit::branched_exits(kernel_, opcodes_);
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended
 
