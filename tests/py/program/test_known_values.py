@@ -377,8 +377,8 @@ LEFT_EARLY = {
     "loop a in 0..2 {; y = y ^ 7; if n {; x = a ^ 7; loop b in 0..2 {; if v {; y = y + v; break; }; x = max(x, 1); }; "
     "y = v + 2; break; } else {; y = x * 5; }; y = v * 5; x = x ^ 4; }; y = v + 0": lambda v: (7, v),
     "loop a in 0..2 {; if a == 1 {; loop b in 0..2 {; if n > 2 {; break; }; }; } else {; if y < 9 {; if v {; x = 7 - x"
-    "; }; y = y ^ 1; }; if n {; y = y + n; if v < 5 {; loop c in 1..2 {; x = c + v; }; y = max(y, 2); }; break; }; x = 8"
-    "; }; x = x ^ 4; }": lambda v: (1 + v if v < 5 else 7, 3),
+    "; }; y = y ^ 1; }; if n {; y = y + n; if v < 5 {; loop c in 1..2 {; x = c + v; }; y = max(y, 2); }; break; }; "
+    "x = 8; }; x = x ^ 4; }": lambda v: (1 + v if v < 5 else 7, 3),
 }
 
 
