@@ -6,7 +6,7 @@ namespace vyre::lower {
 
 struct Options {
   bool passes = true;         // runs the passes of the optimiser first
-  bool proofs = true;         // leaves out the check of an index that is proven to be in range
+  bool proofs = true;         // leaves out what ranges decide, such as the check of an index that is in range
   bool straightening = true;  // turns short Ifs into selects, and moves values to their first use
   bool operator==(const Options&) const = default;
 };

@@ -24,7 +24,7 @@ enum class Order : std::uint8_t { AsWritten, Canonical };
 
 // The choices that decide the shape of a kernel's code.
 struct Shape {
-  // Whether the writer uses ranges of values and what branches and loops guarantee to prove that an index is in range.
+  // Whether the writer uses ranges of values and what branches and loops guarantee to leave out what they decide.
   bool proofs = true;
   Order order = Order::Canonical;
   // Whether finish() turns short branches into selects and moves values to their first use (straighten.hpp, settle.hpp).

@@ -180,7 +180,8 @@ class ProcedureArray:
             self._refuse_operator()
         return self is other
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     if not TYPE_CHECKING:  # a type checker would take them for operators
         __setitem__ = _refuse_assignment

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre.commands._given import ABOUT, add_grid, add_program
+from vyre.commands._given import ABOUT, add_grid, add_program, given_of
 from vyre.commands._listing import add_json, print_json
 from vyre.commands._place import check_place, exit_statuses, split_place
 from vyre.commands.repeat import ABOUT_INPUTS, call_of, check_timeout
@@ -48,7 +48,7 @@ def run(chosen: argparse.Namespace) -> int:
     check_timeout(chosen.timeout)
     backend = _way(chosen.backend or vyre.backends()[0], "--backend")
     against = _way(chosen.against, "--against")
-    program, inputs, workgroups = call_of(chosen)
+    program, inputs, workgroups = call_of(chosen, given_of(chosen.program))
     ways: dict[str, Any] = {"backend": backend, "against": against, "timeout": chosen.timeout}
     found: object = vyre.bisect(program, inputs, workgroups, **ways)
     if chosen.json:

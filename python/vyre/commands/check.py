@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _EPILOG = f"""\
 {ABOUT}
 
-With INPUTS it runs once on the reference, which tells races, what is read before it is written, and accesses out of
-bounds. {ABOUT_INPUTS}
+With INPUTS, or those of a file of CheckResult.save, it runs once on the reference, which tells races, what is read
+before it is written, and accesses out of bounds. {ABOUT_INPUTS}
 
 The exit status is 1 if it breaks a rule, or if the run finds something; notes do not change it. `vyre explain N004`
 says more about a rule or note."""
@@ -71,12 +71,15 @@ def run(chosen: argparse.Namespace) -> int:
     notes: Sequence[vyre.Diagnostic] = []
     about = {"workgroups": chosen.workgroups, "invocations": chosen.grid}
     try:
-        if chosen.inputs is not None:
+        of_file = given_of(chosen.program)
+        given = of_file[0]
+        # A checked run looks at barriers by itself, and so takes a program that breaks their rule.
+        valid = not isinstance(given, vyre.Program) or not vyre.validate(given)
+        if valid and (chosen.inputs is not None or of_file[1]):
             check_timeout(chosen.timeout)
-            called, inputs, workgroups = call_of(chosen)
+            called, inputs, workgroups = call_of(chosen, of_file)
             result: Any = vyre.check(called, inputs, workgroups, timeout=chosen.timeout)
             return show("check", result, chosen, file_of(chosen.program))
-        given = given_of(chosen.program)[0]
         program = value_of(given, chosen.program)
         if isinstance(program, vyre.Procedure):
             refuse_for_procedure([("workgroups", chosen.workgroups), ("grid", chosen.grid), ("length", chosen.length)])

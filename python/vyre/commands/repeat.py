@@ -59,7 +59,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def run(chosen: argparse.Namespace) -> int:
     _check_options(chosen)
-    program, inputs, workgroups = call_of(chosen)
+    program, inputs, workgroups = call_of(chosen, given_of(chosen.program))
     result = vyre.repeat(
         program,
         inputs,
@@ -76,12 +76,17 @@ def run(chosen: argparse.Namespace) -> int:
     return 0 if result.ok else 1
 
 
-def call_of(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
+def call_of(
+    chosen: argparse.Namespace, given: tuple[Any, dict[str, Any], tuple[int, ...] | None]
+) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
     """What a command runs that takes PROGRAM and INPUTS: with which inputs, as the library takes them, and workgroups.
+
+    Args:
+        given: what given_of gave for PROGRAM.
 
     Raises: ArgumentError, BindingError.
     """
-    program, inputs, workgroups = given_of(chosen.program)
+    program, inputs, workgroups = given
     if chosen.inputs is not None:
         inputs = arrays_of(chosen.inputs)
     grid = grid_of(chosen, program, workgroups)

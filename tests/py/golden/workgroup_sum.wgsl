@@ -19,36 +19,34 @@ fn main(
   let v3 = 0u;
   let v4 = 6u;
   let v5 = 32u;
-  let v6 = 31u;
-  let v7 = params[0].x + workgroup_id.x;
-  let v8 = params[1].y;
-  let v9 = u32(v1 < v2);
-  let v10 = select(v3, v1, v9 != 0u);
-  let v11 = b0[v10];
-  let v12 = select(v3, v11, v9 != 0u);
-  s0[v0] = v12;
+  let v6 = params[0].x + workgroup_id.x;
+  let v7 = params[1].y;
+  let v8 = u32(v1 < v2);
+  let v9 = select(v3, v1, v8 != 0u);
+  let v10 = b0[v9];
+  let v11 = select(v3, v10, v8 != 0u);
+  s0[v0] = v11;
   storageBarrier();
   workgroupBarrier();
-  for (var v15 = v3; v15 < v4; v15 += 1u) {
-    let v16 = v15 & v6;
-    let v17 = v5 >> v16;
-    let v18 = u32(v0 < v17);
-    if (v18 != 0u) {
-      let v20 = s0[v0];
-      let v21 = v0 + v17;
-      let v22 = s0[v21];
-      let v23 = v20 + v22;
-      s0[v0] = v23;
+  for (var v14 = v3; v14 < v4; v14 += 1u) {
+    let v15 = v5 >> v14;
+    let v16 = u32(v0 < v15);
+    if (v16 != 0u) {
+      let v18 = s0[v0];
+      let v19 = v0 + v15;
+      let v20 = s0[v19];
+      let v21 = v18 + v20;
+      s0[v0] = v21;
     }
     storageBarrier();
     workgroupBarrier();
   }
-  let v28 = u32(v0 == v3);
-  if (v28 != 0u) {
-    let v30 = u32(v7 < v8);
-    let v31 = s0[v3];
-    if (v30 != 0u) {
-      b1[v7] = v31;
+  let v26 = u32(v0 == v3);
+  if (v26 != 0u) {
+    let v28 = u32(v6 < v7);
+    let v29 = s0[v3];
+    if (v28 != 0u) {
+      b1[v6] = v29;
     }
   }
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import vyre
 from vyre.__main__ import main
 
 MODULE = """
@@ -229,6 +230,18 @@ def test_repeat_and_check_find_a_race(capsys):
         assert main(["check", *call, "--json"]) == 1
         (row,) = json.loads(capsys.readouterr().out)["reports"]
         assert (row["check"], row["count"]) == ("race", 4)
+
+
+def test_check_tells_broken_rules_beside_inputs_and_runs_a_saved_call(capsys):
+    head = "vyre 1\nworkgroup_size 8 1 1\nbuffer out: read_write u32 binding 0\n\n"
+    divergent, racy = f"{head}if lid.x < 8 {{\n  barrier\n}}\nout[0] = 1\n", f"{head}out[0] = out[0] + 1\n"
+    Path("divergent.vyre").write_text(divergent)
+    np.savez("out.npz", out=1)
+    assert main(["check", "divergent.vyre", "out.npz", "--workgroups", "1"]) == 1
+    assert "V010 at entry[0]" in capsys.readouterr().out
+    vyre.check(vyre.parse(racy), {"out": 1}, 1).save("race.json")
+    assert main(["check", "race.json"]) == 1
+    assert "race: two invocations access `out`[0]" in capsys.readouterr().out
 
 
 SUM = ("--input", "x=x.npy", "--input", "total=1", "--backend", "cpu")
