@@ -123,8 +123,8 @@ class LoopEnds::State {
                            std::vector<std::string>{x, least, x}});
   }
 
-  // What the user wrote as the end of a loop, or where it counts down from: loops that count by another step than 1 end at a number of
-  // turns, which `range` in a kernel computes as a Select by whether there are any.
+  // Returns the bound that the user wrote: the end of a loop, or where it counts down from. A loop with a step other than 1 ends at its
+  // number of turns, which `range` in a kernel computes as a Select by whether there are any.
   Bound bound_of(ExprId end) const {
     const ExprId value = value_of(end);
     if (const auto* sum = std::get_if<ir::Binary>(&walk_.program.expr(value)); sum != nullptr && sum->op == BinOp::Add) {
@@ -141,7 +141,7 @@ class LoopEnds::State {
     return {end};
   }
 
-  // What a variable that is assigned once was bound to; any other expression itself.
+  // Returns the value of a variable that is assigned once, and any other expression as it is.
   ExprId value_of(ExprId expr) const {
     while (std::holds_alternative<ir::Var>(walk_.program.expr(expr))) {
       const StepId value = walk_.values.value_of(walk_.facts.steps[walk_.values.step(expr).index].local);

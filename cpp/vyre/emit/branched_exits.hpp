@@ -1,7 +1,8 @@
 // Finds loops that NVIDIA's compiler for Vulkan (driver 580) gets wrong. Where a Break or Return leaves a loop behind an If or Loop on the
 // same way out, some invocations that left the inner statement early come to what follows the exit:
 // `for a: if u { for b: { if v { break }; ... }; break }; x = 1` sets x though u is true. A hint against unrolling mends nearly all. One
-// exit at the head, in place of several, mends the rest that are known; but a loop of at most one turn is wrong with it now and then.
+// exit at the head, in place of several, mends the rest that are known. A loop of at most one turn was wrong with that exit, and right with
+// the hint alone.
 #pragma once
 
 #include <cstdint>

@@ -124,7 +124,7 @@ class Lowering {
     ValueId value;
     ir::DataType type = ir::DataType::U32;
   };
-  // Of a Decided If, whose condition is a literal, only the branch that is taken is there.
+  // The condition of a Decided If is a literal: only the branch that is taken is lowered.
   enum class Opener : std::uint8_t { If, Else, Loop, Block, Decided };
   struct Open {
     Opener opener;

@@ -119,7 +119,7 @@ Range decided(bool always, bool never) { return always ? Range::only(1) : never 
 
 Range compared(Opcode op, const Range& a, const Range& b) {
   const bool apart = a.greatest < b.least || b.greatest < a.least;
-  const bool alike = a.least == a.greatest && b.least == b.greatest && a.least == b.least;
+  const bool alike = a.is_single() && b.is_single() && a.least == b.least;
   switch (op) {
     case Opcode::Eq:
       return decided(alike, apart);
@@ -129,12 +129,9 @@ Range compared(Opcode op, const Range& a, const Range& b) {
       return decided(a.greatest < b.least, a.least >= b.greatest);
     case Opcode::Le:
       return decided(a.greatest <= b.least, a.least > b.greatest);
-    case Opcode::SLt:
-      return is_positive(a) && is_positive(b) ? compared(Opcode::Lt, a, b) : Range::at_most(1);
-    case Opcode::SLe:
-      return is_positive(a) && is_positive(b) ? compared(Opcode::Le, a, b) : Range::at_most(1);
-    default:
-      return Range::at_most(1);
+    default:  // signed
+      if (!is_positive(a) || !is_positive(b)) return Range::at_most(1);
+      return compared(op == Opcode::SLt ? Opcode::Lt : Opcode::Le, a, b);
   }
 }
 

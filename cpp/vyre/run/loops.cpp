@@ -6,8 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include "vyre/ir/program.hpp"
-
 namespace vyre::run {
 
 std::string long_loops(std::span<const ir::Program* const> programs) {

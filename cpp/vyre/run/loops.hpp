@@ -1,11 +1,11 @@
-// What the error of a call that took too long says: which loops of its programs may take long.
+// Finds the loops that may have made a call take too long, which the error of that call names.
 #pragma once
 
 #include <span>
 #include <string>
 
 #include "vyre/base/deadline.hpp"
-#include "vyre/ir/fwd.hpp"
+#include "vyre/ir/program.hpp"
 
 namespace vyre::run {
 

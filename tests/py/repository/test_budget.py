@@ -12,9 +12,9 @@ TEST_TABLES = {"faults.toml", "wrong_kernels.txt", "wrong_procedures.txt", "wron
 NOT_KEPT = {"__pycache__", ".hypothesis", ".ipynb_checkpoints", "build", "dist"}
 
 BUDGET = {
-    "lines of code": 133_841,
+    "lines of code": 133_838,
     "lines of tests": 93_128,
-    "lines of records": 30_022,
+    "lines of records": 30_017,
     "words of documents": 44_486,
     "Fixes in the code": 614,
     "Fixes in tests": 888,

@@ -75,7 +75,8 @@ class OpenTypes {
     const std::string* const its = group(variable);
     if (its != nullptr && !facts_[*its].wanted) facts_[*its].wanted = type;
   }
-  // What a variable of a kernel begins with is 0 or 1 alone, as the value of a comparison. `shows`: it is no integer that may be a number.
+  // Records whether the first value of a kernel's variable is 0 or 1 alone, as that of a comparison. `shows` says that this value is no
+  // integer of Python, which could also be meant as a number.
   void note_truth(const std::string& variable, bool is_truth, bool shows) {
     if (shows) shown_.insert(variable);
     if (!is_truth || others_.contains(variable)) {
